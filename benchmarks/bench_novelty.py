@@ -127,7 +127,7 @@ def _measure_rule(model, max_fpr, sample):
         rule = model.retarget(max_fpr=max_fpr).rule_
     except InfeasibleTargetError as error:
         # What differs by rounding alone is two scores to a curve, and one to a rule.
-        max_fpr = error.attainable["min_fpr"]
+        max_fpr = error.attainable["max_fpr"]
         rule = model.retarget(max_fpr=max_fpr).rule_
     new = rule.measure(*sample)
     promised = rule.risk_weight, rule.tpr, rule.fpr, rule.selective_risk

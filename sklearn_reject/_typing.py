@@ -141,4 +141,3 @@ Parts: TypeAlias = Iterable[Any] | Callable[..., Iterable[Any]]
 Draws: TypeAlias = ArrayLike | Callable[..., ArrayLike]
 
 RiskBound: TypeAlias = Literal["auto", "binomial", "hoeffding_bentkus", "betting"]
-OnInfeasible: TypeAlias = Literal["raise", "nearest"]

@@ -18,29 +18,41 @@ __all__ = ["ExpertError", "InfeasibleTargetError", "RejectionWarning"]
 class InfeasibleTargetError(ValueError):
     """No rule meets the target on the calibration set.
 
+    What can be met instead is in `attainable`, by the name of the parameter that asked
+    for it: ``estimator.set_params(**error.attainable)`` asks for that.
+
     Parameters
     ----------
-    message : str
-        What was asked, what can be met, and the way out.
+    problem : str
+        What was asked, and what can be met.
 
-    lowest_risk : float, default=nan
-        The lowest selective risk, or system risk of a rule of deferral, that any
-        threshold attains on the sample.
+    way_out : str, default=""
+        What to do about it.
+
+    attainable : dict of str to float or dict, default=None
+        By parameter, the value that can be met in its place. Empty where no value can.
+        None becomes an empty dict.
+
+        - Of :class:`SelectiveClassifier` and :class:`SelectiveRegressor`, the lowest
+          "target_risk" or "target_failure_rate"; or, of "min_precision" and
+          "min_recall", dictionaries of class to bound, which one threshold meets
+          together. With `group_by`, a dictionary of group to value.
+        - Of :class:`DeferringClassifier`, the lowest "target_risk".
+        - Of :class:`DoubleScoreOODClassifier`, what can be met of each bound while the
+          other one stays as it is: "min_tpr", "max_fpr" and "max_risk", or "min_recall"
+          and "min_precision". A bound that nothing meets beside the other is left out.
+        - Of :class:`EnsembleThresholdTuner`, the bound that was asked for.
+
+        Functions on arrays call a value as the estimators do. Those for several bounds
+        return them as they get them, by name and label.
+
+        With a confidence, the values are what these samples can certify. Who asks for
+        one of them has chosen the target by the samples that certify it, so that the
+        confidence counts for the next samples only.
 
     coverage : float, default=nan
-        The largest coverage at that risk.
-
-    attainable : dict of str to float, or of group to float, default=None
-        For problems with OOD samples, what can be met of each bound while the other
-        one holds: "max_tpr" and "min_fpr" (or "min_risk"), or "max_recall" and
-        "max_precision". NaN where the other bound cannot be met at all. Where samples
-        are too few for a certificate, what so many can certify at best. For joint
-        thresholds, the flattest and the steepest slope: "min_derivative" and
-        "max_derivative". For a bound on failures, what so many samples can promise:
-        "min_failure_rate". For rules of groups, the lowest risk of each, as far as it
-        is known. For bounds on parts, by the name of the part, the least risk (or the
-        largest precision or recall) that can be had of it alone or, with a confidence,
-        together. None becomes an empty dict.
+        Share of the samples that is accepted where what is attainable is met, NaN where
+        it is not known.
 
     Examples
     --------
@@ -49,8 +61,8 @@ class InfeasibleTargetError(ValueError):
     >>> try:
     ...     solve_target_risk([0.1, 0.2], [1, 0], 0.3)
     ... except InfeasibleTargetError as error:
-    ...     print(error.lowest_risk, error.coverage)
-    0.5 1.0
+    ...     print(error.attainable, error.coverage)
+    {'target_risk': 0.5} 1.0
 
     >>> from sklearn_reject.selection import tune_single_score
     >>> scores, losses, is_ood = [0.1, 0.2, 0.3, 0.4], [0, 0, 0, 0], [0, 1, 0, 0]
@@ -58,26 +70,27 @@ class InfeasibleTargetError(ValueError):
     ...     tune_single_score(scores, losses, is_ood, min_tpr=1, max_fpr=0.5)
     ... except InfeasibleTargetError as error:
     ...     print({name: round(x, 3) for name, x in error.attainable.items()})
-    {'max_tpr': 0.333, 'min_fpr': 1.0}
+    {'min_tpr': 0.333, 'max_fpr': 1.0}
     """
 
     def __init__(
         self,
-        message: str,
-        lowest_risk: float = float("nan"),
+        problem: str,
+        way_out: str = "",
+        attainable: Mapping[str, Any] | None = None,
         coverage: float = float("nan"),
-        attainable: Mapping[Any, float] | None = None,
     ) -> None:
         attainable = {} if attainable is None else dict(attainable)
         # All arguments go into `args`, so that the error survives pickling.
-        super().__init__(message, lowest_risk, coverage, attainable)
-        self.lowest_risk = lowest_risk
-        self.coverage = coverage
+        super().__init__(problem, way_out, attainable, coverage)
+        self.problem = problem
+        self.way_out = way_out
         self.attainable = attainable
+        self.coverage = coverage
 
     def __str__(self) -> str:
-        """Return the message."""
-        return self.args[0]
+        """Return the problem and the way out."""
+        return f"{self.problem}. {self.way_out}".rstrip()
 
 
 class ExpertError(RuntimeError):

@@ -236,11 +236,6 @@ SHARED_PARAMETERS = {
         ("sample_weight",),
         {},
     ),
-    "what is done about targets that cannot be met": (
-        r"Selective\w+|DoubleScoreOODClassifier|EnsembleThresholdTuner",
-        ("on_infeasible",),
-        {},
-    ),
     "targets": (
         r"Selective\w+",
         (

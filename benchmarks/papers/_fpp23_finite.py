@@ -75,6 +75,6 @@ def _infeasible(p_id, p_ood, min_tpr, offset, slope):
     most = linprog(-p_id, A_ub=[p_ood - slope * p_id], b_ub=[offset], **options)
     least = linprog(p_ood, A_eq=[p_id], b_eq=[min_tpr], **options)
     return InfeasibleTargetError(
-        f"No rule attains min_tpr={min_tpr:g} and the other bound.",
-        attainable={"max_tpr": -most.fun, "min_fpr": least.fun},
+        f"No rule attains min_tpr={min_tpr:g} and the other bound",
+        attainable={"min_tpr": -most.fun, "max_fpr": least.fun},
     )

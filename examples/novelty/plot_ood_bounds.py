@@ -123,7 +123,7 @@ try:
     tune_double_score(*tuning, min_tpr=0.9, max_fpr=0.2)
 except InfeasibleTargetError as error:
     print(error)
-    largest = error.attainable["max_tpr"]
+    largest = error.attainable["min_tpr"]
 
 rule = tune_double_score(*tuning, min_tpr=0.7, max_fpr=0.2)
 print(f"\nThe largest TPR is {largest:.3f}. With min_tpr=0.7:")

@@ -56,25 +56,23 @@ def draw_ratings(scores, truth, is_reported, share, rng):
 # ------------
 #
 # Three in ten of the last documents that are reported should be positive
-# (``marginal_precision=0.3``). Each week the tuner is fitted on the ratings of that
+# (``max_fp_per_tp=7 / 3``). Each week the tuner is fitted on the ratings of that
 # week. With the inclusion_proba, each rating stands for all documents that were as
 # likely to be rated, so thresholds can also fall, down to the base.
-# ``on_infeasible="nearest"`` keeps production running in a week whose few ratings
-# cannot reach the target.
+# In a week whose few ratings cannot reach the target, the tuner takes what they can.
 
 import warnings
 
-from sklearn_reject import EnsembleThresholdTuner
+from sklearn_reject import EnsembleThresholdTuner, InfeasibleTargetError
 
+TARGET = {"max_fp_per_tp": 7 / 3}
 N_WEEKS, SHARES = 12, {"reports alone": 0, "with exploration": 0.1}
 
 
 def run(share, seed):
     """Return alerts, true positives and ratings of each week, and the warnings."""
     rng = np.random.default_rng(seed)
-    tuner = EnsembleThresholdTuner(
-        None, marginal_precision=0.3, on_infeasible="nearest", cv="prefit"
-    )
+    tuner = EnsembleThresholdTuner(None, cv="prefit")
     is_fitted, weeks, told = False, [], []
     for _ in range(N_WEEKS):
         scores, truth = log_week(rng)
@@ -88,7 +86,12 @@ def run(share, seed):
         )
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            tuner.fit(scores, ratings, inclusion_proba=inclusion_proba)
+            try:
+                tuner.set_params(**TARGET)
+                tuner.fit(scores, ratings, inclusion_proba=inclusion_proba)
+            except InfeasibleTargetError as error:
+                tuner.set_params(**error.attainable)
+                tuner.fit(scores, ratings, inclusion_proba=inclusion_proba)
         is_fitted = True
         told.append([str(warning.message) for warning in caught])
     return np.array(weeks), told

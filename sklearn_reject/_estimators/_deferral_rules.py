@@ -13,7 +13,6 @@ from sklearn_reject._estimators._groups import (
     labels_of_rows,
     refuse_true_class,
 )
-from sklearn_reject._estimators._nearest import check_on_infeasible, solve_or_nearest
 from sklearn_reject._estimators._rejection_models import bound_of_losses
 from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
 from sklearn_reject._estimators._targets import Target, check_max_loss, warn_if_vacuous
@@ -28,13 +27,12 @@ from sklearn_reject.exceptions import gather_warnings
 from sklearn_reject.selection import (
     check_confidence_level,
     solve_deferral,
-    solve_nearest_deferral,
 )
 
 DEFAULT_DEFERRAL_COST = 0.0
 
 # What a rule depends on beside its target.
-_OF_ANY = ("group_by", "confidence_level", "max_loss", "randomize", "on_infeasible")
+_OF_ANY = ("group_by", "confidence_level", "max_loss", "randomize")
 
 
 class DeferralCost(Target):
@@ -122,11 +120,7 @@ def solve_deferral_rule(
     if isinstance(target, DeferralCost):
         rule = _solve_cost(target, calibration, options)
     else:
-        rule = solve_or_nearest(
-            estimator,
-            lambda: solve_deferral(**samples, **{target.name: target.value}, **options),
-            lambda error: _solve_nearest(target, error, samples, options),
-        )
+        rule = solve_deferral(**samples, **{target.name: target.value}, **options)
     # A bound on the risk, or on the share, may be why nothing is deferred.
     if isinstance(target, DeferralCost) or (
         isinstance(target, MaxDeferral)
@@ -163,20 +157,6 @@ def _solve_cost(target, calibration, options):
         return rule.measure(**samples, **groups)
 
 
-def _solve_nearest(target, error, samples, options):
-    """Return the lowest risk that can be met, or certified, and its rule."""
-    if "groups" in options:  # of which each without a rule has the nearest already
-        if "confidence_level" in options:
-            raise error
-        rule = solve_deferral(**samples, deferral_cost=0.0, **options)
-        return {target.name: rule.system_risk}, rule
-    rule = solve_nearest_deferral(**samples, **options)
-    if rule is None:
-        raise error
-    found = rule.certificate
-    return {target.name: rule.system_risk if found is None else found.target}, rule
-
-
 def retarget_deferral(estimator, changes):
     """Return a copy of a fitted estimator whose rule is solved for another target."""
     check_target_names(changes, (*_TARGETS, *_OF_ANY))
@@ -184,7 +164,6 @@ def retarget_deferral(estimator, changes):
         changes = {**dict.fromkeys(_TARGETS), **changes}
     other = copy_fitted(estimator, changes)
     check_option(other.randomize, "randomize", (True, False))
-    check_on_infeasible(other)
     loss, score, calibration = other.loss_, other.gain_score_, other.calibration_
     target = find_deferral_target(other)
     refuse_true_class(other.group_by)

@@ -44,7 +44,6 @@ from sklearn_reject._estimators._groups import (
     find_groups,
     refuse_true_class,
 )
-from sklearn_reject._estimators._nearest import check_on_infeasible
 from sklearn_reject._estimators._report import report_deferral
 from sklearn_reject._estimators._report_table import Report
 from sklearn_reject._estimators._rows import (
@@ -80,7 +79,6 @@ from sklearn_reject._typing import (
     GroupBy,
     Label,
     MatrixLike,
-    OnInfeasible,
     Other,
     RandomState,
     Target,
@@ -256,11 +254,6 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         False, samples at the threshold are deferred for a `target_risk` and kept for a
         `max_deferral`.
 
-    on_infeasible : {"raise", "nearest"}, default="raise"
-        What `fit` does if the targets cannot be met on the samples: "raise" raises an
-        InfeasibleTargetError, "nearest" uses the closest attainable target, with a
-        warning.
-
     n_jobs : int, default=None
         Number of folds fitted in parallel.
 
@@ -379,7 +372,6 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         cv: CV | None = None,
         defer_label: Label = "auto",
         randomize: bool = True,
-        on_infeasible: OnInfeasible = "raise",
         n_jobs: int | None = None,
         random_state: RandomState | None = None,
     ) -> None:
@@ -396,7 +388,6 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         self.cv = cv
         self.defer_label = defer_label
         self.randomize = randomize
-        self.on_infeasible = on_infeasible
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -445,9 +436,9 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         Raises
         ------
         InfeasibleTargetError
-            If no threshold attains `target_risk`; with `on_infeasible="nearest"`, if
-            none below the largest loss can be certified. With `group_by`, only if that
-            is so in all groups.
+            If no threshold attains `target_risk` or, with a confidence, none can be
+            certified. With `group_by`, only if that is so in all groups. Its
+            `attainable` has what can be met.
         ExpertError
             If a frozen expert fails, with the rows of X that it was asked about.
         ValueError
@@ -458,7 +449,6 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         check_inner(self, "classifier")
         check_expert(self.expert)
         check_option(self.randomize, "randomize", (True, False))
-        check_on_infeasible(self)
         require_in_memory(
             X=X,
             y=y,
@@ -747,9 +737,9 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         ----------
         **target : dict
             One of `deferral_cost`, `max_deferral` and `target_risk` in place of what
-            was asked for in `fit`; and `confidence_level`, `max_loss`, `randomize`,
-            `on_infeasible` or `group_by`, which stay as they are where they are not
-            given. Of columns and callables, `group_by` may only be the one of `fit`.
+            was asked for in `fit`; and `confidence_level`, `max_loss`, `randomize` or
+            `group_by`, which stay as they are where they are not given. Of columns and
+            callables, `group_by` may only be the one of `fit`.
 
         Returns
         -------

@@ -56,7 +56,6 @@ from sklearn_reject._typing import (
     Label,
     MatrixLike,
     NoveltyScoreLike,
-    OnInfeasible,
     Other,
     RandomState,
     TaskLossLike,
@@ -86,7 +85,6 @@ _OF_ANY = (
     "confidence_level",
     "max_loss",
     "randomize",
-    "on_infeasible",
 )
 
 # What belongs to each model alone; a prior may serve all of them.
@@ -221,11 +219,6 @@ class DoubleScoreOODClassifier(RejectClassifier):
         bounds, over the seeds of `fit`. Samples with equal values get the same
         decision, unless `predict` and `accept` get `keys`. If False, all samples at the
         threshold are accepted or rejected.
-
-    on_infeasible : {"raise", "nearest"}, default="raise"
-        What `fit` does if the targets cannot be met on the samples: "raise" raises an
-        InfeasibleTargetError, "nearest" uses the closest attainable target, with a
-        warning.
 
     n_jobs : int, default=None
         Number of folds fitted, and of parts of an exact search, in parallel.
@@ -371,7 +364,6 @@ class DoubleScoreOODClassifier(RejectClassifier):
         cv: CV | None = None,
         reject_label: Label = "auto",
         randomize: bool = True,
-        on_infeasible: OnInfeasible = "raise",
         n_jobs: int | None = None,
         random_state: RandomState | None = None,
         risk_tolerance: float | Literal["standard_error"] = "standard_error",
@@ -399,7 +391,6 @@ class DoubleScoreOODClassifier(RejectClassifier):
         self.cv = cv
         self.reject_label = reject_label
         self.randomize = randomize
-        self.on_infeasible = on_infeasible
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.risk_tolerance = risk_tolerance
@@ -445,8 +436,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         Raises
         ------
         InfeasibleTargetError
-            If no rule meets the bounds. It says what can be met. With
-            `on_infeasible="nearest"`, if no relaxed bound can be met either.
+            If no rule meets the bounds. Its `attainable` has what can be met.
         ValueError
             If a parameter is invalid, bounds of different models are given, or there
             are no ID samples, or no OOD samples where a bound or a score needs them.
@@ -517,9 +507,9 @@ class DoubleScoreOODClassifier(RejectClassifier):
         **target : dict
             Any of `min_tpr`, `max_fpr`, `max_risk`, `min_precision`, `min_recall`,
             `costs`, `ood_prior`, `risk_tolerance`, `novelty_share`, `allow_reversed`,
-            `confidence_level`, `max_loss`, `randomize` and `on_infeasible`. Those that
-            are not given keep their values, or become None where they are of another
-            model than those given.
+            `confidence_level`, `max_loss` and `randomize`. Those that are not given
+            keep their values, or become None where they are of another model than those
+            given.
 
         Returns
         -------

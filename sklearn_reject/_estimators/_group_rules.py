@@ -4,14 +4,12 @@ from sklearn_reject._estimators._calibration import (
     warn_of_costly_rule,
     warn_of_risky_rule,
 )
-from sklearn_reject._estimators._nearest import describe_nearest, solve_or_nearest
 from sklearn_reject._estimators._targets import RejectCost
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection import (
     GroupedRule,
     RejectionRule,
     enumerate_labels,
-    enumerate_texts,
     make_partition,
     share_confidence,
     solve_by_group,
@@ -35,40 +33,26 @@ def plain_grouped_rule(target, calibration, groups):
 
 
 def solve_grouped_rule(estimator, target, calibration, groups, solve):
-    """Return the rules that `solve` finds for target, samples and confidence of each.
-
-    `solve` returns the rule, and a function from an InfeasibleTargetError to what is
-    nearest, that is, the two functions that `solve_or_nearest` takes.
-    """
+    """Return the rules that `solve` finds for target, samples and confidence of all."""
     targets = target.by_group(groups.known)
-    confidence_level, nearest = estimator.confidence_level, {}
+    confidence_level = estimator.confidence_level
     if confidence_level is not None:
         confidence_level = share_confidence(confidence_level, len(groups.known))
 
     def solve_one(label, rows):
-        def keep(failure, bounds, rule):
-            nearest[label] = describe_nearest(bounds, rule)
-
-        found = solve(targets[label], calibration.take(rows), confidence_level)
-        return solve_or_nearest(estimator, *found, report=keep)
+        return solve(targets[label], calibration.take(rows), confidence_level)
 
     partition = make_partition(
         calibration.groups, len(calibration.scores), groups.known
     )
-    rule = solve_by_group(partition, solve_one, calibration.sample_weight)
-    _warn(rule, target, calibration, nearest)
+    values = {label: each.value for label, each in targets.items()}
+    rule = solve_by_group(partition, solve_one, values, calibration.sample_weight)
+    _warn(rule, target, calibration)
     return rule
 
 
-def _warn(rule, target, calibration, nearest):
-    """Warn of groups with another target, and of a rule that cannot be meant."""
-    if nearest:
-        texts = [f"{label!r}: {text}" for label, text in nearest.items()]
-        warn_user(
-            f"{len(nearest)} of {len(rule.rules)} groups have no rule that meets "
-            f"{target}. As on_infeasible='nearest', they use the nearest targets: "
-            f"{enumerate_texts(texts, '; ')}."
-        )
+def _warn(rule, target, calibration):
+    """Warn of a rule that cannot be meant."""
     rejected = [label for label, each in rule.rules.items() if each.coverage == 0]
     is_cost = isinstance(target, RejectCost)
     if not rejected and not is_cost and len(set(target.values)) == 1:

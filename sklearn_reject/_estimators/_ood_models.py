@@ -3,11 +3,6 @@
 import numpy as np
 
 from sklearn_reject._curves import check_n_directions
-from sklearn_reject._estimators._nearest import (
-    check_on_infeasible,
-    relax,
-    solve_or_nearest,
-)
 from sklearn_reject._estimators._rejection_models import bound_of_losses
 from sklearn_reject._fitting import check_inner, is_share
 from sklearn_reject._validation import check_number, check_option, take_weight
@@ -16,7 +11,6 @@ from sklearn_reject.selection import (
     MODEL_PARAMETERS,
     certify_double_score,
     check_confidence_level,
-    check_levels,
     check_model,
     rates_to_certify,
     tune_double_score,
@@ -43,7 +37,6 @@ def check_parameters(estimator):
     check_option(estimator.allow_reversed, "allow_reversed", (True, False))
     check_inner(estimator, "classifier")
     check_option(estimator.randomize, "randomize", (True, False))
-    check_on_infeasible(estimator)
     check_n_directions(estimator.n_directions)
     check_option(estimator.method, "method", ("auto", "exact", "grid"))
     if estimator.confidence_level is not None:
@@ -164,11 +157,10 @@ def check_confidence_level_kept(estimator):
 
 def check_sizes(estimator, is_ood, loss):
     """Raise, before any fit, where samples held out are too few to certify anything."""
-    if estimator.on_infeasible == "raise":
-        _rates_of(estimator, bounds_of(estimator), is_ood, loss)
+    _rates_of(estimator, is_ood, loss)
 
 
-def _rates_of(estimator, bounds, is_ood, loss):
+def _rates_of(estimator, is_ood, loss):
     """Return bounds to tune with, the first of which that can be met is taken.
 
     A rule that will be certified has to do better than asked for.
@@ -179,7 +171,7 @@ def _rates_of(estimator, bounds, is_ood, loss):
         n_id,
         n_ood,
         estimator.confidence_level,
-        bounds,
+        bounds_of(estimator),
         wild_share=estimator.wild_share,
         **_bound_of_risk(estimator, loss),
     )
@@ -228,92 +220,26 @@ def _warn_of_wild_share(estimator, rule, measured):
 
 def _solve(estimator, calibration, loss):
     """Return the best rule, certified where samples are held out for that."""
-    bounds = bounds_of(estimator)
-    if calibration.held_out is not None:
-        return solve_or_nearest(
-            estimator,
-            lambda: _tune_and_certify(estimator, bounds, calibration, loss),
-            lambda error: _certify_nearest(estimator, bounds, calibration, loss, error),
-        )
-
-    def tune(bounds):
-        return _tune(estimator, calibration, bounds)
-
-    return solve_or_nearest(
-        estimator,
-        lambda: tune(bounds),
-        lambda error: relax(tune, bounds, keeps_tpr=False),
-    )
-
-
-def _tune_and_certify(estimator, bounds, calibration, loss):
-    """Return the rule of bounds that hold for the population."""
-    held_out = calibration.held_out
-    rates = _rates_of(estimator, bounds, held_out.is_ood, loss)
-    try:
-        rule = _tune_to_certify(estimator, rates, calibration)
-    except InfeasibleTargetError as failure:
-        # What can be had of these rates would, as a bound, ask for better ones again.
-        told, _, _ = str(failure).partition(" Relax ")
-        raise InfeasibleTargetError(
-            f"To be certified with confidence_level={estimator.confidence_level:g} on "
-            "the samples held out, a rule must be better than the requested bounds. "
-            f"{told} Relax the bounds by more than what is missing, hold more samples "
-            "out, use a lower confidence, or use scores that separate ID from OOD "
-            "samples better.",
-            attainable=failure.attainable,
-        ) from failure
-    return _certify(estimator, rule, bounds, held_out, loss)
+    if calibration.held_out is None:
+        return _tune(estimator, calibration, bounds_of(estimator))
+    rates = _rates_of(estimator, calibration.held_out.is_ood, loss)
+    rule = _tune_to_certify(estimator, rates, calibration)
+    return _certify(estimator, rule, calibration.held_out, loss)
 
 
 def _tune_to_certify(estimator, rates, calibration):
-    """Return the rule of the first rates that can be met."""
-    for rate in rates[:-1]:
+    """Return the rule of the first rates that can be met, or of what comes closest.
+
+    Whether that is good enough, the samples held out tell.
+    """
+    for rate in rates:
         try:
             return _tune(estimator, calibration, rate)
-        except InfeasibleTargetError:
-            continue
-    return _tune(estimator, calibration, rates[-1])
-
-
-def _certify_nearest(estimator, bounds, calibration, loss, error):
-    """Return the nearest bounds that can be certified, and their rule, or raise.
-
-    The TPR is kept, or lowered as the number of samples says: it settles the threshold
-    before the samples held out are seen, and the bound found for the rest then holds
-    with the confidence asked for.
-    """
-    held_out = calibration.held_out
-    bounds, rates = relax(
-        lambda bounds: _rates_of(estimator, bounds, held_out.is_ood, loss),
-        bounds,
-        keeps_tpr=True,
-    )
-    try:
-        rule = _tune_to_certify(estimator, rates, calibration)
-    except InfeasibleTargetError:
-        _, rule = relax(
-            lambda rates: _tune(estimator, calibration, rates),
-            rates[-1],
-            keeps_tpr=True,
-        )
-    bounds, rule = relax(
-        lambda bounds: _certify(estimator, rule, bounds, held_out, loss),
-        bounds,
-        keeps_tpr=True,
-    )
-    if _says_nothing(estimator, bounds, loss):
-        raise error
-    return bounds, rule
-
-
-def _says_nothing(estimator, bounds, loss):
-    """Tell whether a bound that was asked for is relaxed to what holds anyway."""
-    levels = check_levels(estimator.confidence_level, bounds, estimator.wild_share)
-    if levels.finds_fpr:
-        return levels.max_risk >= _bound_of_risk(estimator, loss)["max_loss"]
-    asked = estimator.max_fpr is not None or estimator.min_precision is not None
-    return asked and levels.max_fpr is None
+        except InfeasibleTargetError as error:
+            attainable = error.attainable
+    others = attainable.keys() - {"min_tpr"}
+    closest = {name: attainable[name] for name in others or attainable}
+    return _tune(estimator, calibration, rate | closest)
 
 
 def _tune(estimator, calibration, bounds):
@@ -354,9 +280,10 @@ def _stated_share(estimator, has_ood):
     return _NOVELTY_SHARE
 
 
-def _certify(estimator, rule, bounds, held_out, loss):
+def _certify(estimator, rule, held_out, loss):
     """Set the threshold anew on rows that nothing has seen, so that bounds hold."""
-    bounds = {name: bound for name, bound in bounds.items() if name != "costs"}
+    bounds = bounds_of(estimator)
+    bounds.pop("costs")  # which cannot be certified
     return certify_double_score(
         rule,
         *held_out.scores.T,

@@ -18,7 +18,6 @@ from sklearn_reject._estimators._groups import (
     check_group_targets,
     groups_of_retarget,
 )
-from sklearn_reject._estimators._nearest import check_on_infeasible, solve_or_nearest
 from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
 from sklearn_reject._estimators._targets import (
     RejectCost,
@@ -42,7 +41,7 @@ from sklearn_reject.scores import resolve_score
 from sklearn_reject.selection import RejectionRule
 
 # What a rule depends on beside its target.
-_OF_ANY = ("group_by", "confidence_level", "max_loss", "randomize", "on_infeasible")
+_OF_ANY = ("group_by", "confidence_level", "max_loss", "randomize")
 
 
 def claims_risk(estimator, score):
@@ -145,23 +144,16 @@ def solve_rule(
     is_cost, claims = isinstance(target, RejectCost), claims_risk(estimator, score)
 
     def solve(target, calibration, confidence_level):
-        """Return how to solve a rule, and how to find the nearest."""
         if is_cost:
-            return lambda: _solve_cost(target, calibration, claims), None
+            return _solve_cost(target, calibration, claims)
         options = _bound_options(
             estimator, target, calibration, confidence_level, seed, loss, max_loss
         )
-        samples = calibration.samples
-        return (
-            lambda: target.solve(samples, options),
-            lambda error: target.solve_nearest(error, samples, options),
-        )
+        return target.solve(calibration.samples, options)
 
     if groups is not None:
         return solve_grouped_rule(estimator, target, calibration, groups, solve)
-    rule = solve_or_nearest(
-        estimator, *solve(target, calibration, estimator.confidence_level)
-    )
+    rule = solve(target, calibration, estimator.confidence_level)
     if is_cost:
         warn_of_nothing_accepted(rule, target, calibration)
     else:
@@ -237,17 +229,7 @@ def solve_on_summary(estimator, target, summary, loss, max_loss):
         if options["max_loss"] != 1:
             options["bound"] = "hoeffding_bentkus"
     solve = getattr(summary, f"solve_{target.name}")
-
-    def find_nearest(error):
-        # What a search for a certificate ends at is none.
-        if estimator.confidence_level is not None or not np.isfinite(error.lowest_risk):
-            raise error
-        nearest = error.lowest_risk * (1 + 1e-9)
-        return {target.name: nearest}, solve(nearest, **options)
-
-    return solve_or_nearest(
-        estimator, lambda: solve(target.value, **options), find_nearest
-    )
+    return solve(target.value, **options)
 
 
 def refuse_rows(estimator, target):
@@ -273,14 +255,11 @@ def retarget(estimator, changes, default):
         changes = {**dict.fromkeys(names), **changes}
     other = copy_fitted(estimator, changes)
     check_option(other.randomize, "randomize", (True, False))
-    check_on_infeasible(other)
     loss, score, calibration = other.loss_, other.uncertainty_score_, other.calibration_
     target = find_target(other, default)
     groups = groups_of_retarget(estimator, changes, other)
     check_group_targets(target, groups)
-    target = target.prepare(
-        getattr(other, "classes_", None), loss, other.confidence_level
-    )
+    target = target.prepare(getattr(other, "classes_", None), loss)
     max_loss = check_max_loss(other, target, loss)
     weight = None if calibration is None else calibration.sample_weight
     check_guarantee(other, target, score, weight)

@@ -18,7 +18,7 @@ from sklearn_reject._estimators._ood_measure import risk_of, share_of
 from sklearn_reject._estimators._ood_models import known_max_loss
 from sklearn_reject._estimators._rejection_models import bound_of_losses
 from sklearn_reject._estimators._report_table import Report, ReportPart, ReportPromise
-from sklearn_reject._estimators._risk_bounds import PRECISION, RECALL, guaranteed_bounds
+from sklearn_reject._estimators._risk_bounds import PRECISION, RECALL
 from sklearn_reject._estimators._targets import RiskBounds, find_target
 from sklearn_reject._interval import Interval
 from sklearn_reject._validation import check_level, check_same_length
@@ -26,7 +26,6 @@ from sklearn_reject.losses import losses_where_known
 from sklearn_reject.selection import (
     GroupedDeferralRule,
     GroupedRule,
-    precision_of,
 )
 
 _QUANTITIES = {
@@ -34,15 +33,14 @@ _QUANTITIES = {
     "target_risk": ("risk", "<="),
     "target_coverage": ("coverage", ">="),
     "target_failure_rate": ("failure rate", "<="),
+    PRECISION: ("precision", ">="),
+    RECALL: ("recall", ">="),
     "deferral_cost": ("cost", ""),
     "max_deferral": ("deferral rate", "<="),
 }
 
 # What bounds a mean of losses that are neither zero nor the largest.
 _ANY = "hoeffding_bentkus"
-
-# By how much, relatively, a bound may be off before it is another one.
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,14 +136,6 @@ def _confidence_of(rule):
     return getattr(rule.certificate, "confidence_level", None)
 
 
-def _nearest_of(guaranteed, asked, sense):
-    """Return what is guaranteed where that is weaker than what was asked, else None."""
-    if guaranteed is None or not sense:
-        return None
-    beyond = guaranteed - asked if sense == "<=" else asked - guaranteed
-    return guaranteed if beyond > _ROUNDING * asked else None
-
-
 def _promises_by_group(promise_of, target, rule, groups):
     """Return the promise to each group, each made by a function."""
     targets = target.by_group(list(rule.rules))
@@ -172,7 +162,6 @@ def _promise(samples, target, rule, mask, part):
 def _make_promise(target, rule, part, calibration, achieved):
     """Return a promise of one rule, with what is certified of it."""
     quantity, sense = _QUANTITIES[target.name]
-    guaranteed = getattr(rule.certificate, "target", None)
     return ReportPromise(
         quantity,
         part,
@@ -181,19 +170,16 @@ def _make_promise(target, rule, part, calibration, achieved):
         _confidence_of(rule),
         calibration,
         achieved,
-        _nearest_of(guaranteed, target.value, sense),
     )
 
 
 def _promises_of_parts(estimator, samples, labels, y):
     """Return the promises to true and predicted classes, met by one rule."""
     y, promises = np.asarray(y), []
-    certificate = estimator.rule_.certificate
     certified = _confidence_of(estimator.rule_)
-    guaranteed = {} if certificate is None else guaranteed_bounds(certificate)
     for (name, label), asked in estimator.bounds_.items():
         of_label = (labels if name == PRECISION else y) == label
-        quantity, sense = _QUANTITIES.get(name, (name.removeprefix("min_"), ">="))
+        quantity, sense = _QUANTITIES[name]
         if name in (PRECISION, RECALL):
             is_right = samples.losses[of_label & samples.accepted] == 0
             achieved = share_of(is_right, samples.confidence_level)
@@ -202,7 +188,6 @@ def _promises_of_parts(estimator, samples, labels, y):
         else:
             achieved = samples.failures(of_label)
         part = f"{'predicted' if name == PRECISION else 'true'} {label}"
-        nearest = guaranteed.get(f"{name}[{label!r}]")
         promises.append(
             ReportPromise(
                 quantity,
@@ -212,7 +197,6 @@ def _promises_of_parts(estimator, samples, labels, y):
                 certified,
                 asked.achieved,
                 achieved,
-                _nearest_of(nearest, asked.bound, sense),
             )
         )
     return promises
@@ -234,24 +218,22 @@ def report_ood(estimator, X, y, confidence_level):
     samples = Samples(accepted, losses, _bound_of(estimator), confidence_level)
     rule = estimator.rule_
     found = {
-        "min_tpr": (">=", rule.tpr, measured.tpr),
-        "max_fpr": ("<=", rule.fpr, measured.fpr),
-        "max_risk": ("<=", rule.selective_risk, measured.selective_risk),
-        "min_precision": (">=", rule.precision, measured.precision),
-        "min_recall": (">=", rule.tpr, measured.tpr),
+        "min_tpr": ("TPR", ">=", rule.tpr, measured.tpr),
+        "max_fpr": ("FPR", "<=", rule.fpr, measured.fpr),
+        "max_risk": ("risk", "<=", rule.selective_risk, measured.selective_risk),
+        "min_precision": ("precision", ">=", rule.precision, measured.precision),
+        "min_recall": ("recall", ">=", rule.tpr, measured.tpr),
     }
-    guaranteed = _guaranteed_ood(estimator)
     promises = [
         ReportPromise(
-            name.partition("_")[2].replace("tpr", "TPR").replace("fpr", "FPR"),
+            quantity,
             "all",
             sense,
             float(asked),
             _confidence_of(rule),
             *values,
-            _nearest_of(guaranteed.get(name), asked, sense),
         )
-        for name, (sense, *values) in found.items()
+        for name, (quantity, sense, *values) in found.items()
         if (asked := getattr(estimator, name)) is not None
     ]
     if estimator.costs is not None:
@@ -272,19 +254,6 @@ def report_ood(estimator, X, y, confidence_level):
     y, classes = check_class_labels(y), np.asarray(estimator.classes_).tolist()
     parts += [samples.part(f"true {k}", is_id & (y == k)) for k in classes]
     return _report(estimator, samples, promises, parts)
-
-
-def _guaranteed_ood(estimator):
-    """Return what the certificate of a double score guarantees, by parameter."""
-    certificate = estimator.rule_.certificate
-    if certificate is None:
-        return {}
-    tpr, fpr = certificate.min_tpr, certificate.max_fpr
-    found = {"min_tpr": tpr, "min_recall": tpr, "max_fpr": fpr}
-    found["max_risk"] = certificate.max_risk
-    if estimator.min_precision is not None:
-        found["min_precision"] = precision_of(tpr, fpr, estimator.ood_prior)
-    return found
 
 
 def _cost_of_ood(estimator, samples, is_id, fpr):

@@ -32,18 +32,14 @@ class ReportPromise(NamedTuple):
         What was asked for. NaN where there is no bound.
 
     confidence_level : float or None
-        Probability with which the bound was certified for new samples, or the one of
-        `nearest` where there is one. None if nothing was certified.
+        Probability with which the bound was certified for new samples. None if nothing
+        was certified.
 
     calibration : float
         What the rule achieves on the samples that it was solved on.
 
     achieved : Interval
         What it achieves on the samples of the report.
-
-    nearest : float or None
-        Bound that is guaranteed in place of what was asked for, where that could not
-        be and `on_infeasible="nearest"`.
 
     Examples
     --------
@@ -65,7 +61,6 @@ class ReportPromise(NamedTuple):
     confidence_level: float | None
     calibration: float
     achieved: Interval
-    nearest: float | None = None
 
     __repr__ = short_repr
 
@@ -80,12 +75,12 @@ class ReportPromise(NamedTuple):
         if not self.sense or np.isnan(value):
             return ""
         if self.sense == ">=":
-            value, bound, nearest = -value, -self.bound, -high
+            value, bound, closest = -value, -self.bound, -high
         else:
-            bound, nearest = self.bound, low
+            bound, closest = self.bound, low
         if value <= bound:
             return "kept"
-        return "within noise" if nearest <= bound else "missed"
+        return "within noise" if closest <= bound else "missed"
 
 
 class ReportPart(NamedTuple):
@@ -220,8 +215,6 @@ def _promise_cells(promise):
     if promise.part != "all":
         name = f"{name}, {promise.part}"
     asked = f"{promise.sense} {promise.bound:.4g}" if promise.sense else "least"
-    if promise.nearest is not None:
-        asked = f"{asked}, guaranteed {promise.nearest:.4g}"
     if promise.confidence_level is not None:
         asked = f"{asked} at {100 * promise.confidence_level:g} %"
     shown = _number(promise.calibration), _interval(promise.achieved)

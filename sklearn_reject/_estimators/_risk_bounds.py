@@ -14,8 +14,6 @@ from sklearn_reject.losses import ZeroOneLoss
 from sklearn_reject.selection import (
     measure_risk_bounds,
     solve_failure_bounds,
-    solve_nearest_failure_bounds,
-    solve_nearest_risk_bounds,
     solve_risk_bounds,
 )
 
@@ -109,19 +107,7 @@ class PartBounds:
         try:
             return solve_risk_bounds(bounds=self.bounds, **samples, **options)
         except InfeasibleTargetError as error:
-            raise self._in_units_asked(error) from None
-
-    def solve_nearest(self, samples, options):
-        """Return what can be met instead, by part, and its rule; None if nothing."""
-        targets, rule = solve_nearest_risk_bounds(
-            bounds=self.bounds, **samples, **options
-        )
-        if rule is None:
-            return None, None
-        targets = _as_asked(targets)
-        if min(targets.values()) <= 0:
-            return None, None
-        return targets, rule
+            raise self._as_asked(error) from None
 
     def measure(self, rule):
         """Return what a rule achieves, by name of the parameter and class."""
@@ -141,20 +127,27 @@ class PartBounds:
         """Return what is achieved of a bound, in its units."""
         return _flip(name, measured.risk)
 
-    def _in_units_asked(self, error):
-        """Return an error with what can be attained in precision and recall."""
-        if all(name == RISK for name, _ in self.asked):
+    def _as_asked(self, error):
+        """Return an error whose attainable risks are bounds, as they are asked for."""
+        if not error.attainable or all(_bounds_loss(name) for name, _ in self.asked):
             return error
-        attainable = _as_asked(error.attainable)
-        shown = [f"{part}={x:.4g}" for part, x in attainable.items() if x > 0]
-        shown = _shorten(shown)
-        hint = (
-            f" In terms of the bounds, attainable values are {shown}." if shown else ""
-        )
+        attainable = {}
+        for name, _ in self.asked:
+            risks = error.attainable[_RISK_NAMES[name]]
+            attainable[name] = {label: _flip(name, x) for label, x in risks.items()}
+        if min(bound for each in attainable.values() for bound in each.values()) <= 0:
+            return InfeasibleTargetError(error.problem, error.way_out)
+        shown = [
+            f"{name} of {label!r} {bound:.4g}"
+            for name, each in attainable.items()
+            for label, bound in each.items()
+        ]
         return InfeasibleTargetError(
-            f"{error}{hint}",
-            coverage=error.coverage,
-            attainable=attainable,
+            f"{error.problem}. In terms of the bounds, what can be met together is "
+            f"{_shorten(shown)}",
+            error.way_out,
+            attainable,
+            error.coverage,
         )
 
 
@@ -164,10 +157,6 @@ class FailureBounds(PartBounds):
     def solve(self, samples, options):
         """Return the rule of largest coverage."""
         return solve_failure_bounds(bounds=self.bounds, **samples, **options)
-
-    def solve_nearest(self, samples, options):
-        """Return what can be promised instead, by part, and its rule."""
-        return solve_nearest_failure_bounds(bounds=self.bounds, **samples, **options)
 
     @staticmethod
     def _achieved(name, measured):
@@ -182,21 +171,6 @@ def _flip(name, value):
 def _bounds_loss(name):
     """Tell whether a parameter bounds a mean loss, of every class if it is a number."""
     return name in (RISK, FAILURE_RATE)
-
-
-def guaranteed_bounds(certificate):
-    """Return what a certificate guarantees, as what the parameters bound."""
-    return _as_asked(dict(zip(certificate.parts, certificate.targets, strict=True)))
-
-
-def _as_asked(risks):
-    """Return risks by part, named as solvers do, as what the parameters bound."""
-    found = {}
-    for part, risk in risks.items():
-        for name, risk_name in _RISK_NAMES.items():
-            if part.startswith(f"{risk_name}["):
-                found[name + part.removeprefix(risk_name)] = _flip(name, risk)
-    return found
 
 
 def _of_classes(name, value, classes):
@@ -254,18 +228,11 @@ def _shorten(texts, most=6):
     return f"{shown}, ..." if len(texts) > most else shown
 
 
-def check_part_bounds(parts, loss, confidence_level):
-    """Raise for bounds that the loss does not fit, or that cannot be certified."""
-    for name, values in parts.by_class:
+def check_part_bounds(parts, loss):
+    """Raise for bounds that the loss does not fit."""
+    for name, _ in parts.by_class:
         if not _bounds_loss(name) and type(loss) is not ZeroOneLoss:
             raise ValueError(
                 f"{name} counts correct labels, but loss={loss!r} weighs them. Use "
                 "loss='zero_one', or bound the mean loss with target_risk."
-            )
-        exact = [label for label, x in values.items() if _flip(name, x) == 0]
-        if exact and confidence_level is not None:
-            raise InfeasibleTargetError(
-                f"{name}={values[exact[0]]:g} of {exact[0]!r} allows no error at all, "
-                "which no finite sample can certify. Use a lower bound, or pass "
-                "confidence_level=None."
             )

@@ -18,7 +18,6 @@ from sklearn_reject._estimators._base import (
 )
 from sklearn_reject._estimators._calibration import Calibration, calibration_of
 from sklearn_reject._estimators._groups import check_group_targets, find_groups
-from sklearn_reject._estimators._nearest import check_on_infeasible
 from sklearn_reject._estimators._partial_fit import (
     add_samples,
     check_partial_fit,
@@ -64,7 +63,6 @@ from sklearn_reject._typing import (
     GroupBy,
     Label,
     MatrixLike,
-    OnInfeasible,
     Other,
     RandomState,
     Target,
@@ -131,9 +129,8 @@ class SelectiveClassifier(RejectClassifier):
         need a dict. Bounds for both of two classes are the positive and negative
         predictive values. May be combined with `min_recall`, but not with another
         target. One threshold meets all bounds on the samples that tune the rule, and
-        with a `confidence_level` all of them together in the population. With
-        `on_infeasible="nearest"`, the allowed errors of all bounds are increased by the
-        same factor. Needs the loss "zero_one".
+        with a `confidence_level` all of them together in the population. Needs the loss
+        "zero_one".
 
     min_recall : float in ]0, 1] or dict, default=None
         Lower bound on the recall of accepted samples, or of each true class in a dict:
@@ -208,11 +205,6 @@ class SelectiveClassifier(RejectClassifier):
         with equal values get the same decision, unless they have different `keys`. If
         False, samples at the threshold are rejected for a bound on the loss and
         accepted for `target_coverage`.
-
-    on_infeasible : {"raise", "nearest"}, default="raise"
-        What `fit` does if the targets cannot be met on the samples: "raise" raises an
-        InfeasibleTargetError, "nearest" uses the closest attainable target, with a
-        warning.
 
     n_jobs : int, default=None
         Number of folds fitted in parallel.
@@ -332,7 +324,6 @@ class SelectiveClassifier(RejectClassifier):
         cv: CV | Literal["plug_in"] | None = None,
         reject_label: Label = "auto",
         randomize: bool = True,
-        on_infeasible: OnInfeasible = "raise",
         n_jobs: int | None = None,
         random_state: RandomState | None = None,
     ) -> None:
@@ -351,7 +342,6 @@ class SelectiveClassifier(RejectClassifier):
         self.cv = cv
         self.reject_label = reject_label
         self.randomize = randomize
-        self.on_infeasible = on_infeasible
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -398,11 +388,11 @@ class SelectiveClassifier(RejectClassifier):
         ------
         InfeasibleTargetError
             If no threshold attains `target_risk`, or all bounds of `min_precision` and
-            `min_recall`; with `on_infeasible="nearest"`, if none below the largest loss
-            can be attained or, with a confidence, certified; or if without `randomize`
-            the samples are too few for `target_failure_rate`, or without one of a class
-            that it is asked of. With `group_by`, only if that is so in all groups, or
-            in one of the true classes.
+            `min_recall`, or, with a confidence, none can be certified; or if without
+            `randomize` the samples are too few for `target_failure_rate`, or without
+            one of a class that it is asked of. With `group_by`, only if that is so in
+            all groups, or in one of the true classes. Its `attainable` has what can be
+            met.
         ValueError
             If a parameter is invalid, or two targets are given.
         """
@@ -456,7 +446,6 @@ class SelectiveClassifier(RejectClassifier):
         target = find_target(self, _DEFAULT_REJECT_COST)
         check_inner(self, "classifier", way_out=" Use SelectiveRegressor.")
         check_option(self.randomize, "randomize", (True, False))
-        check_on_infeasible(self)
         require_in_memory(X=X, y=y, sample_weight=sample_weight, **params)
         X, y = indexable(X, y)
         y = check_class_labels(y)
@@ -470,7 +459,7 @@ class SelectiveClassifier(RejectClassifier):
         groups = find_groups(self, X, classes)
         check_group_targets(target, groups)
         loss = check_loss(self.loss, labels=classes)
-        target = target.prepare(classes, loss, self.confidence_level)
+        target = target.prepare(classes, loss)
         score_seed, row_seed = draw_seeds(self.random_state)
         score = resolve_score(
             self.uncertainty_score,
@@ -556,9 +545,9 @@ class SelectiveClassifier(RejectClassifier):
         **target : dict
             One of `reject_cost`, `target_risk`, `target_coverage` and
             `target_failure_rate`, or `min_precision` and `min_recall`, in place of what
-            was asked for in `fit`; and `confidence_level`, `max_loss`, `randomize`,
-            `on_infeasible` or `group_by`, which stay as they are where they are not
-            given. Of columns and callables, `group_by` may only be the one of `fit`.
+            was asked for in `fit`; and `confidence_level`, `max_loss`, `randomize` or
+            `group_by`, which stay as they are where they are not given. Of columns and
+            callables, `group_by` may only be the one of `fit`.
 
         Returns
         -------

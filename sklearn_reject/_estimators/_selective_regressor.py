@@ -20,7 +20,6 @@ from sklearn_reject._estimators._base import (
 )
 from sklearn_reject._estimators._calibration import Calibration, calibration_of
 from sklearn_reject._estimators._groups import check_group_targets, find_groups
-from sklearn_reject._estimators._nearest import check_on_infeasible
 from sklearn_reject._estimators._partial_fit import (
     add_samples,
     check_partial_fit,
@@ -58,7 +57,6 @@ from sklearn_reject._typing import (
     Estimator,
     GroupBy,
     MatrixLike,
-    OnInfeasible,
     Other,
     RandomState,
     ScoreLike,
@@ -165,11 +163,6 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         False, samples at the threshold are rejected for a bound on the loss and
         accepted for `target_coverage`.
 
-    on_infeasible : {"raise", "nearest"}, default="raise"
-        What `fit` does if the targets cannot be met on the samples: "raise" raises an
-        InfeasibleTargetError, "nearest" uses the closest attainable target, with a
-        warning.
-
     n_jobs : int, default=None
         Number of folds fitted in parallel.
 
@@ -263,7 +256,6 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         max_loss: float | None = None,
         cv: CV | None = None,
         randomize: bool = True,
-        on_infeasible: OnInfeasible = "raise",
         n_jobs: int | None = None,
         random_state: RandomState | None = None,
     ) -> None:
@@ -279,7 +271,6 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         self.max_loss = max_loss
         self.cv = cv
         self.randomize = randomize
-        self.on_infeasible = on_infeasible
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -319,10 +310,10 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         Raises
         ------
         InfeasibleTargetError
-            If no threshold attains `target_risk` or, with `on_infeasible="nearest"` and
-            a confidence, no risk below the largest loss can be certified; or if without
-            `randomize` the samples are too few for `target_failure_rate`. With
-            `group_by`, only if that is so in all groups.
+            If no threshold attains `target_risk` or, with a confidence, none can be
+            certified; or if without `randomize` the samples are too few for
+            `target_failure_rate`. With `group_by`, only if that is so in all groups.
+            Its `attainable` has what can be met.
         ValueError
             If a parameter is invalid, or not exactly one target is given.
         """
@@ -376,7 +367,6 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         target = find_target(self, None)
         check_inner(self, "regressor", way_out=" Use SelectiveClassifier.")
         check_option(self.randomize, "randomize", (True, False))
-        check_on_infeasible(self)
         require_in_memory(X=X, y=y, sample_weight=sample_weight, **params)
         X, y = indexable(X, y)
         y = check_targets(y)
@@ -484,8 +474,8 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         **target : dict
             One of `reject_cost`, `target_risk`, `target_coverage` and
             `target_failure_rate`, in place of what was asked for in `fit`; and
-            `confidence_level`, `max_loss`, `randomize`, `on_infeasible` or `group_by`,
-            which stay as they are where they are not given. Of columns and callables,
+            `confidence_level`, `max_loss`, `randomize` or `group_by`, which stay as
+            they are where they are not given. Of columns and callables,
             `group_by` may only be the one of `fit`.
 
         Returns

@@ -20,7 +20,6 @@ from sklearn_reject._validation import check_number
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection import (
     check_confidence_level,
-    solve_nearest_risk,
     solve_reject_cost,
     solve_target_coverage,
     solve_target_failure_rate,
@@ -97,7 +96,7 @@ class Target:
             "or group_by='prediction'."
         )
 
-    def prepare(self, classes, loss, confidence_level):
+    def prepare(self, classes, loss):
         """Return the target with what it needs to know of the classes, None if none."""
         return self
 
@@ -108,10 +107,6 @@ class Target:
     def measure(self, rule):
         """Return what a rule achieves of several bounds, None where there is one."""
         return None
-
-    def solve_nearest(self, error, samples, options):
-        """Return what can be met instead, by name, and its rule."""
-        raise error
 
 
 class RejectCost(Target):
@@ -140,16 +135,6 @@ class TargetRisk(Target):
     def solve(self, samples, options):
         """Return the rule of largest coverage."""
         return solve_target_risk(target=self.value, **samples, **options)
-
-    def solve_nearest(self, error, samples, options):
-        """Return the lowest risk that can be met, or certified, and its rule."""
-        if "confidence_level" not in options:
-            nearest = TargetRisk(error.lowest_risk)
-            return {self.name: nearest.value}, nearest.solve(samples, options)
-        rule = solve_nearest_risk(**samples, **options)
-        if rule is None:
-            raise error
-        return {self.name: rule.certificate.target}, rule
 
 
 class TargetCoverage(Target):
@@ -181,13 +166,6 @@ class TargetFailureRate(Target):
     def solve(self, samples, options):
         """Return the rule of largest coverage."""
         return solve_target_failure_rate(target=self.value, **samples, **options)
-
-    def solve_nearest(self, error, samples, options):
-        """Return the lowest rate that so many samples can promise, and its rule."""
-        if "min_failure_rate" not in error.attainable:
-            raise error
-        nearest = TargetFailureRate(error.attainable["min_failure_rate"])
-        return {self.name: nearest.value}, nearest.solve(samples, options)
 
 
 class RiskBounds(Target):
@@ -222,10 +200,10 @@ class RiskBounds(Target):
             "all samples; a min_recall bounds true classes already. Pass group_by=None."
         )
 
-    def prepare(self, classes, loss, confidence_level):
+    def prepare(self, classes, loss):
         """Return the target with a bound for each class that has any."""
         parts = self.value.resolve(classes)
-        check_part_bounds(parts, loss, confidence_level)
+        check_part_bounds(parts, loss)
         return replace(self, value=parts)
 
     def bind(self, calibration):
@@ -235,17 +213,6 @@ class RiskBounds(Target):
     def solve(self, samples, options):
         """Return the rule of largest coverage."""
         return self.value.solve(samples, options)
-
-    def solve_nearest(self, error, samples, options):
-        """Return the bounds, relaxed as far as it takes, and the rule.
-
-        Risks are all relaxed by the smallest factor that can be met, or certified, if
-        the bounds say anything at all then.
-        """
-        bounds, rule = self.value.solve_nearest(samples, options)
-        if rule is None:
-            raise error
-        return bounds, rule
 
     def measure(self, rule):
         """Return what a rule achieves, by name of the parameter and class."""

@@ -30,7 +30,6 @@ from sklearn_reject._estimators._joint_folds import (
 )
 from sklearn_reject._estimators._joint_ratchet import warn_of_ratchet
 from sklearn_reject._estimators._joint_scores import JointScores, check_logged
-from sklearn_reject._estimators._nearest import check_on_infeasible
 from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
 from sklearn_reject._estimators._rows import no_numbers, of_rows, require_fit
 from sklearn_reject._fitting import (
@@ -52,7 +51,6 @@ from sklearn_reject._typing import (
     CV,
     Label,
     MatrixLike,
-    OnInfeasible,
     Other,
     RandomState,
 )
@@ -143,11 +141,6 @@ class EnsembleThresholdTuner(
     rule : {"any", "all"}, default="any"
         A document is predicted positive if any score reaches its threshold (union), or
         if all do (intersection).
-
-    on_infeasible : {"raise", "nearest"}, default="raise"
-        What `fit` does if the targets cannot be met on the samples: "raise" raises an
-        InfeasibleTargetError, "nearest" uses the closest attainable target, with a
-        warning.
 
     unrated_label : label, default=-1
         Label of documents in y that were not rated. Missing values always mean not
@@ -319,7 +312,6 @@ class EnsembleThresholdTuner(
         min_recall: float | None = None,
         objective: Literal["f1"] | None = None,
         rule: Literal["any", "all"] = "any",
-        on_infeasible: OnInfeasible = "raise",
         unrated_label: Label = -1,
         pos_label: Label = None,
         response_method: Literal["auto", "predict_proba", "decision_function"] = "auto",
@@ -343,7 +335,6 @@ class EnsembleThresholdTuner(
         self.min_recall = min_recall
         self.objective = objective
         self.rule = rule
-        self.on_infeasible = on_infeasible
         self.unrated_label = unrated_label
         self.pos_label = pos_label
         self.response_method = response_method
@@ -410,8 +401,7 @@ class EnsembleThresholdTuner(
             rated documents.
 
         InfeasibleTargetError
-            If the target is not attained. The range that is can be read from its
-            `attainable`.
+            If the target is not attained. Its `attainable` has what can be.
         """
         joint, search, target = self._check_parameters()
         require_in_memory(
@@ -494,8 +484,7 @@ class EnsembleThresholdTuner(
         ----------
         **target : dict
             One of `target_derivative`, `marginal_precision`, `max_fp_per_tp`,
-            `max_alerts`, `min_recall` and `objective`; the others become None. And
-            `on_infeasible`, which stays as it is where it is not given.
+            `max_alerts`, `min_recall` and `objective`; the others become None.
 
         Returns
         -------
@@ -505,8 +494,7 @@ class EnsembleThresholdTuner(
         Raises
         ------
         InfeasibleTargetError
-            If the target is not attained. The range that is can be read from its
-            `attainable`.
+            If the target is not attained. Its `attainable` has what can be.
         ValueError
             If not exactly one of the six is given, or it is out of range.
         TypeError
@@ -528,7 +516,7 @@ class EnsembleThresholdTuner(
         101 true, 49 false positives
         """
         require_fit(self)
-        check_target_names(target, (*TARGETS, "on_infeasible"))
+        check_target_names(target, TARGETS)
         twin = copy_fitted(self, dict.fromkeys(TARGETS) | target)
         wanted = twin._check_target()
         folds = [tuple(map(np.flatnonzero, split)) for split in self._folds]
@@ -764,7 +752,6 @@ class EnsembleThresholdTuner(
 
     def _check_target(self):
         """Return the one target that is given."""
-        check_on_infeasible(self)
         return resolve_target(**{name: getattr(self, name) for name in TARGETS})
 
     def _warn_of_positives(self, ordered, is_positive, is_negative):
@@ -804,8 +791,7 @@ class EnsembleThresholdTuner(
 
     def _tune(self, search, documents, target, folds, path=None):
         """Return the path, the operating point on it, and that of the folds or None."""
-        end = self.on_infeasible
-        path, vertex = search.find_point(documents, target, path, end)
+        path, vertex = search.find_point(documents, target, path)
         point = make_point(documents, target, path, vertex, self.confidence_level)
         cross_validated = cross_validate_point(
             documents,
@@ -814,7 +800,6 @@ class EnsembleThresholdTuner(
             folds,
             self.confidence_level,
             n_jobs=self.n_jobs,
-            on_infeasible=end,
         )
         return path, point, cross_validated
 

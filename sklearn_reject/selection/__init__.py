@@ -13,13 +13,10 @@ from sklearn_reject.selection._certify_double import (
     certify_double_score,
 )
 from sklearn_reject.selection._certify_levels import check_levels, rates_to_certify
-from sklearn_reject.selection._deferral import solve_deferral, solve_nearest_deferral
+from sklearn_reject.selection._deferral import solve_deferral
 from sklearn_reject.selection._deferral_rule import DeferralRule
 from sklearn_reject.selection._draws import keyed_draws, split_mix
-from sklearn_reject.selection._failure_parts import (
-    solve_failure_bounds,
-    solve_nearest_failure_bounds,
-)
+from sklearn_reject.selection._failure_parts import solve_failure_bounds
 from sklearn_reject.selection._failure_rate import solve_target_failure_rate
 from sklearn_reject.selection._grouped import GroupedRule
 from sklearn_reject.selection._grouped_deferral import GroupedDeferralRule
@@ -47,14 +44,10 @@ from sklearn_reject.selection._parts import (
     RiskBoundsCertificate,
     measure_risk_bounds,
 )
-from sklearn_reject.selection._risk_bounds import (
-    solve_nearest_risk_bounds,
-    solve_risk_bounds,
-)
+from sklearn_reject.selection._risk_bounds import solve_risk_bounds
 from sklearn_reject.selection._risk_coverage_summary import RiskCoverageSummary
 from sklearn_reject.selection._rule import Certificate, RejectionRule
 from sklearn_reject.selection._solve import (
-    solve_nearest_risk,
     solve_reject_cost,
     solve_target_coverage,
     solve_target_risk,

@@ -82,6 +82,10 @@ def rank_samples(scores, losses, draws=None):
 _N_HALVINGS = 12
 
 
+# Where that interval starts for a target of zero.
+_LEAST_RISK = 1e-9
+
+
 def check_confidence_level(confidence_level, sample_weight=None):
     """Return the confidence as a float, after refusing weights."""
     is_number = isinstance(confidence_level, Real) and not isinstance(
@@ -156,7 +160,6 @@ def certify_risk(ranked, risk, *, confidence_level, bound, max_loss, random_stat
     if risk >= max_loss:
         return certificate(len(ranked), 0.0)
     delta = 1 - confidence_level
-    refuse_hopeless(len(ranked), risk, max_loss, bound, delta)
     scaled = ranked
     if max_loss != 1:
         scaled = replace(ranked, losses=ranked.losses / max_loss)
@@ -167,54 +170,57 @@ def certify_risk(ranked, risk, *, confidence_level, bound, max_loss, random_stat
         p_values = partial(bound.p_values, prefixes, risk=risk, level=delta)
         return find_last_passing(p_values, ranked.accepted_counts, delta, bound, risk)
 
-    n_accepted = find(risk / max_loss)
+    n_accepted = find(risk / max_loss) if risk / max_loss > 0 else None
     if n_accepted is None:
-        raise nothing_passes(find, len(ranked), risk, max_loss, confidence_level)
+        hopeless = explain_hopeless(len(ranked), risk, max_loss, bound, delta)
+        raise nothing_passes(
+            find, len(ranked), risk, max_loss, confidence_level, hopeless
+        )
     counts = np.array([n_accepted])
     p_value = bound.p_values(prefixes, counts, risk / max_loss, delta)
     return certificate(n_accepted, float(p_value[0]))
 
 
-def refuse_hopeless(
-    n_samples,
-    risk,
-    max_loss,
-    bound,
-    delta,
-    name="target (the selective risk)",
-    other_target=", a target_failure_rate instead of the risk",
-):
-    """Raise where even a sample without any loss would pass no test."""
+def explain_hopeless(n_samples, risk, max_loss, bound, delta):
+    """Return why even a sample without any loss would pass no test, "" if it might."""
     if risk == 0:
-        raise InfeasibleTargetError(
-            f"{name} is 0, which no finite sample can certify, because with a small "
-            "risk a sample may have no loss at all. Use a positive value, or pass "
-            "confidence_level=None."
+        return (
+            "The target risk is 0, which no finite sample can certify, because with a "
+            "small risk a sample may have no loss at all"
         )
     fewest = bound.fewest(risk / max_loss, delta)
-    if n_samples < fewest:
-        raise InfeasibleTargetError(
-            f"{n_samples} samples cannot certify the target risk {risk} at "
-            f"confidence_level={1 - delta:g}, even without any loss: at least {fewest} "
-            "are needed, and many more if there are losses. Use more calibration "
-            f"samples, a larger risk{other_target} or a lower confidence."
-        )
+    if n_samples >= fewest:
+        return ""
+    return (
+        f"{n_samples} samples cannot certify the target risk {risk} at "
+        f"confidence_level={1 - delta:g}, even without any loss: at least {fewest} "
+        "are needed, and many more if there are losses"
+    )
 
 
-def nothing_passes(find, n_samples, risk, max_loss, confidence_level):
+def nothing_passes(find, n_samples, risk, max_loss, confidence_level, hopeless):
     """Return the error of a target that no threshold passes, with one that does."""
+    problem = hopeless or (
+        f"No threshold can be certified for the target risk {risk} with "
+        f"confidence_level={confidence_level:g} on {n_samples} samples"
+    )
+    way_out = (
+        "a target_failure_rate instead of the risk, a lower confidence, more "
+        "calibration samples, or a score that ranks the errors better."
+    )
     lowest, n_accepted = find_least_risk(find, risk / max_loss, n_samples)
+    if lowest == 1:
+        return InfeasibleTargetError(
+            f"{problem}; nor can any risk below the largest loss", f"Use {way_out}"
+        )
     lowest *= max_loss
     coverage = n_accepted / n_samples
     return InfeasibleTargetError(
-        f"No threshold can be certified for the target risk {risk} with "
-        f"confidence_level={confidence_level:g} on {n_samples} samples. The smallest "
-        f"risk that can be certified is about {round_up(lowest)}, at coverage "
-        f"{round_down(coverage)}. Use at least this risk, a target_failure_rate "
-        "instead of the risk, a lower confidence, more calibration samples, or a score "
-        "that ranks the errors better.",
-        lowest_risk=lowest,
-        coverage=coverage,
+        f"{problem}; the smallest risk that can be certified is about "
+        f"{round_up(lowest)}, at coverage {round_down(coverage)}",
+        f"Use at least this risk, {way_out}",
+        {"target_risk": lowest},
+        coverage,
     )
 
 
@@ -223,7 +229,7 @@ def find_least_risk(find, failing, at_most):
 
     `failing` is one that nothing is found for, and `at_most` what there is for 1.
     """
-    passing, found = 1.0, at_most
+    failing, passing, found = max(failing, _LEAST_RISK), 1.0, at_most
     for _ in range(_N_HALVINGS):
         middle = (failing * passing) ** 0.5
         at_middle = find(middle)
@@ -232,40 +238,6 @@ def find_least_risk(find, failing, at_most):
         else:
             passing, found = middle, at_middle
     return passing, found
-
-
-# Shares of the sample up to which the smallest risk that holds is looked for.
-_NEAREST = (0.1, 0.25, 0.5, 0.75, 1.0)
-
-
-def certify_nearest_risk(ranked, *, confidence_level, bound, max_loss):
-    """Return the certificate of the smallest risk that one is had of, None if none.
-
-    The thresholds do not depend on the losses, and the risk of each is bounded with an
-    equal share of the chance of an error. So the smallest of the bounds holds although
-    the sample has chosen it, which those that a walk ends at need not do.
-    """
-    if bound.upper is None:
-        bound = BOUNDS["hoeffding_bentkus"]
-    level = (1 - confidence_level) / len(_NEAREST)
-    wanted = np.ceil(np.multiply(_NEAREST, len(ranked)))
-    places = np.unique(locate_counts(ranked.accepted_counts, wanted))
-    counts = ranked.accepted_counts[places]
-    scaled = ranked.losses / max_loss
-    uppers = [bound.upper(scaled[:count], level) for count in counts]
-    best = int(np.argmin(uppers))
-    if uppers[best] >= 1:
-        return None
-    risk, n_accepted = uppers[best] * max_loss, int(counts[best])
-    return Certificate(
-        "risk",
-        risk,
-        confidence_level,
-        bound.name,
-        len(ranked),
-        n_accepted,
-        level,
-    )
 
 
 def certify_coverage(n_samples, coverage, *, confidence_level):

@@ -14,9 +14,9 @@ from sklearn_reject._curves import tie_range
 from sklearn_reject.selection._bounds import BOUNDS
 from sklearn_reject.selection._certify import (
     certify_coverage,
+    explain_hopeless,
     find_last_passing,
     nothing_passes,
-    refuse_hopeless,
 )
 from sklearn_reject.selection._failure_bounds import FAILURE_BOUNDS, find_longest
 from sklearn_reject.selection._failure_rules import (
@@ -101,7 +101,6 @@ def certify_risk_of_cells(sample, risk, confidence_level, bound, max_loss):
     certificate = partial(Certificate, "risk", risk, confidence_level, name, n_samples)
     if risk >= max_loss:
         return borders.rule(-1, certificate(n_samples, 0.0))
-    refuse_hopeless(n_samples, risk, max_loss, bound, delta)
 
     def p_values(counts, risk):
         return bound.of_sums(counts, borders.sums_at(counts), risk)
@@ -111,9 +110,12 @@ def certify_risk_of_cells(sample, risk, confidence_level, bound, max_loss):
         test = partial(p_values, risk=risk)
         return find_last_passing(test, borders.counts, delta, bound, risk)
 
-    n_accepted = find(risk / max_loss)
+    n_accepted = find(risk / max_loss) if risk / max_loss > 0 else None
     if n_accepted is None:
-        raise nothing_passes(find, n_samples, risk, max_loss, confidence_level)
+        hopeless = explain_hopeless(n_samples, risk, max_loss, bound, delta)
+        raise nothing_passes(
+            find, n_samples, risk, max_loss, confidence_level, hopeless
+        )
     p_value = float(p_values(np.array([n_accepted]), risk / max_loss)[0])
     index = int(np.searchsorted(borders.counts, n_accepted))
     return borders.rule(index, certificate(n_accepted, p_value))

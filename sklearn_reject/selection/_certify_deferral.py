@@ -14,12 +14,11 @@ from scipy.stats import binom
 
 from sklearn_reject._curves import tie_range
 from sklearn_reject.exceptions import InfeasibleTargetError, round_up
-from sklearn_reject.selection._bounds import BOUNDS
 from sklearn_reject.selection._certify import (
     Prefixes,
     count_passes,
+    explain_hopeless,
     find_least_risk,
-    refuse_hopeless,
     walk_from_starts,
 )
 from sklearn_reject.selection._certify_levels import most_successes
@@ -92,11 +91,10 @@ def certify_system_risk(sample, pilot, risk, *, confidence_level, bound, max_los
 
     if risk >= max_loss:
         return (np.inf, 0.0), certificate((np.inf, 0.0), 0.0)
-    refuse_hopeless(len(sample), risk, max_loss, bound, delta, "target_risk", "")
     search = _Search(sample, pilot, delta, bound, max_loss)
-    found = search.find(risk / max_loss)
+    found = search.find(risk / max_loss) if risk / max_loss > 0 else None
     if found is None:
-        raise _nothing_passes(search, risk, max_loss, confidence_level)
+        raise _nothing_passes(search, risk, confidence_level)
     (p_value,) = sample.p_values([found], bound, risk / max_loss, delta)
     return found, certificate(found, float(p_value))
 
@@ -142,50 +140,32 @@ class _Search:
         return self.sample.p_values(cuts, self.bound, risk, self.delta)
 
 
-def _nothing_passes(search, risk, max_loss, confidence_level):
+def _nothing_passes(search, risk, confidence_level):
     """Return the error of a target that no rule passes, with one that does."""
-    sample = search.sample
+    sample, max_loss = search.sample, search.max_loss
+    hopeless = explain_hopeless(len(sample), risk, max_loss, search.bound, search.delta)
+    problem = hopeless or (
+        f"No rule can be certified for target_risk={risk:g} with "
+        f"confidence_level={confidence_level:g} on {len(sample)} samples"
+    )
+    way_out = (
+        "a lower confidence, more samples, a better second opinion, or a gain that "
+        "ranks the samples better."
+    )
     lowest, cut = find_least_risk(search.find_start, risk / max_loss, (-np.inf, 1.0))
+    if lowest == 1:
+        return InfeasibleTargetError(
+            f"{problem}; nor can any risk below the largest loss", f"Use {way_out}"
+        )
     lowest *= max_loss
     rate = np.count_nonzero(sample.defer(*cut)) / len(sample)
     return InfeasibleTargetError(
-        f"No rule can be certified for target_risk={risk:g} with "
-        f"confidence_level={confidence_level:g} on {len(sample)} samples. The smallest "
-        f"system risk that can be certified is about {round_up(lowest)}, at a deferral "
-        f"rate of {round_up(rate)}. Use at least this risk, a lower confidence, more "
-        "samples, a better second opinion, or a gain that ranks the samples better.",
-        lowest_risk=lowest,
-        attainable={"deferral_rate": rate},
+        f"{problem}; the smallest system risk that can be certified is about "
+        f"{round_up(lowest)}, at a deferral rate of {round_up(rate)}",
+        f"Use at least this risk, {way_out}",
+        {"target_risk": lowest},
+        1 - rate,
     )
-
-
-def certify_nearest_system_risk(sample, pilot, *, confidence_level, bound, max_loss):
-    """Return the rule of the smallest risk that can be had, and its certificate.
-
-    Each of a few rules that the pilot names has its risk bounded with a share of the
-    chance of an error, so that the smallest of the bounds holds. None if none does.
-    """
-    if bound.upper is None:
-        bound = BOUNDS["hoeffding_bentkus"]
-    rates, weights = pilot.fixed_rates()
-    cuts, levels = list(map(pilot.cut, rates)), weights * (1 - confidence_level)
-    uppers = [
-        bound.upper(sample.losses(cut), level)
-        for cut, level in zip(cuts, levels, strict=True)
-    ]
-    best = int(np.argmin(uppers))
-    if uppers[best] >= 1:
-        return None
-    certificate = Certificate(
-        "system_risk",
-        uppers[best] * max_loss,
-        confidence_level,
-        bound.name,
-        len(sample),
-        len(sample) - int(np.count_nonzero(sample.defer(*cuts[best]))),
-        float(levels[best]),
-    )
-    return cuts[best], certificate
 
 
 def certify_deferral_rate(n_samples, rate, *, confidence_level):

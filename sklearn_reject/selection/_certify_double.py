@@ -341,47 +341,48 @@ class _Calibration:
 
     def _infeasible_fpr(self, levels, rank):
         """Return the error of too many OOD samples up to an ID sample."""
-        model, least = levels.model, self._bound_fpr(levels, rank)
-        least = min(1.0, least * (1 + _SLACK))
-        extreme = "min_fpr", least
+        model = levels.model
+        best = min(1.0, self._bound_fpr(levels, rank) * (1 + _SLACK))
+        shown = f"the smallest max_fpr that can be certified is {round_up(best)}"
         if model.names_precision:
-            precision = precision_of(levels.min_tpr, least, model.ood_prior)
-            extreme = "max_precision", precision * (1 - _SLACK)
+            best = precision_of(levels.min_tpr, best, model.ood_prior) * (1 - _SLACK)
+            shown = (
+                f"the largest min_precision that can be certified is {round_down(best)}"
+            )
         n_accepted, n_ood = self._count_ood(rank), len(self.of_ood)
-        reason = f"{n_accepted} of {n_ood} OOD samples are accepted"
-        asked = f"{model.ood_name}={model.bound:g}"
-        return self._infeasible(levels, rank, asked, reason, extreme)
+        reason = f"{n_accepted} of {n_ood} OOD samples are accepted, and {shown}"
+        return self._infeasible(levels, rank, model.ood_name, model.bound, best, reason)
 
     def _infeasible_risk(self, levels, rank, max_risk):
         """Return the error of too large losses up to an ID sample."""
-        mean = self.losses[:rank].mean()
-        reason = f"the mean loss of the accepted ID samples is {mean:.3g}"
-        asked, extreme = f"max_risk={levels.max_risk:g}", max_risk * (1 + _SLACK)
-        return self._infeasible(levels, rank, asked, reason, ("min_risk", extreme))
-
-    def _infeasible(self, levels, rank, asked, reason, extreme):
-        """Return an error that says how far either bound can be relaxed to."""
-        name, value = extreme
-        kind = "largest" if name.startswith("max") else "smallest"
-        least = (round_down if kind == "largest" else round_up)(value)
-        bound, wanted = asked.partition("=")[0], levels.model.tpr_name
-        most = self._largest_tpr(levels, rank)
-        other, way_out = (
-            f"No {wanted} can be certified together with {asked}.",
-            f"Relax {bound}",
+        mean, best = self.losses[:rank].mean(), max_risk * (1 + _SLACK)
+        reason = (
+            f"the mean loss of the accepted ID samples is {mean:.3g}, and the smallest "
+            f"max_risk that can be certified is {round_up(best)}"
         )
+        return self._infeasible(levels, rank, "max_risk", levels.max_risk, best, reason)
+
+    def _infeasible(self, levels, rank, name, bound, best, reason):
+        """Return an error that says how far either bound can be relaxed to.
+
+        `best` is what can be certified of the bound beside that on the TPR.
+        """
+        asked, tpr_name = f"{name}={bound:g}", levels.model.tpr_name
+        most = self._largest_tpr(levels, rank)
+        attainable, what = {name: best}, name
+        beside = f"No {tpr_name} can be certified together with {asked}"
         if not np.isnan(most):
-            other = (
-                f"Together with {asked}, the largest {wanted} that can be certified is "
+            attainable, what = {tpr_name: most, name: best}, "one of the bounds"
+            beside = (
+                f"Together with {asked}, the largest {tpr_name} that can be certified "
+                f"is {round_down(most)}"
             )
-            other += f"{round_down(most)}."
-            way_out = "Relax one of the bounds"
         return InfeasibleTargetError(
-            f"{asked} cannot be certified together with {wanted}={levels.min_tpr:g}: "
-            f"{reason}, and the {kind} {bound} that can be certified is {least}. "
-            f"{other} {way_out} up to this value, use more samples, or use a lower "
+            f"{asked} cannot be certified together with "
+            f"{tpr_name}={levels.min_tpr:g}: {reason}. {beside}",
+            f"Relax {what} up to this value, use more samples, or use a lower "
             "confidence.",
-            attainable={wanted.replace("min", "max"): most, name: value},
+            attainable,
         )
 
     def _largest_tpr(self, levels, rank):
@@ -417,8 +418,14 @@ class _Calibration:
 def _infeasible_tpr(levels, of_id):
     """Return the error of too many ID samples of infinite score."""
     share, name = np.mean(of_id == np.inf), levels.model.tpr_name
+    n_finite = np.count_nonzero(of_id < np.inf)
+    attainable = {}
+    if n_finite:
+        rate = beta.ppf(levels.delta, n_finite, len(of_id) + 1 - n_finite)
+        attainable[name] = float(rate) * (1 - _SLACK)
     return InfeasibleTargetError(
         f"{name}={levels.min_tpr:g} cannot be certified: {share:.3g} of the ID "
-        f"samples have infinite novelty and are rejected by every rule. Lower {name}, "
-        "or use another novelty_score."
+        "samples have infinite novelty and are rejected by every rule",
+        f"Lower {name}, or use another novelty_score.",
+        attainable,
     )

@@ -161,10 +161,10 @@ def refuse_few_samples(levels, n_id, n_ood, max_loss):
     wanted = f"{model.tpr_name}={levels.min_tpr:g}"
     if levels.rank(n_id) > n_id:
         raise InfeasibleTargetError(
-            f"{n_id} ID samples cannot certify {wanted}, even if all are accepted. "
-            f"{_count(levels.min_tpr, delta)} are needed. Use more samples, a lower "
-            f"{model.tpr_name}, or a lower confidence.",
-            attainable=_most_tpr(levels, n_id),
+            f"{n_id} ID samples cannot certify {wanted}, even if all are accepted: "
+            f"{_count(levels.min_tpr, delta)} are needed",
+            f"Use more samples, a lower {model.tpr_name}, or a lower confidence.",
+            _most_tpr(levels, n_id),
         )
     if levels.finds_fpr:
         if not n_ood:
@@ -174,10 +174,10 @@ def refuse_few_samples(levels, n_id, n_ood, max_loss):
         rate = levels.largest_rate(levels.min_tpr)
         raise InfeasibleTargetError(
             f"{n_ood} OOD samples cannot certify {model.ood_name}={model.bound:g} "
-            f"together with {wanted}, even if none is accepted. "
-            f"{_count(1 - rate, delta)} are needed. Use more samples, relax "
-            f"{model.ood_name}, or use a lower confidence.",
-            attainable=_least_fpr(levels, n_ood),
+            f"together with {wanted}, even if none is accepted: "
+            f"{_count(1 - rate, delta)} are needed",
+            f"Use more samples, relax {model.ood_name}, or use a lower confidence.",
+            _least_fpr(levels, n_ood),
         )
 
 
@@ -185,8 +185,7 @@ def _most_tpr(levels, n_id):
     """Return the TPR that so many ID samples certify, all accepted."""
     if not n_id:
         return {}
-    name = levels.model.tpr_name.replace("min", "max")
-    return {name: levels.delta ** (1 / n_id) * (1 - _SLACK)}
+    return {levels.model.tpr_name: levels.delta ** (1 / n_id) * (1 - _SLACK)}
 
 
 def _least_fpr(levels, n_ood):
@@ -196,9 +195,9 @@ def _least_fpr(levels, n_ood):
     rate = min(1.0, (1 - levels.delta ** (1 / n_ood)) * (1 + _SLACK))
     fpr = levels.fpr_of_rate(rate, levels.min_tpr)
     if not levels.model.names_precision:
-        return {"min_fpr": fpr}
+        return {"max_fpr": fpr}
     precision = precision_of(levels.min_tpr, fpr, levels.model.ood_prior)
-    return {"max_precision": precision * (1 - _SLACK)}
+    return {"min_precision": precision * (1 - _SLACK)}
 
 
 def _refuse_few_accepted(levels, n_accepted, max_loss):
@@ -208,9 +207,9 @@ def _refuse_few_accepted(levels, n_accepted, max_loss):
     raise InfeasibleTargetError(
         f"{n_accepted} accepted ID samples cannot certify "
         f"max_risk={levels.max_risk:g} together with min_tpr={levels.min_tpr:g}, even "
-        f"without any loss. {_count(1 - share, levels.delta)} are needed. Use more "
-        "samples, raise max_risk, or use a lower confidence.",
-        attainable=_least_risk(levels, n_accepted, max_loss),
+        f"without any loss: {_count(1 - share, levels.delta)} are needed",
+        "Use more samples, raise max_risk, or use a lower confidence.",
+        _least_risk(levels, n_accepted, max_loss),
     )
 
 
@@ -219,7 +218,7 @@ def _least_risk(levels, n_accepted, max_loss):
     if not n_accepted:
         return {}
     share = 1 - levels.delta ** (1 / n_accepted)
-    return {"min_risk": share * max_loss * (1 + _SLACK)}
+    return {"max_risk": share * max_loss * (1 + _SLACK)}
 
 
 def _count(share, delta):

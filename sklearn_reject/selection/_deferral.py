@@ -16,7 +16,7 @@ from sklearn_reject.selection._deferral_certified import (
     solve_certified_budget,
     solve_certified_risk,
 )
-from sklearn_reject.selection._deferral_exact import SOLVERS, solve_cost
+from sklearn_reject.selection._deferral_exact import SOLVERS
 from sklearn_reject.selection._deferral_rule import DeferralRule
 from sklearn_reject.selection._gain_groups import group_by_gain
 from sklearn_reject.selection._solve_by_group import is_by_group
@@ -146,9 +146,8 @@ def solve_deferral(
     ------
     InfeasibleTargetError
         If no rule attains `target_risk` or, with `confidence_level`, none can be
-        certified. It says the lowest system risk that can be had, and at which deferral
-        rate that is, as `attainable`; or how many samples are needed. With groups, only
-        if that is so in all of them.
+        certified. Its `attainable` has the lowest system risk that can be. With groups,
+        only if that is so in all of them.
     ValueError
         If not exactly one target is given, `confidence_level`, `bound` or `max_loss` is
         out of range, losses and `max_loss` or `bound` do not agree, weights or a cost
@@ -183,7 +182,6 @@ def solve_deferral(
             partial(
                 solve_deferral, randomize=randomize, bound=bound, max_loss=max_loss
             ),
-            partial(solve_nearest_deferral, randomize=randomize),
             (gain, loss_first, loss_second),
             (name, target),
             groups,
@@ -212,35 +210,6 @@ def solve_deferral(
     if name == "max_deferral":
         return solve_certified_budget(*samples, target, randomize, certified)
     return solve_certified_risk(*samples, target, randomize, certified)
-
-
-def solve_nearest_deferral(
-    gain,
-    loss_first,
-    loss_second,
-    *,
-    sample_weight=None,
-    randomize=True,
-    confidence_level=None,
-    bound="auto",
-    max_loss=None,
-    pilot=None,
-    draws=None,
-    random_state=None,
-):
-    """Return the rule of the least system risk, with the fewest deferrals.
-
-    With confidence, that of about the smallest risk that can be certified, None if none
-    can. The parameters are those of :func:`solve_deferral`.
-    """
-    check_option(randomize, "randomize", (True, False))
-    if confidence_level is None:
-        groups = group_by_gain(gain, loss_first, loss_second, sample_weight)
-        return solve_cost(groups, 0.0, randomize)
-    check_confidence_level(confidence_level, sample_weight)
-    certified = Certified(confidence_level, bound, max_loss, pilot, draws, random_state)
-    samples = gain, loss_first, loss_second
-    return solve_certified_risk(*samples, None, randomize, certified)
 
 
 def _find_target(*values):

@@ -1,8 +1,5 @@
 """Solving a deferral rule for each group, and what is said where a group has none."""
 
-from functools import partial
-from math import isnan
-
 import numpy as np
 
 from sklearn_reject._curves import check_deferral_samples
@@ -12,11 +9,7 @@ from sklearn_reject._validation import (
     check_vector,
     take_weight,
 )
-from sklearn_reject.exceptions import (
-    InfeasibleTargetError,
-    gather_warnings,
-    round_up,
-)
+from sklearn_reject.exceptions import InfeasibleTargetError, gather_warnings
 from sklearn_reject.selection._grouped_deferral import (
     DEFER_ALL,
     GroupedDeferralRule,
@@ -32,13 +25,15 @@ from sklearn_reject.selection._partition import (
 from sklearn_reject.selection._solve_by_group import (
     collect_rules,
     options_by_group,
-    report_failures,
+)
+
+_FATE = (
+    "use the rule of the lowest system risk, or defer everything if nothing is known"
 )
 
 
 def solve_deferral_by_group(
     solve,
-    solve_nearest,
     samples,
     target,
     groups,
@@ -50,7 +45,7 @@ def solve_deferral_by_group(
     """Return the deferral rules that a solver finds for the samples of each group.
 
     `samples` are gain and losses, `target` is its name and value. Where there is no
-    rule that meets it, `solve_nearest` finds the one of least risk. `certified` are
+    rule that meets it, the one of least risk is used. `certified` are
     `confidence_level`, `draws` and `random_state`.
     """
     gain, first, second, is_known = _read(*samples, sample_weight)
@@ -74,14 +69,14 @@ def solve_deferral_by_group(
         given = {name: targets[label], "pilot": pilots.get(label)}
         return solve(*arrays, **given, **weights, **options(label, rows))
 
-    def give_up(label, rows, error):
+    def give_up(label, rows):
         if not is_known[rows].any():
             return unmeasured_deferral(DEFER_ALL, len(rows))
         arrays, weights = take(rows)
         with gather_warnings():
-            return solve_nearest(*arrays, **weights)
+            return solve(*arrays, deferral_cost=0.0, **weights)
 
-    rules = collect_rules(partition, solve_one, give_up, _report, weight)
+    rules = collect_rules(partition, solve_one, give_up, targets, _FATE, weight)
     rule = GroupedDeferralRule(rules)
     return measure_quietly(
         rule, gain, first, second, groups, sample_weight=sample_weight
@@ -119,23 +114,3 @@ def _pilots_by_group(pilot, labels):
         for label, rows in members.items()
         if rows.any()
     }
-
-
-def _explain(error):
-    """Return what can be attained instead, as half a sentence."""
-    if isnan(error.lowest_risk):
-        return str(error).partition(". ")[0]
-    return (
-        f"the lowest system risk is about {round_up(error.lowest_risk)}, at a deferral "
-        f"rate of {round_up(error.attainable['deferral_rate'])}"
-    )
-
-
-_report = partial(
-    report_failures,
-    explain=_explain,
-    fate=(
-        "use the rule of the lowest system risk, or defer everything if nothing is "
-        "known"
-    ),
-)

@@ -14,7 +14,6 @@ from sklearn_reject.selection._certify import choose_bound, rank_samples
 from sklearn_reject.selection._certify_deferral import (
     SystemSample,
     certify_deferral_rate,
-    certify_nearest_system_risk,
     certify_system_risk,
 )
 from sklearn_reject.selection._certify_levels import most_successes
@@ -44,11 +43,7 @@ class Certified(NamedTuple):
 
 
 def solve_certified_risk(gain, loss_first, loss_second, risk, randomize, certified):
-    """Return the rule of fewest deferrals that a bound on the risk is certified for.
-
-    A risk of None stands for about the smallest one that can be certified; the rule
-    then is None if there is none.
-    """
+    """Return the rule of fewest deferrals that a bound on the risk is certified for."""
     used = check_deferral_samples(gain, loss_first, loss_second, name="gain")
     losses = np.concatenate((used.loss_first, used.loss_second))
     bound, max_loss = choose_bound(losses, certified.bound, certified.max_loss)
@@ -59,18 +54,14 @@ def solve_certified_risk(gain, loss_first, loss_second, risk, randomize, certifi
     rows = random_state.permutation(rows)
     first, second = (each[rows] / max_loss for each in arrays[1:])
     sample = SystemSample(arrays[0][rows], first, second, draws[rows])
-    options = {
-        "confidence_level": certified.confidence_level,
-        "bound": bound,
-        "max_loss": max_loss,
-    }
-    if risk is None:
-        found = certify_nearest_system_risk(sample, pilot, **options)
-        if found is None:
-            return None
-    else:
-        found = certify_system_risk(sample, pilot, risk, **options)
-    (threshold, proba), certificate = found
+    (threshold, proba), certificate = certify_system_risk(
+        sample,
+        pilot,
+        risk,
+        confidence_level=certified.confidence_level,
+        bound=bound,
+        max_loss=max_loss,
+    )
     rule = DeferralRule(threshold, proba, certificate=certificate)
     return measure_quietly(rule, gain, loss_first, loss_second)
 
@@ -90,7 +81,8 @@ def _choose_pilot(arrays, pilot, randomize, random_state):
     if n_samples < 2:
         raise InfeasibleTargetError(
             "A single sample cannot certify a rule, because one sample is set aside to "
-            "choose the rules to test. Use more samples, or pass confidence_level=None."
+            "choose the rules to test",
+            "Use more samples, or pass confidence_level=None.",
         )
     aside, rows = split_pilot(n_samples, random_state)
     return Pilot(*(each[aside] for each in arrays), randomize), rows

@@ -64,11 +64,11 @@ def _infeasible(groups, risk):
     lowest, rate = nearest.system_risk, nearest.deferral_rate
     return InfeasibleTargetError(
         f"No rule attains target_risk={risk:g} on the calibration set: the lowest "
-        f"system risk is {round_up(lowest)}, at a deferral rate of {round_up(rate)}. "
+        f"system risk is {round_up(lowest)}, at a deferral rate of {round_up(rate)}",
         "Use at least this risk, a better second opinion, or a gain that ranks the "
         "samples better.",
-        lowest_risk=lowest,
-        attainable={"deferral_rate": rate},
+        {"target_risk": lowest},
+        1 - rate,
     )
 
 

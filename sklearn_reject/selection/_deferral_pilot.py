@@ -111,12 +111,6 @@ class Pilot:
         starts = np.searchsorted(-rates, -wanted)
         return starts, np.array([weights[rate] for rate in wanted])
 
-    def fixed_rates(self):
-        """Return rates to bound the risk at, and the share of the error of each."""
-        rates = np.unique(np.append(_COARSE, self.best))[::-1]
-        starts, weights = self._starts(rates, self.best)
-        return rates[starts], weights
-
     def cut(self, rate):
         """Return threshold and probability that defer a share of the pilot."""
         groups, gains = self.groups, -self.groups.ties.scores

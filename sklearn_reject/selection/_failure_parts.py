@@ -37,6 +37,7 @@ from sklearn_reject.selection._partition import enumerate_texts
 from sklearn_reject.selection._parts import (
     RiskBoundsCertificate,
     check_parts,
+    risks_by_kind,
     warn_of_absent,
 )
 from sklearn_reject.selection._rule import RejectionRule, check_draws
@@ -182,7 +183,7 @@ def solve_failure_bounds(
                 bound,
                 confidence_level,
             )
-    _refuse_small_parts(problems, len(parts))
+    _refuse_small_parts(problems, parts)
     rules = {
         part: solve_failures(
             problem, randomize, None if draws is None else draws[part.members]
@@ -202,36 +203,13 @@ def solve_failure_bounds(
     return replace(rule, certificate=certificate).measure(scores, losses)
 
 
-def solve_nearest_failure_bounds(scores, losses, bounds, *, max_loss=None, **options):
-    """Return the bounds, raised to what can be promised of each part, and the rule.
-
-    The first is a dict from the text of each part to the target used. The error is
-    raised where none of the bounds would say anything. The parameters are those of
-    :func:`solve_failure_bounds`.
-    """
-    options["max_loss"] = max_loss
-    parts = check_parts(bounds, len(losses))
-    targets = {str(part): part.target for part in parts}
-    try:
-        return targets, solve_failure_bounds(scores, losses, bounds, **options)
-    except InfeasibleTargetError as error:
-        targets |= error.attainable
-        if min(targets.values()) >= (max_loss or 1.0):
-            raise
-    bounds = {
-        kind: (labels, {p.label: targets[str(p)] for p in parts if p.kind == kind})
-        for kind, (labels, _) in bounds.items()
-    }
-    return targets, solve_failure_bounds(scores, losses, bounds, **options)
-
-
-def _refuse_small_parts(problems, n_parts):
+def _refuse_small_parts(problems, parts):
     """Raise where parts have too few samples for their bound."""
     hopeless = {part: each for part, each in problems.items() if each.is_hopeless}
     if not hopeless:
         return
-    attainable = {
-        str(part): float(round_up(each.lowest * each.max_loss))
+    lowest = {
+        part: float(round_up(each.lowest * each.max_loss))
         for part, each in hopeless.items()
     }
     texts = [
@@ -239,12 +217,12 @@ def _refuse_small_parts(problems, n_parts):
         f"{each.promise} if none of them is wrong"
         for part, each in hopeless.items()
     ]
-    shown = enumerate_texts([f"{name} {x:g}" for name, x in attainable.items()])
+    shown = enumerate_texts([f"{part} {x:g}" for part, x in lowest.items()])
     raise InfeasibleTargetError(
-        f"{len(hopeless)} of {n_parts} parts have too few samples for their bound. "
-        f"{enumerate_texts(texts, '; ')}. The best that can be guaranteed is {shown}. "
+        f"{len(hopeless)} of {len(parts)} parts have too few samples for their bound. "
+        f"{enumerate_texts(texts, '; ')}. The best that can be guaranteed is {shown}",
         "Use more samples of them, larger rates, or omit these bounds.",
-        attainable=attainable,
+        risks_by_kind(parts, lowest),
     )
 
 

@@ -108,9 +108,10 @@ def too_few_for_failures(n_samples, promise, fewest, lowest, way_out):
     """Return the error of samples that are too few, `way_out` if not by giving more."""
     return InfeasibleTargetError(
         f"{n_samples} samples cannot guarantee the failure rate {promise}, even if "
-        f"none of them is wrong: {fewest} are needed. The smallest rate that can be "
-        f"guaranteed is {round_up(lowest)}. Use more samples{way_out}.",
-        attainable={"min_failure_rate": float(round_up(lowest))},
+        f"none of them is wrong: {fewest} are needed, and the smallest rate that can "
+        f"be guaranteed is {round_up(lowest)}",
+        f"Use more samples{way_out}.",
+        {"target_failure_rate": float(round_up(lowest))},
     )
 
 
@@ -128,8 +129,8 @@ def refuse_least_rate(rate, max_loss, name="target (the failure rate)"):
     if rate / max_loss < _LEAST_SHARE:
         raise InfeasibleTargetError(
             f"{name} is {rate:g}, which only a rule that accepts nothing can meet, "
-            "because with a small risk a sample may have no loss at all. Use a larger "
-            "value."
+            "because with a small risk a sample may have no loss at all",
+            "Use a larger value.",
         )
 
 

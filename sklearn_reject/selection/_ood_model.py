@@ -113,12 +113,10 @@ class BoundedModel:
 
     def infeasible_with(self, *, tpr, fpr, precision):
         """Return the error that names the largest TPR, and the least FPR or so."""
-        if self.names_precision:
-            attainable = {"max_recall": tpr, "max_precision": precision}
-        else:
-            attainable = {"max_tpr": tpr, "min_fpr": fpr}
-        other = None if self.bound is None else f"{self.ood_name}={self.bound:g}"
-        return _infeasible(self.tpr_name, self.min_tpr, other, attainable)
+        best = precision if self.names_precision else fpr
+        return _infeasible(
+            self.tpr_name, self.min_tpr, tpr, self.ood_name, self.bound, best
+        )
 
 
 @dataclass(frozen=True)
@@ -158,12 +156,14 @@ class RiskBoundedModel:
         least_risk = solve(
             OODProblem(loss_price=1.0, is_mean=True, min_id=problem.min_id)
         )
-        attainable = {
-            "max_tpr": most_id.tpr if most_id else np.nan,
-            "min_risk": least_risk.selective_risk if least_risk else np.nan,
-        }
-        other = f"max_risk={self.max_risk:g}"
-        return _infeasible("min_tpr", self.min_tpr, other, attainable)
+        return _infeasible(
+            "min_tpr",
+            self.min_tpr,
+            most_id.tpr if most_id else np.nan,
+            "max_risk",
+            self.max_risk,
+            least_risk.selective_risk if least_risk else np.nan,
+        )
 
 
 def _most_id(problem):
@@ -178,37 +178,52 @@ def _most_id(problem):
     )
 
 
-def _infeasible(tpr_name, min_tpr, other, attainable):
-    """Return the error, `other` being the bound beside the TPR, or None."""
-    (most, tpr), (extreme, value) = attainable.items()
-    asked = wanted = f"{tpr_name}={min_tpr:g}"
-    beside = ""
-    if other is not None:
-        asked, beside = f"{wanted} and {other}", f" at {other}"
-    # A TPR of zero is no bound that could be asked for.
-    relaxed = [tpr_name] if tpr > 0 else []
-    if other is not None and not np.isnan(value):
-        relaxed.append(other.partition("=")[0])
+def _infeasible(tpr_name, min_tpr, most, name, bound, best):
+    """Return the error of a bound on the TPR, and of another one unless it is None.
+
+    `most` is the largest TPR where the other bound holds, and `best` the value of the
+    other parameter that can be met beside the TPR, NaN where there is no rule.
+    """
+    wanted = asked = f"{tpr_name}={min_tpr:g}"
+    beside, attainable = "", {}
+    if most > 0:  # zero is no bound that could be asked for
+        attainable[tpr_name] = most
+    if bound is not None:
+        beside = f" at {name}={bound:g}"
+        asked = f"{wanted} and {name}={bound:g}"
+        if not np.isnan(best):
+            # The FPR of a mixture may be out of range by chance.
+            attainable[name] = float(np.clip(best, 0, 1)) if name == "max_fpr" else best
     way_out = "Use scores"
-    if relaxed:
-        what = relaxed[0] if len(relaxed) == 1 else "one of the bounds"
+    if attainable:
+        what = "one of the bounds" if len(attainable) == 2 else next(iter(attainable))
         way_out = f"Relax {what} up to this value, or use scores"
     return InfeasibleTargetError(
-        f"No rule attains {asked} on these samples: {_attained(most, tpr, beside)}, "
-        f"{_attained(extreme, value, f' at {wanted}')}. {way_out} that separate ID "
-        "from OOD samples better.",
-        attainable=attainable,
+        f"No rule attains {asked} on these samples: "
+        f"{_describe(tpr_name, most, beside)}, "
+        f"{_describe(name, best, f' at {wanted}')}",
+        f"{way_out} that separate ID from OOD samples better.",
+        attainable,
     )
 
 
-def _attained(name, value, beside):
-    kind, quantity = name.split("_")
-    quantity = quantity.upper() if quantity in ("tpr", "fpr") else quantity
-    adjective = "largest" if kind == "max" else "smallest"
+# What the parameters bound.
+_QUANTITIES = {
+    "min_tpr": "TPR",
+    "min_recall": "recall",
+    "max_fpr": "FPR",
+    "max_risk": "risk",
+    "min_precision": "precision",
+}
+
+
+def _describe(name, value, beside):
     if np.isnan(value):
         return f"there is no rule at all{beside}"
-    rounded = round_down(value) if kind == "max" else round_up(value)
-    return f"the {adjective} {quantity}{beside} is {rounded}"
+    is_least = name.startswith("min")
+    adjective = "largest" if is_least else "smallest"
+    rounded = round_down(value) if is_least else round_up(value)
+    return f"the {adjective} {_QUANTITIES[name]}{beside} is {rounded}"
 
 
 @dataclass(frozen=True)

@@ -170,6 +170,14 @@ def warn_of_absent(parts):
         )
 
 
+def risks_by_kind(parts, risks):
+    """Return the risk of each part as a dict a kind; its target where there is none."""
+    found = {}
+    for part in parts:
+        found.setdefault(part.kind, {})[part.label] = risks.get(part, part.target)
+    return found
+
+
 def show_some(texts, most=4):
     """Return the first of many texts, and how many more there are."""
     more = f" and {len(texts) - most} more" * (len(texts) > most)

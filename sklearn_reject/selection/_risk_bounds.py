@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,16 +33,13 @@ from sklearn_reject.exceptions import (
 )
 from sklearn_reject.selection._bounds import BOUNDS
 from sklearn_reject.selection._certify import check_confidence_level, choose_bound
-from sklearn_reject.selection._certify_parts import (
-    PartsProblem,
-    certify_nearest_bounds,
-    certify_risk_bounds,
-)
+from sklearn_reject.selection._certify_parts import PartsProblem, certify_risk_bounds
 from sklearn_reject.selection._parts import (
     check_parts,
     name_parts,
     name_targets,
     order_parts,
+    risks_by_kind,
     show_some,
     warn_of_absent,
 )
@@ -181,88 +178,22 @@ def solve_risk_bounds(
     if confidence_level is None:
         sample = _group(scores, losses, bounds, sample_weight)
         return _solve_on_sample(sample, randomize)
-    problem = _problem(
-        scores,
-        losses,
-        bounds,
-        confidence_level=check_confidence_level(confidence_level, sample_weight),
-        randomize=randomize,
-        bound=bound,
-        max_loss=max_loss,
-        draws=draws,
-        random_state=random_state,
-    )
-    certificate = certify_risk_bounds(problem)
-    return make_certified_rule(problem.ranked, certificate, single_is_in=False)
-
-
-def solve_nearest_risk_bounds(
-    scores,
-    losses,
-    bounds,
-    *,
-    sample_weight=None,
-    randomize=True,
-    confidence_level=None,
-    **certified,
-):
-    """Return the bounds times the smallest common factor that can be met, and the rule.
-
-    Met, without a confidence, by a threshold that accepts ties together. The first is a
-    dict from the text of each part to the target used. None in place of both where no
-    factor leaves a bound that says something: a target of zero stays zero, and one of
-    the largest loss is none. The parameters are those of :func:`solve_risk_bounds`.
-    """
-    if confidence_level is None:
-        sample = _group(scores, losses, bounds, sample_weight)
-        factor, _ = sample.closest()
-        if not np.isfinite(factor):
-            return None, None
-        relaxed = sample.times(max(factor, 1.0))
-        targets = {str(part): part.target for part in relaxed.parts}
-        return targets, _solve_on_sample(relaxed, randomize)
-    problem = _problem(
-        scores,
-        losses,
-        bounds,
-        confidence_level=check_confidence_level(confidence_level, sample_weight),
-        randomize=randomize,
-        **certified,
-    )
-    certificate = certify_nearest_bounds(problem)
-    if certificate is None:
-        return None, None
-    targets = dict(zip(certificate.parts, certificate.targets, strict=True))
-    rule = make_certified_rule(problem.ranked, certificate, single_is_in=False)
-    return targets, rule
-
-
-def _problem(
-    scores,
-    losses,
-    bounds,
-    *,
-    confidence_level,
-    randomize,
-    bound="auto",
-    max_loss=None,
-    draws=None,
-    random_state=None,
-):
-    """Return what is to be certified."""
+    confidence_level = check_confidence_level(confidence_level, sample_weight)
     scores, losses, _ = check_samples(scores, losses)
     bound, max_loss = choose_bound(losses, bound, max_loss)
     random_state = check_random_state(random_state)
     parts = check_parts(bounds, len(scores))
     ranked = rank(scores, losses, randomize, draws, random_state)
-    return PartsProblem(
+    problem = PartsProblem(
         ranked=ranked,
         parts=order_parts(parts, ranked.order),
+        confidence_level=confidence_level,
         bound=bound,
         max_loss=max_loss,
         random_state=random_state,
-        confidence_level=confidence_level,
     )
+    certificate = certify_risk_bounds(problem)
+    return make_certified_rule(ranked, certificate, single_is_in=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,11 +208,6 @@ class _PartsOfGroups:
     starts: np.ndarray
     weight: np.ndarray | None
     losses: np.ndarray
-
-    def times(self, factor):
-        """Return the sample with all targets times a factor."""
-        scaled = [replace(part, target=part.target * factor) for part in self.parts]
-        return replace(self, parts=scaled)
 
     def sums(self, part):
         """Return weight and loss of the members in the first 1, 2, ... groups."""
@@ -306,21 +232,21 @@ class _PartsOfGroups:
         return slack
 
     def closest(self):
-        """Return the smallest factor of all targets that a prefix meets, and that.
+        """Return how many groups exceed the bounds least, and the risks of the parts.
 
-        Infinite where a target is zero and no prefix meets it.
+        Risks that are within a bound are the bound.
         """
-        factors = np.zeros(len(self.groups))
+        excess = np.zeros(len(self.groups))
+        risks = {}
         for part in self.parts:
             weight, loss = self.sums(part)
-            allowed = weight * part.target
-            factor = np.full(len(factors), np.inf)
-            np.divide(loss, allowed, out=factor, where=allowed > 0)
-            factor[loss <= allowed] = np.minimum(factor[loss <= allowed], 1.0)
-            np.maximum(factors, factor, out=factors)
-        lowest = float(factors.min())
-        within = np.flatnonzero(factors <= lowest * (1 + RELATIVE_TOLERANCE))
-        return lowest, int(within[-1]) + 1
+            risk = np.zeros(len(excess))
+            np.divide(loss, weight, out=risk, where=weight > 0)
+            risks[part] = np.maximum(risk, part.target)
+            np.maximum(excess, risk - part.target, out=excess)
+        least = float(excess.min())
+        last = int(np.flatnonzero(excess <= least * (1 + RELATIVE_TOLERANCE))[-1])
+        return last + 1, {part: float(risk[last]) for part, risk in risks.items()}
 
 
 def _group(scores, losses, bounds, sample_weight):
@@ -406,28 +332,22 @@ def _crossing(slack, groups):
 
 def _infeasible(sample):
     """Return the error, with what each bound could be met with alone and together."""
-    factor, n_groups = sample.closest()
-    attainable, troubles = {}, []
+    troubles = []
     for part in sample.parts:
         weight, loss = sample.sums(part)
         has_members = weight > 0
-        lowest = float((loss[has_members] / weight[has_members]).min(initial=np.inf))
-        if np.isfinite(lowest):
-            attainable[str(part)] = lowest
         if (sample.slack(part)[1:] < 0).all():
+            lowest = float((loss[has_members] / weight[has_members]).min())
             troubles.append(f"{part} is at least {round_up(lowest)} with any")
-    coverage = sample.groups.prefix(n_groups)[0] / float(sample.groups.total_weight)
     trouble = show_some(troubles) or "each can be met alone, but not all together"
-    closest = ""
-    if np.isfinite(factor):
-        closest = (
-            f"With each target multiplied by {round_up(factor)}, a threshold with "
-            f"coverage {round_down(coverage)} meets them. "
-        )
+    n_groups, risks = sample.closest()
+    coverage = sample.groups.prefix(n_groups)[0] / float(sample.groups.total_weight)
+    closest = show_some([f"{part}={round_up(risk)}" for part, risk in risks.items()])
     return InfeasibleTargetError(
         f"No threshold meets all of the targets {name_targets(sample.parts)} on the "
-        f"tuning sample: {trouble}. {closest}Use larger risks, or a score that ranks "
-        "the errors better.",
-        coverage=coverage if closest else float("nan"),
-        attainable=attainable,
+        f"tuning sample: {trouble}. One with coverage {round_down(coverage)} meets "
+        f"{closest}",
+        "Use larger risks, or a score that ranks the errors better.",
+        risks_by_kind(sample.parts, risks),
+        coverage,
     )

@@ -28,7 +28,6 @@ from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_u
 from sklearn_reject.selection._bounds import BOUNDS
 from sklearn_reject.selection._certify import (
     certify_coverage,
-    certify_nearest_risk,
     certify_risk,
     check_confidence_level,
     choose_bound,
@@ -278,34 +277,6 @@ def solve_target_risk(
     return make_certified_rule(ranked, certificate, single_is_in=False)
 
 
-def solve_nearest_risk(
-    scores,
-    losses,
-    *,
-    confidence_level,
-    sample_weight=None,
-    randomize=True,
-    bound="auto",
-    max_loss=None,
-    draws=None,
-    random_state=None,
-):
-    """Return the rule of about the smallest risk that can be certified, None if none.
-
-    The parameters are those of :func:`solve_target_risk`.
-    """
-    confidence_level = check_confidence_level(confidence_level, sample_weight)
-    scores, losses, _ = check_samples(scores, losses)
-    bound, max_loss = choose_bound(losses, bound, max_loss)
-    ranked = rank(scores, losses, randomize, draws, check_random_state(random_state))
-    certificate = certify_nearest_risk(
-        ranked, confidence_level=confidence_level, bound=bound, max_loss=max_loss
-    )
-    if certificate is None:
-        return None
-    return make_certified_rule(ranked, certificate, single_is_in=False)
-
-
 @of_arrays
 def solve_target_coverage(
     scores: ArrayLike,
@@ -523,8 +494,8 @@ def infeasible_risk(groups, risk):
     return InfeasibleTargetError(
         f"No threshold attains the target risk {risk} on the tuning sample: the "
         f"lowest selective risk is {round_up(lowest)}, at coverage "
-        f"{round_down(coverage)}. Use at least this risk, or a score that ranks the "
-        "errors better.",
-        lowest_risk=lowest,
-        coverage=coverage,
+        f"{round_down(coverage)}",
+        "Use at least this risk, or a score that ranks the errors better.",
+        {"target_risk": lowest},
+        coverage,
     )

@@ -1,8 +1,6 @@
 """Solving a rule for each group, and what is said where a group has none."""
 
 from dataclasses import replace
-from functools import partial
-from math import isnan
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -11,8 +9,6 @@ from sklearn_reject._validation import check_samples, take_weight
 from sklearn_reject.exceptions import (
     InfeasibleTargetError,
     gather_warnings,
-    round_down,
-    round_up,
     warn_user,
 )
 from sklearn_reject.selection._certify import check_confidence_level
@@ -58,7 +54,7 @@ def solve_arrays_by_group(
             **options(label, rows),
         )
 
-    return solve_by_group(partition, solve_one, weight)
+    return solve_by_group(partition, solve_one, targets, weight)
 
 
 def options_by_group(
@@ -82,27 +78,29 @@ def options_by_group(
     }
 
 
-def solve_by_group(partition, solve, weight=None):
+def solve_by_group(partition, solve, targets, weight=None):
     """Return the rule of each group that `solve` finds for its label and its rows.
 
-    A group without a rule, or without a sample, is rejected, and named in one warning.
+    A group without a rule that meets its target, or without a sample, is rejected, and
+    named in one warning.
     """
 
-    def reject(label, rows, error):
+    def reject(label, rows):
         rule = replace(unmeasured(REJECT_ALL), reject_cost=0.0)
         if is_present(rows, take_weight(weight, rows)):
             rule = replace(rule, coverage=0.0)
         return rule
 
-    rules = collect_rules(partition, solve, reject, _report, weight)
+    fate = "are rejected as a whole"
+    rules = collect_rules(partition, solve, reject, targets, fate, weight)
     return _sum_up_rules(rules, partition, weight)
 
 
-def collect_rules(partition, solve, give_up, report, weight=None):
+def collect_rules(partition, solve, give_up, targets, fate, weight=None):
     """Return the rule of each group, and say once what there is to say of several.
 
-    `solve` finds it for the label and the rows; where it finds none, `give_up` also
-    gets the error. `report` gets these errors by label, and the number of groups.
+    `solve` finds it for the label and the rows; where it finds none, `give_up` does.
+    `fate` is what such groups do.
     """
     rules, failures, remarks = {}, {}, {}
     for label, rows in partition:
@@ -115,9 +113,9 @@ def collect_rules(partition, solve, give_up, report, weight=None):
                 remarks.setdefault(giver, {})[label] = first
         except InfeasibleTargetError as error:
             failures[label] = error
-            rules[label] = give_up(label, rows, error)
+            rules[label] = give_up(label, rows)
     if failures:
-        report(failures, len(partition))
+        _report_failures(failures, targets, fate)
     for messages in remarks.values():
         _remark(messages)
     return rules
@@ -140,35 +138,31 @@ def _remark(messages):
     warn_user(f"group {label!r}: {message}")
 
 
-def report_failures(failures, n_groups, *, explain, fate):
-    """Warn of groups without a rule that meets the target, or raise where none has.
-
-    `explain` says of an error what can be had instead, and `fate` what such groups do.
-    """
-    texts = [f"{label!r}: {explain(error)}" for label, error in failures.items()]
+def _report_failures(failures, targets, fate):
+    """Warn of groups without a rule that meets its target, or raise where none has."""
+    texts = [f"{label!r}: {error.problem}" for label, error in failures.items()]
     texts = enumerate_texts(texts, "; ")
-    if len(failures) == n_groups:
+    if len(failures) == len(targets):
         raise InfeasibleTargetError(
-            f"No group has a rule that meets its target. {texts}. Use a larger risk (a "
-            "dict sets a target for each group), fewer groups, as they share the "
-            "confidence, a lower confidence, or more samples.",
-            attainable={label: error.lowest_risk for label, error in failures.items()},
+            f"No group has a rule that meets its target. {texts}",
+            "Use a larger risk (a dict sets a target for each group), fewer groups, as "
+            "they share the confidence, a lower confidence, or more samples.",
+            _attainable_by_group(failures, targets),
         )
     warn_user(
-        f"{len(failures)} of {n_groups} groups have no rule that meets the target, and "
-        f"{fate}. {texts}. Add samples of these groups, or pass a dict with a target "
-        "for each group."
+        f"{len(failures)} of {len(targets)} groups have no rule that meets the target, "
+        f"and {fate}. {texts}. Add samples of these groups, or pass a dict with a "
+        "target for each group."
     )
 
 
-def _explain(error):
-    """Return what can be attained instead, as half a sentence."""
-    if isnan(error.lowest_risk):
-        return str(error).partition(". ")[0]
-    return (
-        f"the smallest risk is about {round_up(error.lowest_risk)}, at coverage "
-        f"{round_down(error.coverage)}"
-    )
-
-
-_report = partial(report_failures, explain=_explain, fate="are rejected as a whole")
+def _attainable_by_group(failures, targets):
+    """Return what each group can meet, by parameter, or its target if nothing."""
+    names = {name for error in failures.values() for name in error.attainable}
+    return {
+        name: {
+            label: error.attainable.get(name, targets[label])
+            for label, error in failures.items()
+        }
+        for name in names
+    }

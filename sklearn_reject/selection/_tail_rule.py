@@ -279,7 +279,7 @@ def _reach(min_tpr, randomize, combined, losses, is_ood, weight):
 def _infeasible(min_tpr, most):
     return InfeasibleTargetError(
         f"No threshold attains min_tpr={min_tpr:g}, because only a share of "
-        f"{round_down(most)} of the ID samples has a finite novelty. Use at most this "
-        "value, or another novelty_score.",
-        attainable={"max_tpr": most},
+        f"{round_down(most)} of the ID samples has a finite novelty",
+        "Use at most this value, or another novelty_score.",
+        {"min_tpr": most} if most > 0 else None,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
@@ -15,7 +14,7 @@ from sklearn_reject.thresholds._documents import predict_positive
 from sklearn_reject.thresholds._intervals import count_intervals
 from sklearn_reject.thresholds._path import place_midway
 from sklearn_reject.thresholds._point import count_predicted
-from sklearn_reject.thresholds._targets import as_target, find_nearest
+from sklearn_reject.thresholds._targets import as_target
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +86,6 @@ def cross_validate_point(
     splits,
     confidence_level=0.95,
     n_jobs=None,
-    on_infeasible="raise",
 ):
     """Tune joint thresholds on training parts, and count on test parts.
 
@@ -100,7 +98,7 @@ def cross_validate_point(
     target = as_target(target)
     parts = [tuple(map(documents.take, split)) for split in splits]
     _warn_of_missing_classes([train for train, _ in parts])
-    shared = Carried((documents, target, search, on_infeasible))
+    shared = Carried((documents, target, search))
     n_rows = 1 + int(documents.given_rows.max(initial=0))
     found = Parallel(n_jobs=n_jobs)(
         delayed(_tune_and_count)(
@@ -142,12 +140,12 @@ def has_both(documents):
 
 def _tune_and_count(shared, n_rows, train, test):
     """Return thresholds, and counts and normalized area on the test part."""
-    documents, target, search, on_infeasible = shared.value
+    documents, target, search = shared.value
     train, test = (documents.take(unpack_rows(rows, n_rows)) for rows in (train, test))
     target = target.of_part(train, documents)
     path = None
     if has_both(train):
-        path, thresholds = _tune(train, target, search, on_infeasible)
+        path, thresholds = _tune(train, target, search)
     else:
         lowest = np.maximum(train.base, train.floor)
         thresholds = lowest if train.is_positive.any() else np.full_like(lowest, np.inf)
@@ -159,16 +157,11 @@ def _tune_and_count(shared, n_rows, train, test):
     return thresholds, counts, path.area / largest if largest else np.nan
 
 
-def _tune(train, target, search, on_infeasible):
+def _tune(train, target, search):
     """Return the path, and the thresholds of the operating point on it."""
     try:
         path, vertex = search.find_point(train, target)
-    except InfeasibleTargetError as error:
+    except InfeasibleTargetError:
         # What can be met by all documents may be out of reach of a part of them.
-        if on_infeasible == "nearest":
-            path, vertex = find_nearest(
-                partial(search.find_point, train), target, error
-            )
-        else:
-            path, vertex = place_midway(search.find_path(train), train), -1
+        path, vertex = place_midway(search.find_path(train), train), -1
     return path, path.thresholds[vertex]

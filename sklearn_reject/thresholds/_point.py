@@ -248,9 +248,9 @@ def check_attainable(derivative, highest):
         f"target_derivative can be at most {round_down(highest)}; that is a "
         f"marginal_precision of at most {round_down(precision_at(highest))}, or a "
         f"max_fp_per_tp of at least {round_up(1 / highest)}. Above it, no document "
-        "would be predicted positive. Use a smaller derivative, or scores that rank "
-        "more positives first.",
-        attainable={"min_derivative": 0.0, "max_derivative": highest},
+        "would be predicted positive",
+        "Use a smaller derivative, or scores that rank more positives first.",
+        {"max_fp_per_tp": 1 / highest},
     )
 
 

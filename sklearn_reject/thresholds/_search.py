@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_reject._typing import Label, OnInfeasible, Other
+from sklearn_reject._typing import Label, Other
 from sklearn_reject._validation import check_level, check_option, of_ratings
 from sklearn_reject.thresholds._analytic import analytic_path, check_family
 from sklearn_reject.thresholds._direct import direct_point
@@ -20,10 +20,8 @@ from sklearn_reject.thresholds._path import ThresholdPath, place_midway
 from sklearn_reject.thresholds._point import SMOOTHINGS, OperatingPoint, make_point
 from sklearn_reject.thresholds._selected import warn_if_selected
 from sklearn_reject.thresholds._targets import (
-    ON_INFEASIBLE,
     SlopeTarget,
     as_target,
-    meet,
     resolve_target,
 )
 
@@ -171,7 +169,6 @@ def operating_point(
     max_alerts: int | None = None,
     min_recall: float | None = None,
     objective: Literal["f1"] | None = None,
-    on_infeasible: OnInfeasible = "raise",
     method: Literal["graph", "analytic", "direct"] = "graph",
     smoothing: Literal["concave", "isotonic"] = "concave",
     rule: Literal["any", "all"] = "any",
@@ -224,11 +221,6 @@ def operating_point(
 
     objective : {"f1"}, default=None
         The best F1 of the rated documents.
-
-    on_infeasible : {"raise", "nearest"}, default="raise"
-        What is done if the target cannot be met on the documents: "raise" raises an
-        InfeasibleTargetError, "nearest" uses the closest attainable target, with a
-        warning.
 
     method : {"graph", "analytic", "direct"}, default="graph"
         "graph" and "analytic" find the point on the path of the largest area, see
@@ -301,9 +293,8 @@ def operating_point(
     Raises
     ------
     InfeasibleTargetError
-        If the target cannot be met. Its `attainable` has "min_derivative", which is
-        zero, and "max_derivative"; "min_alerts"; or "max_recall". The message has the
-        slope under all three names.
+        If the target cannot be met. Its `attainable` has "max_fp_per_tp" of a slope,
+        "max_alerts" or "min_recall", and the message the slope under all three names.
     ValueError
         If not exactly one target is given, a parameter is invalid, scores are
         infinite or constant, a class has no rated documents, there are no thresholds
@@ -337,7 +328,6 @@ def operating_point(
         min_recall=min_recall,
         objective=objective,
     )
-    check_option(on_infeasible, "on_infeasible", ON_INFEASIBLE)
     check_level(confidence_level, "confidence_level")
     options = Search(method, n_thresholds, spacing, search, family, smoothing)
     options.check()
@@ -352,7 +342,7 @@ def operating_point(
         inclusion_proba,
     )
     warn_if_selected(documents)
-    path, vertex = options.find_point(documents, target, on_infeasible=on_infeasible)
+    path, vertex = options.find_point(documents, target)
     return make_point(documents, target, path, vertex, confidence_level)
 
 
@@ -396,7 +386,7 @@ class Search:
         # One classifier has a single path, which nothing is better than.
         return self.method != "direct" or documents.n_classifiers == 1
 
-    def find_point(self, documents, target, path=None, on_infeasible="raise"):
+    def find_point(self, documents, target, path=None):
         """Return a path, and the vertex on it that is the operating point.
 
         For the method "direct" it is the best path of "graph" that passes the point;
@@ -409,13 +399,8 @@ class Search:
             if path is None:
                 path = place_midway(self.find_path(documents), documents)
             smoothing = "concave" if self.method == "direct" else self.smoothing
-            found = meet(
-                lambda t: t.find_vertex(path, documents, smoothing),
-                target,
-                on_infeasible,
-            )
-            return path, found
-        return meet(lambda t: self._find_directly(documents, t), target, on_infeasible)
+            return path, target.find_vertex(path, documents, smoothing)
+        return self._find_directly(documents, target)
 
     def _find_directly(self, documents, target):
         """Return the best path through the best thresholds, and their vertex."""

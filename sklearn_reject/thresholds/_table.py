@@ -8,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_reject._typing import OnInfeasible
 from sklearn_reject._validation import as_real_array, check_level, check_option
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.thresholds._counted import (
@@ -20,7 +19,7 @@ from sklearn_reject.thresholds._graph import best_grid_path
 from sklearn_reject.thresholds._grid import locate_thresholds
 from sklearn_reject.thresholds._path import ThresholdPath
 from sklearn_reject.thresholds._point import SMOOTHINGS, OperatingPoint, make_point
-from sklearn_reject.thresholds._targets import ON_INFEASIBLE, meet, resolve_target
+from sklearn_reject.thresholds._targets import resolve_target
 
 # Of positives, beyond what rounding of sums of weights may come to.
 _LEAST_SHARE = 1e-9
@@ -161,7 +160,6 @@ class PNTable:
         max_alerts: int | None = None,
         min_recall: float | None = None,
         objective: Literal["f1"] | None = None,
-        on_infeasible: OnInfeasible = "raise",
         method: Literal["graph"] = "graph",
         smoothing: Literal["concave", "isotonic"] = "concave",
         confidence_level: float = 0.95,
@@ -198,11 +196,6 @@ class PNTable:
 
         objective : {"f1"}, default=None
             The best F1 of the rated documents.
-
-        on_infeasible : {"raise", "nearest"}, default="raise"
-            What is done if the target cannot be met on the documents: "raise" raises an
-            InfeasibleTargetError, "nearest" uses the closest attainable target, with a
-            warning.
 
         method : {"graph"}, default="graph"
             The only method that counts are enough for.
@@ -250,16 +243,13 @@ class PNTable:
             min_recall=min_recall,
             objective=objective,
         )
-        check_option(on_infeasible, "on_infeasible", ON_INFEASIBLE)
         check_option(smoothing, "smoothing", SMOOTHINGS)
         check_level(confidence_level, "confidence_level")
         documents = TabulatedDocuments(self)
         path = self.optimal_path(method=method)
         self._check_counted()
         target.check(documents)
-        vertex = meet(
-            lambda t: t.find_vertex(path, documents, smoothing), target, on_infeasible
-        )
+        vertex = target.find_vertex(path, documents, smoothing)
         self._warn_of_missed(float(path.tp[vertex]))
         return make_point(documents, target, path, vertex, confidence_level)
 

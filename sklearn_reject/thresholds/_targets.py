@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sklearn_reject._validation import check_count, check_number, check_option
-from sklearn_reject.exceptions import InfeasibleTargetError, round_down, warn_user
+from sklearn_reject.exceptions import InfeasibleTargetError, round_down
 from sklearn_reject.thresholds._point import point_on_path
 
 #: Names of targets, of which exactly one is to be given; the first three are names of
@@ -20,8 +20,6 @@ TARGETS = (
 )
 
 OBJECTIVES = ("f1",)
-
-ON_INFEASIBLE = ("raise", "nearest")
 
 # Products of slopes up to here and sums of weights stay far from what float64 holds.
 _LARGEST_SLOPE = 1e100
@@ -105,10 +103,6 @@ class SlopeTarget(Target):
         """Return the vertex of the path where the target is met."""
         return point_on_path(path, self.derivative, smoothing)
 
-    def nearest(self, attainable):
-        """Return the target that is nearest to this one and can be met."""
-        return replace(self, derivative=attainable["max_derivative"])
-
 
 @dataclass(frozen=True)
 class AlertsTarget(Target):
@@ -136,14 +130,10 @@ class AlertsTarget(Target):
         raise InfeasibleTargetError(
             f"max_alerts={self.value} can only be met on these documents by predicting "
             f"no positive: the first true positive needs {least} documents predicted "
-            "positive. Allow this number, or use scores that rank more positives "
-            "first.",
-            attainable={"min_alerts": least},
+            "positive",
+            "Allow this number, or use scores that rank more positives first.",
+            {"max_alerts": least},
         )
-
-    def nearest(self, attainable):
-        """Return the target that is nearest to this one and can be met."""
-        return replace(self, value=attainable["min_alerts"])
 
 
 @dataclass(frozen=True)
@@ -175,14 +165,10 @@ class RecallTarget(Target):
             return _last_of_best(is_allowed, fp, -tp)
         raise InfeasibleTargetError(
             f"min_recall={self.value} cannot be met on these documents: the lowest "
-            f"thresholds reach {round_down(highest)} of all rated positives. Use a "
-            "lower min_recall, or lower base_thresholds.",
-            attainable={"max_recall": highest},
+            f"thresholds reach {round_down(highest)} of all rated positives",
+            "Use a lower min_recall, or lower base_thresholds.",
+            {"min_recall": highest},
         )
-
-    def nearest(self, attainable):
-        """Return the target that is nearest to this one and can be met."""
-        return replace(self, value=attainable["max_recall"])
 
 
 @dataclass(frozen=True)
@@ -213,30 +199,3 @@ def _last_of_best(allowed, first, second):
         slack = _TOLERANCE * np.abs(values).max()
         rows = rows[values[rows] <= least + slack]
     return int(rows[-1])
-
-
-def meet(find, target, on_infeasible):
-    """Return what `find` finds for a target, or for the nearest that can be met."""
-    try:
-        return find(target)
-    except InfeasibleTargetError as error:
-        if on_infeasible == "raise":
-            raise
-        warn_user(
-            f"{error} As on_infeasible='nearest', the closest attainable value is used."
-        )
-        return find_nearest(find, target, error)
-
-
-def find_nearest(find, target, error):
-    """Return what `find` finds for the nearest target that can be met.
-
-    `error` says that the target itself cannot be.
-    """
-    while True:
-        try:
-            return find(target.nearest(error.attainable))
-        except InfeasibleTargetError as again:
-            # Thresholds that are placed between scores may report more, such as
-            # documents of weight zero. Each end that is named is nearer to what can.
-            error = again

@@ -104,34 +104,25 @@ def test_a_class_without_calibration_samples():
     with pytest.raises(
         InfeasibleTargetError,
         match=r"1 of 3 .*target_failure_rate\[2\] has 0 of the 16 samples",
-    ):
+    ) as caught:
         model.fit(X[two], y[two])
     left_out = clone(model).set_params(target_failure_rate={0: 0.06, 1: 0.06})
     left_out.fit(X[two], y[two])
-    model.set_params(on_infeasible="nearest")
-    with pytest.warns(
-        RejectionWarning, match=r"target_failure_rate\[2\]=1, which attains"
-    ):
-        model.fit(X[two], y[two])
+    assert caught.value.attainable == {NAME: {0: 0.06, 1: 0.06, 2: 1.0}}
+    model.set_params(**caught.value.attainable).fit(X[two], y[two])
     assert model.rule_.threshold == left_out.rule_.threshold
     assert np.isnan(model.bounds_[NAME, 2].achieved)
     assert model.bounds_[NAME, 2].n_samples == 0
 
 
-def test_few_samples_are_infeasible_or_the_nearest():
+def test_few_samples_are_infeasible():
     model = make({0: 0.01, 1: 0.1})
-    with pytest.raises(InfeasibleTargetError, match=r"rate\[0\] has 50 of the 99 "):
+    with pytest.raises(
+        InfeasibleTargetError, match=r"rate\[0\] has 50 of the 99 "
+    ) as e:
         model.fit(X, y)
-    model.set_params(on_infeasible="nearest")
-    with pytest.warns(RejectionWarning, match=r"guaranteed is.*rate\[0\]=0\.01960"):
-        rule = model.fit(X, y).rule_
+    rule = model.set_params(**e.value.attainable).fit(X, y).rule_
     assert rule.certificate.targets == (pytest.approx(1 / 51, rel=1e-5), 0.1)
-    none = FrozenEstimator(GaussianNB().fit(X, y))
-    hopeless = SelectiveClassifier(
-        none, target_failure_rate={2: 0.1}, group_by="class", on_infeasible="nearest"
-    )
-    with pytest.raises(InfeasibleTargetError, match="1 of 1 parts"):
-        hopeless.fit(X[y < 2], y[y < 2])
 
 
 @pytest.mark.parametrize(

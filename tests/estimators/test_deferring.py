@@ -381,9 +381,9 @@ def test_target_risk_that_cannot_be_met():
     model = confident(tree, target_risk=0.01)
     with pytest.raises(InfeasibleTargetError) as caught:
         fit(model)
-    with pytest.warns(RejectionWarning, match=r"nearest"):
-        fit(model.set_params(on_infeasible="nearest"))
-    assert model.rule_.system_risk == pytest.approx(caught.value.lowest_risk)
+    lowest = caught.value.attainable["target_risk"]
+    model = fit(model.set_params(target_risk=lowest))
+    assert model.rule_.system_risk == pytest.approx(lowest)
 
 
 def test_certified_risk():

@@ -113,11 +113,12 @@ def test_retarget_is_another_fit():
 
 def test_no_group_has_a_rule():
     model = by_region(target_risk=0.01)
-    with pytest.raises(InfeasibleTargetError, match=r"No group has a rule"):
+    with pytest.raises(InfeasibleTargetError, match=r"No group has a rule") as caught:
         model.fit(FRAME[FIT], y[FIT])
-    with pytest.warns(RejectionWarning, match=r"on_infeasible='nearest'"):
-        model.set_params(on_infeasible="nearest").fit(FRAME[FIT], y[FIT])
-    assert set(model.rule_.rules) == {"north", "south"}
+    attainable = caught.value.attainable["target_risk"]
+    model.set_params(target_risk=attainable).fit(FRAME[FIT], y[FIT])
+    risks = {label: rule.system_risk for label, rule in model.rule_.rules.items()}
+    assert risks == pytest.approx(attainable)
 
 
 def test_true_classes_are_not_known():

@@ -201,16 +201,3 @@ def test_no_warning_where_the_first_makes_no_error():
         warnings.simplefilter("error")
         model = fit(confident(DummyClassifier(), estimator=first), is_right)
     assert model.rule_.first_risk == model.rule_.deferral_rate == 0
-
-
-def test_nearest_says_what_is_attained():
-    model = confident(max_deferral=None, target_risk=0, on_infeasible="nearest")
-    answers = np.where(np.arange(200) % 10 == 0, (y[FIT] + 1) % 3, y[FIT])
-    with pytest.warns(RejectionWarning) as caught:
-        fit(model, expert_labels=answers)
-    [message] = [str(warning.message) for warning in caught]
-    rule = model.rule_
-    assert message.endswith(
-        f"which attains deferral_rate {rule.deferral_rate:.6g}, system_risk "
-        f"{rule.system_risk:.6g}."
-    )

@@ -543,15 +543,6 @@ def test_a_display_of_infinite_novelty():
     plt.close(display.figure_)
 
 
-def test_infeasible_bounds_of_a_calibrated_rule_are_explained():
-    model = double(
-        min_tpr=0.75, max_fpr=0.2, confidence_level=0.9, cv=0.5, random_state=0
-    )
-    message = r"must be better than the requested bounds.*\. Relax the bounds by more"
-    with pytest.raises(InfeasibleTargetError, match=message):
-        model.fit(X, y)
-
-
 def test_rows_of_a_frame_in_chunks_decide_alike():
     frame = pd.DataFrame(X[:300, :6], columns=[f"x{k}" for k in range(6)])
     frame["kind"] = np.where(X[:300, 10] > 0.5, "dark", "light")

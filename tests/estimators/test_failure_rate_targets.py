@@ -92,20 +92,17 @@ def test_keys_are_for_what_holds_on_average():
         make(confidence_level=0.8).fit(X, y).accept(X, keys=np.arange(300))
 
 
-def test_few_samples_are_infeasible_or_the_nearest():
+def test_few_samples_are_infeasible():
     few = make(0.005)
-    with pytest.raises(InfeasibleTargetError, match="wrong: 199 are needed"):
+    with pytest.raises(InfeasibleTargetError, match="wrong: 199 are needed") as caught:
         few.fit(X, y)
-    few.set_params(on_infeasible="nearest")
-    with pytest.warns(
-        RejectionWarning, match="nearest target: target_failure_rate=0.0082"
-    ):
-        rule = few.fit(X, y).rule_
+    rule = few.set_params(**caught.value.attainable).fit(X, y).rule_
     assert rule.certificate.target == pytest.approx(1 / 121, rel=1e-5)
     assert rule.coverage > 0
     few.set_params(confidence_level=0.9)
-    with pytest.warns(RejectionWarning, match="target: target_failure_rate=0.019"):
-        rule = few.fit(X, y).rule_
+    with pytest.raises(InfeasibleTargetError, match=r"guaranteed is 0\.019") as e:
+        few.fit(X, y)
+    rule = few.set_params(**e.value.attainable).fit(X, y).rule_
     assert rule.certificate.confidence_level == 0.9
 
 
@@ -251,9 +248,4 @@ def test_groups_have_rules_of_their_own(confidence_level):
 def test_few_samples_of_a_group_are_told_of():
     selective = make({0: 0.01, 1: 0.1, 2: 0.1}, group_by="prediction")
     with pytest.warns(RejectionWarning, match="1 of 3 groups have no rule.* 0: .* 99 "):
-        selective.fit(X, y)
-    selective.set_params(on_infeasible="nearest")
-    with pytest.warns(
-        RejectionWarning, match="nearest targets: 0: target_failure_rate=0.0"
-    ):
         selective.fit(X, y)

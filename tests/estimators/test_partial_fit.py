@@ -5,7 +5,6 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.dummy import DummyClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
@@ -120,14 +119,6 @@ def test_samples_count_where_no_rule_can_be_had_yet():
     assert not hasattr(model, "rule_")
     model.partial_fit(X_new[5:], y_new[5:])
     assert model.rule_.certificate.n_samples == 600
-
-
-def test_nearest_target():
-    wrong = FrozenEstimator(DummyClassifier().fit(X, y))
-    model = SelectiveClassifier(wrong, target_risk=0.01, on_infeasible="nearest")
-    with pytest.warns(match="on_infeasible='nearest'"):
-        model.partial_fit(X_new, y_new)
-    assert model.rule_.coverage == 1
 
 
 def test_only_what_is_frozen():

@@ -276,59 +276,6 @@ def test_of_many_classes_the_worst_are_printed():
     assert str(report).endswith("... and 9 more of lower risk, see to_dict()")
 
 
-NEAREST = [
-    ({"target_risk": 0.001, "confidence_level": 0.9, "cv": 0.5}, "0.001, guaranteed"),
-    ({"target_failure_rate": 0.001, "cv": 0.5, "randomize": False}, "0.001, guarant"),
-    ({"min_recall": {0: 0.99}, "confidence_level": 0.9, "cv": 0.5}, "0.99, guaranteed"),
-]
-
-
-@pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
-@pytest.mark.parametrize(("options", "shown"), NEAREST)
-def test_a_relaxed_promise_says_what_is_guaranteed_instead(options, shown):
-    model = selective(**options, on_infeasible="nearest", random_state=0)
-    promise, report = promise_of(model), model.report(X_test, y_test)
-    guaranteed = model.rule_.certificate.target
-    if promise.sense == ">=":
-        guaranteed = 1 - guaranteed
-    assert promise.nearest == pytest.approx(guaranteed)
-    assert f"{shown}" in str(report)
-    assert report.to_dict()["promises"][0]["nearest"] == promise.nearest
-
-
-def test_a_promise_that_is_met_has_no_nearest_one():
-    model = selective(
-        target_risk=0.1,
-        confidence_level=0.9,
-        cv=0.5,
-        on_infeasible="nearest",
-        random_state=0,
-    )
-    assert promise_of(model).nearest is None
-
-
-@pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
-def test_other_estimators_say_what_is_guaranteed_instead():
-    options = {"confidence_level": 0.9, "cv": 0.5, "on_infeasible": "nearest"}
-    deferring = DeferringClassifier(
-        GaussianNB(),
-        DecisionTreeClassifier(max_depth=3, random_state=0),
-        target_risk=0.001,
-        random_state=0,
-        **options,
-    ).fit(X[TRAIN], y[TRAIN])
-    (promise,) = deferring.report(X_test, y_test).promises
-    assert promise.nearest == deferring.rule_.certificate.target > 0.001
-    digits, labels = load_digits(return_X_y=True)
-    labels = np.where(labels > 7, -1, labels)
-    double = DoubleScoreOODClassifier(
-        GaussianNB(), min_tpr=0.9, max_fpr=0.001, random_state=0, **options
-    ).fit(digits[:900], labels[:900])
-    tpr, fpr = double.report(digits[900:], labels[900:]).promises
-    assert tpr.nearest is None
-    assert fpr.nearest == double.rule_.certificate.max_fpr > 0.001
-
-
 def test_missing_answers_of_a_group_may_be_wrong():
     options = {"target_risk": 0.2, "group_by": "prediction"}
     model = DeferringClassifier(GaussianNB(), gain_score="confidence", **options)

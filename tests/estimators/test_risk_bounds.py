@@ -217,7 +217,7 @@ def test_certified_risk_of_each_true_class():
         ({"target_risk": {0: -0.1}}, r"target_risk of .*0 must be in \[0, inf\["),
         (
             {"target_risk": {0: 0.0}, "confidence_level": 0.9, "cv": 0.5},
-            "allows no error",
+            "target of target_risk.0. is 0",
         ),
         ({"min_recall": 0.9, "group_by": "prediction"}, "Pass group_by=None, or a"),
         ({"target_risk": 0.1, "cv": "plug_in"}, "cannot be combined with target_risk"),
@@ -259,7 +259,7 @@ def test_regressors_have_no_classes():
         ({"min_recall": 0.9, "confidence_level": 0.9}, "leaves none"),
         (
             {"min_recall": {0: 1.0}, "confidence_level": 0.9, "cv": 0.5},
-            "0 allows no error",
+            r"target of 1 - recall\[0\] is 0",
         ),
     ],
     ids=str,
@@ -313,9 +313,9 @@ def test_errors_are_in_the_units_of_the_risk_and_of_the_bounds():
     message = str(caught.value)
     assert "1 - precision[1]=0.05, 1 - recall[0]=0.1 on" in message
     attainable = caught.value.attainable
-    assert list(attainable) == ["min_precision[0]", "min_precision[1]", "min_recall[0]"]
-    lowest = f"min_precision[0]={attainable['min_precision[0]']:.4g}"
-    assert f"attainable values are {lowest}" in message
+    assert list(attainable) == ["min_precision", "min_recall"]
+    lowest = f"min_precision of 0 {attainable['min_precision'][0]:.4g}"
+    assert f"what can be met together is {lowest}" in message
     with pytest.raises(ValueError, match=r"with min_recall=\{0: 0.9\} and unc"):
         selective(min_recall={0: 0.9}, cv="plug_in").fit(X, y)
 
@@ -354,33 +354,16 @@ y0 = np.where(NOISE.random(600) < 0.2, X0[:, 0] < 0.5, X0[:, 0] > 0.5).astype(in
 @pytest.mark.filterwarnings("ignore:The uncertainty score seems to have the wrong sign")
 @pytest.mark.filterwarnings("ignore:The samples that the rule accepts have risk")
 @pytest.mark.parametrize("options", [{}, {"confidence_level": 0.8, "cv": 0.6}], ids=str)
-def test_infeasible_or_nearest(options):
+def test_what_can_be_met_instead(options):
     bounds = {"min_precision": {0: 0.95, 1: 0.925}, **options}
     X = X0 if options else X0.round()
     with pytest.raises(InfeasibleTargetError, match="In terms of the bounds") as caught:
         selective(**bounds).fit(X, y0)
-    assert all(0 <= x < 0.9 for x in caught.value.attainable.values())
-    with pytest.warns(RejectionWarning, match=r"target: min_precision\[0\]=0\."):
-        fitted = selective(**bounds, on_infeasible="nearest").fit(X, y0)
-    assert fitted.rule_.coverage > 0
-    first, second = fitted.bounds_.values()
-    assert min(first.achieved - first.bound, second.achieved - second.bound) < 0
-    if options:
-        targets = fitted.rule_.certificate.targets
-        assert targets[1] == pytest.approx(1.5 * targets[0])
-
-
-def test_nothing_near_is_an_error():
-    # One class is always predicted wrong: no precision of it says anything.
-    always = FrozenEstimator(GaussianNB().fit(X, y))
-    model = SelectiveClassifier(
-        always,
-        min_recall={0: 0.9, 1: 0.99},
-        confidence_level=0.99,
-        on_infeasible="nearest",
-    )
-    with pytest.raises(InfeasibleTargetError, match="count for"):
-        model.fit(X[:12], y[:12])
+    attainable = caught.value.attainable["min_precision"]
+    assert all(0 < x < 0.9 for x in attainable.values())
+    fitted = selective(**bounds).set_params(min_precision=attainable).fit(X, y0)
+    assert fitted.rule_.coverage == pytest.approx(caught.value.coverage, abs=0.01)
+    assert all(each.achieved > each.bound - 1e-9 for each in fitted.bounds_.values())
 
 
 def test_example_of_sensitivity_and_specificity():

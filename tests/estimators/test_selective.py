@@ -984,9 +984,10 @@ def test_pickle(target, protocol):
 
 
 def test_pickle_of_the_error_keeps_what_can_be_met():
-    error = InfeasibleTargetError("too low", lowest_risk=0.25, coverage=0.75)
+    error = InfeasibleTargetError("No", "Ask for less.", {"target_risk": 0.25}, 0.75)
     copy = pickle.loads(pickle.dumps(error))
-    assert (str(copy), copy.lowest_risk, copy.coverage) == ("too low", 0.25, 0.75)
+    assert str(copy) == "No. Ask for less."
+    assert (copy.attainable, copy.coverage) == ({"target_risk": 0.25}, 0.75)
     assert isinstance(copy, ValueError)
 
 

@@ -138,8 +138,8 @@ def test_risk_that_cannot_be_met(cv):
     )
     # What it says can be met is met.
     assert error.coverage == 1
-    assert round_up(error.lowest_risk) in str(error)
-    selective.set_params(target_risk=error.lowest_risk).fit(X, labels)
+    assert round_up(error.attainable["target_risk"]) in str(error)
+    selective.set_params(target_risk=error.attainable["target_risk"]).fit(X, labels)
     assert selective.rule_.coverage == 1
 
 
@@ -149,7 +149,7 @@ def test_risk_that_cannot_be_met_leaves_no_rule():
     )
     wrong = 1 - GaussianNB().fit(X, y).predict(X)
     error = refuse(selective, "No threshold", y=wrong, error=InfeasibleTargetError)
-    assert error.lowest_risk == 1
+    assert error.attainable == {"target_risk": 1}
     with pytest.raises(NotFittedError):
         selective.predict(X)
 

@@ -33,7 +33,7 @@ def explore(scores, truth, is_reported, share, rng, base=1.5):
 
 
 def tuner(**options):
-    options = {"cv": "prefit", "on_infeasible": "nearest"} | TARGET | options
+    options = {"cv": "prefit"} | TARGET | options
     return EnsembleThresholdTuner(None, **options)
 
 
@@ -113,9 +113,9 @@ def test_the_warning_of_classifiers_that_are_fitted_again():
         ("left", LogisticRegression(), slice(0, 2)),
         ("right", LogisticRegression(), slice(2, 4)),
     ]
-    model = EnsembleThresholdTuner(
-        views, cv=3, base_thresholds=[0, 0], on_infeasible="nearest", **TARGET
-    ).fit(X, truth)
+    model = EnsembleThresholdTuner(views, cv=3, base_thresholds=[0, 0], **TARGET).fit(
+        X, truth
+    )
     y = np.where(model.predict(X) == 1, truth, -1)
     assert any(RATCHET in text for text in told_of(model, X, y))
 

@@ -105,29 +105,20 @@ def test_one_target_of_six():
 
 
 @pytest.mark.parametrize("estimators", [None, views()], ids=["scores", "fitted"])
-def test_the_nearest_that_can_be_met(estimators):
+def test_what_can_be_met_instead(estimators):
     X, y = draw()
     X = X[:, :2] if estimators is None else X
     # The highest score of each classifier is that of a negative.
     model = EnsembleThresholdTuner(estimators, max_alerts=1, cv=3)
-    model.set_params(target_derivative=1e6, max_alerts=None)
+    model.set_params(max_fp_per_tp=1e-6, max_alerts=None)
     X[-1], y[-1] = 9, 0
-    with pytest.raises(InfeasibleTargetError, match="target_derivative") as told:
+    with pytest.raises(InfeasibleTargetError, match="max_fp_per_tp") as told:
         model.fit(X, y)
     assert not hasattr(model, "path_")
-    model.set_params(on_infeasible="nearest")
-    with pytest.warns(RejectionWarning, match="closest attainable value"):
-        model.fit(X, y)
-    highest = told.value.attainable["max_derivative"]
-    point = model.operating_point_
-    expected = model.retarget(target_derivative=highest).operating_point_
-    np.testing.assert_array_equal(point.thresholds, expected.thresholds)
-    assert point.tp > 0
-    # A copy may ask for either.
+    model.set_params(**told.value.attainable).fit(X, y)
+    assert model.operating_point_.tp > 0
     with pytest.raises(InfeasibleTargetError):
-        model.retarget(target_derivative=1e6, on_infeasible="raise")
-    with pytest.raises(ValueError, match="on_infeasible must be one of"):
-        model.retarget(target_derivative=1, on_infeasible="ignore")
+        model.retarget(max_fp_per_tp=told.value.attainable["max_fp_per_tp"] * 0.99)
 
 
 @pytest.mark.parametrize("estimators", [None, views()], ids=["scores", "fitted"])
@@ -180,18 +171,3 @@ def test_weights_of_zero_by_bagging_are_no_unrated_documents():
     weight = np.where((values < 1).all(axis=1) & (truth == 0), 0, 1)
     with pytest.warns(RejectionWarning, match="have weight 0"):
         model.set_params(max_fp_per_tp=20).fit(values, truth, sample_weight=weight)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
-def test_the_nearest_target_is_met_whatever_weighs_nothing():
-    for seed in (4, 8):
-        rng = np.random.default_rng(seed)
-        y = (rng.random(12) < 0.4).astype(int)
-        values = rng.normal(size=(12, 2)) + y[:, np.newaxis]
-        weight = rng.integers(0, 2, 12).astype(float)
-        model = EnsembleThresholdTuner(
-            None, max_alerts=1, method="direct", on_infeasible="nearest", cv=2
-        )
-        point = model.fit(values, y, sample_weight=weight).operating_point_
-        assert point.n_predicted == (model.predict(values) == 1).sum()
-        assert point.tp > 0

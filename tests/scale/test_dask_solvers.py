@@ -145,7 +145,7 @@ def test_target_that_cannot_be_met():
     scores, losses = cut(np.arange(4.0), (2, 2)), cut([1, 1, 0, 0], (2, 2))
     with pytest.raises(InfeasibleTargetError) as error:
         of_dask.solve_target_risk(scores, losses, 0.1)
-    assert error.value.lowest_risk == 0.5
+    assert error.value.attainable["target_risk"] == 0.5
 
 
 @pytest.mark.parametrize(

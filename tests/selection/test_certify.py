@@ -154,11 +154,11 @@ def test_what_the_error_names_can_be_certified(problem):
     assume(certified((scores, losses, target / 2, confidence_level)) is None)
     with pytest.raises(InfeasibleTargetError) as info:
         solve_target_risk(scores, losses, target / 2, **options)
-    lowest = info.value.lowest_risk
-    if np.isnan(lowest):
-        assert "samples cannot certify the target risk" in str(info.value)
+    if not info.value.attainable:
+        assert "nor can any risk below the largest loss" in str(info.value)
         return
-    assert target / 2 < lowest <= 1
+    lowest = info.value.attainable["target_risk"]
+    assert target / 2 < lowest < 1
     rule = solve_target_risk(scores, losses, lowest, **options)
     assert rule.coverage == info.value.coverage
 

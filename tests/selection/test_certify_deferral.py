@@ -12,7 +12,6 @@ from sklearn_reject.selection import (
     InfeasibleTargetError,
     keyed_draws,
     solve_deferral,
-    solve_nearest_deferral,
 )
 from sklearn_reject.selection._deferral_pilot import Pilot
 
@@ -254,13 +253,13 @@ def test_infeasible_targets_say_what_can_be_certified():
         solve(target_risk=0.05)
     error = caught.value
     assert "target_risk=0.05" in str(error)
-    assert 0.05 < error.lowest_risk < 0.1
-    assert 0.9 < error.attainable["deferral_rate"] <= 1
-    rule = solve(target_risk=error.lowest_risk)
-    assert rule.deferral_rate <= error.attainable["deferral_rate"]
+    assert 0.05 < error.attainable["target_risk"] < 0.1
+    assert 0 <= error.coverage < 0.1
+    rule = solve(**error.attainable)
+    assert rule.deferral_rate <= 1 - error.coverage
     with pytest.raises(InfeasibleTargetError):
-        solve(target_risk=error.lowest_risk * 0.9)
-    with pytest.raises(InfeasibleTargetError, match="target_risk is 0, which"):
+        solve(target_risk=error.attainable["target_risk"] * 0.9)
+    with pytest.raises(InfeasibleTargetError, match="target risk is 0, which"):
         solve(target_risk=0)
     with pytest.raises(InfeasibleTargetError, match="at least 22 are needed"):
         solve(tuple(each[:21] for each in SAMPLE), target_risk=0.1)
@@ -268,30 +267,10 @@ def test_infeasible_targets_say_what_can_be_certified():
         solve(([1], [0], [0]), None, target_risk=0.1)
 
 
-def test_nearest_risk():
-    rule = solve_nearest_deferral(
-        *SAMPLE, confidence_level=1 - DELTA, pilot=PILOT, random_state=0
-    )
-    found = rule.certificate
-    deferred = rule.defer(SAMPLE[0])
-    n_errors = np.where(deferred, SAMPLE[2], SAMPLE[1]).sum()
-    assert binom.cdf(n_errors, 1000, found.target) == pytest.approx(found.p_value)
-    again = solve(target_risk=found.target * (1 + 1e-9))
-    assert again.deferral_rate <= rule.deferral_rate
-    plain = solve_nearest_deferral(*SAMPLE)
-    assert plain.certificate is None
-    assert plain.system_risk < found.target
-    with pytest.raises(InfeasibleTargetError):
-        solve_deferral(*SAMPLE, target_risk=plain.system_risk * 0.999)
-    nothing = solve_nearest_deferral(
-        [0.1, 0.2], [1, 1], [1, 1], confidence_level=0.9, random_state=0
-    )
-    assert nothing is None
-    real = solve_nearest_deferral(
-        *SAMPLE, confidence_level=0.9, pilot=PILOT, random_state=0, max_loss=2
-    )
-    assert real.certificate.bound == "hoeffding_bentkus"
-    assert real.system_risk < real.certificate.target
+def test_nothing_can_be_certified_where_all_are_wrong():
+    with pytest.raises(InfeasibleTargetError, match="nor can any risk below") as caught:
+        solve(([0.1, 0.2], [1, 1], [1, 1]), None, target_risk=0.1)
+    assert caught.value.attainable == {}
 
 
 @pytest.mark.parametrize(

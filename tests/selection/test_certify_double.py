@@ -167,11 +167,11 @@ def test_infeasible_says_what_can_be_certified():
     ) as info:
         certify_double_score(RISK_ONLY, *arrays, confidence_level=0.9, **bounds)
     attainable = info.value.attainable
-    least = attainable["min_fpr"] + 1e-9
+    least = attainable["max_fpr"] + 1e-9
     certify_double_score(
         RISK_ONLY, *arrays, confidence_level=0.9, min_tpr=0.7, max_fpr=least
     )
-    assert attainable["max_tpr"] < 0.7
+    assert attainable["min_tpr"] < 0.7
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def test_infeasible_names_the_largest_tpr():
             InfeasibleTargetError, match=r"Together with max_fpr=0.3"
         ) as info:
             certify_double_score(RISK_ONLY, *arrays, min_tpr=0.95, **bounds)
-        most = info.value.attainable["max_tpr"]
+        most = info.value.attainable["min_tpr"]
         certify_double_score(RISK_ONLY, *arrays, min_tpr=most, **bounds)
         with pytest.raises(InfeasibleTargetError, match=r"Together with max_fpr=0.3"):
             certify_double_score(

@@ -143,9 +143,9 @@ def test_risk_against_all_cuts(sample, eighths, randomize):
         with pytest.raises(InfeasibleTargetError) as caught:
             solve(sample, target_risk=float(target), randomize=randomize)
         lowest = min(risk for _, risk in points)
-        assert caught.value.lowest_risk == pytest.approx(float(lowest))
+        assert caught.value.attainable["target_risk"] == pytest.approx(float(lowest))
         fewest = min(rate for rate, risk in points if risk == lowest)
-        assert caught.value.attainable == {"deferral_rate": pytest.approx(fewest)}
+        assert caught.value.coverage == pytest.approx(1 - fewest)
         return
     rule = solve(sample, target_risk=float(target), randomize=randomize)
     np.testing.assert_allclose(rule.deferral_rate, float(rate), atol=1e-12)
@@ -273,8 +273,8 @@ def test_targets_that_cannot_be_met_say_what_can():
     message = str(caught.value)
     assert "target_risk=0.1" in message
     assert "0.25, at a deferral rate of 0.75" in message
-    assert caught.value.lowest_risk == 0.25
-    assert caught.value.attainable == {"deferral_rate": 0.75}
+    assert caught.value.attainable == {"target_risk": 0.25}
+    assert caught.value.coverage == 0.25
 
 
 @pytest.mark.parametrize(

@@ -150,9 +150,9 @@ def test_infeasible_parts_are_named():
         InfeasibleTargetError, match=r"2 of 3 .*class\[0\] has 30 of the 99 samples"
     ) as error:
         solve(scores, losses, labels, {0: 0.01, 1: 0.1, 2: 1.0})
-    lowest = error.value.attainable
-    assert lowest == {"class[0]": pytest.approx(1 / 31, rel=1e-5), "class[1]": 1.0}
-    assert solve(scores, losses, labels, {0: lowest["class[0]"]}).coverage == 1.0
+    lowest = error.value.attainable["class"]
+    assert lowest == {0: pytest.approx(1 / 31, rel=1e-5), 1: 1.0, 2: 1.0}
+    assert solve(scores, losses, labels, lowest).coverage == 1.0
     with pytest.raises(InfeasibleTargetError, match=r"target of class\[0\] is 0"):
         solve(scores, losses, labels, {0: 0})
 

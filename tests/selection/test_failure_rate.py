@@ -224,7 +224,7 @@ def test_the_error_says_how_many_are_needed_and_what_few_can_promise(rate, optio
     few = np.arange(fewest - 1), np.zeros(fewest - 1)
     with pytest.raises(InfeasibleTargetError, match=f"{fewest} are needed") as info:
         solve(*few, 2 * rate, **options)
-    lowest = info.value.attainable["min_failure_rate"]
+    lowest = info.value.attainable["target_failure_rate"]
     assert 2 * rate < lowest < 2 * rate * fewest / (fewest - 1) * 1.01
     assert solve(*few, lowest, **options).coverage == 1
 

@@ -340,7 +340,9 @@ def test_unseen_groups_are_rejected_and_counted():
 
 def test_groups_without_a_rule_are_named_once():
     losses = np.where(regions == "b", 1.0, LOSSES)
-    match = "1 of 3 groups .*'b': the smallest risk is about 1, at coverage 1"
+    match = (
+        "1 of 3 groups .*'b': No threshold .* lowest selective risk is 1, at coverage 1"
+    )
     with pytest.warns(RejectionWarning, match=match) as warnings:
         rule = solve_target_risk(SCORES, losses, 0.2, groups=regions)
     assert len(warnings) == 1
@@ -352,7 +354,7 @@ def test_groups_without_a_rule_are_named_once():
         label: solve_lowest(SCORES[regions == label], LOSSES[regions == label] + 1)
         for label in "abc"
     }
-    assert error.value.attainable == pytest.approx(lowest)
+    assert error.value.attainable == {"target_risk": pytest.approx(lowest)}
     assert str(pickle.loads(pickle.dumps(error.value))) == str(error.value)
 
 

@@ -83,17 +83,13 @@ def test_what_the_error_names_can_be_attained(sample, model, randomize):
     copy = pickle.loads(pickle.dumps(info.value))
     np.testing.assert_equal(copy.attainable, info.value.attainable)
     assert str(copy) == str(info.value)
-    names = {"max_tpr": "min_tpr", "min_fpr": "max_fpr", "min_risk": "max_risk"}
-    names |= {"max_recall": "min_recall", "max_precision": "min_precision"}
     for name, value in info.value.attainable.items():
-        if value > 0 or (name.startswith("min") and value == 0):
-            relaxed = model | {names[name]: value}
-            assert tune(sample, relaxed, randomize=randomize) is not None
-            # And no more than that.
-            step = 1e-6 if name.startswith("max") else -1e-6
-            relaxed[names[name]] = value + step
-            if 0 < value + step <= 1:
-                assert tune(sample, relaxed, randomize=randomize) is None
+        relaxed = model | {name: value}
+        assert tune(sample, relaxed, randomize=randomize) is not None
+        # And no more than that.
+        relaxed[name] = value + (1e-6 if name.startswith("min") else -1e-6)
+        if 0 < relaxed[name] <= 1:
+            assert tune(sample, relaxed, randomize=randomize) is None
 
 
 @given(ood_samples(weighted=False, finite=True), st.sampled_from(SHARES))
@@ -158,8 +154,8 @@ def test_error_says_what_is_attainable():
         "of the bounds up to this value, or use scores that separate ID from OOD "
         "samples better."
     )
-    assert info.value.attainable == {"max_tpr": 0.5, "min_fpr": 0.5}
-    assert np.isnan(info.value.lowest_risk)
+    assert info.value.attainable == {"min_tpr": 0.5, "max_fpr": 0.5}
+    assert np.isnan(info.value.coverage)
     with pytest.raises(InfeasibleTargetError, match="largest precision at") as info:
         tune_double_score(
             scores,
@@ -171,13 +167,13 @@ def test_error_says_what_is_attainable():
             ood_prior=0.5,
             method="grid",
         )
-    assert info.value.attainable["max_precision"] == pytest.approx(2 / 3)
+    assert info.value.attainable["min_precision"] == pytest.approx(2 / 3)
 
 
 def test_error_where_a_bound_cannot_be_met_at_all():
     with pytest.raises(InfeasibleTargetError, match="there is no rule at all") as info:
         tune_single_score([INF, 0, -INF], [0, 0, 0], [0, 0, 1], min_tpr=0.9, max_fpr=0)
-    assert np.isnan(list(info.value.attainable.values())).all()
+    assert info.value.attainable == {}
 
 
 @pytest.mark.parametrize(
@@ -250,7 +246,7 @@ def test_what_is_attainable_does_not_depend_on_losses():
     for losses in [0, 0, 0, 0], [5, 0, 9, 0]:
         with pytest.raises(InfeasibleTargetError) as info:
             tune_single_score(scores, losses, is_ood, min_tpr=0.9, max_fpr=0.1)
-        assert info.value.attainable == {"max_tpr": 0.5, "min_fpr": 0.5}
+        assert info.value.attainable == {"min_tpr": 0.5, "max_fpr": 0.5}
 
 
 def test_of_equally_good_cuts_that_of_the_smallest_angle_is_taken():

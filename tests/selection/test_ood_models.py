@@ -242,7 +242,7 @@ def test_infeasible_risk_names_what_can_be_had():
         "one of the bounds up to this value, or use scores that separate ID from OOD "
         "samples better."
     )
-    assert info.value.attainable == {"max_tpr": 0.6, "min_risk": 0.4}
+    assert info.value.attainable == {"min_tpr": 0.6, "max_risk": 0.4}
     for relaxed in ({"min_tpr": 0.6}, {"max_risk": 0.4}):
         tune_single_score(*arrays, **bounds | relaxed, randomize=False)
 

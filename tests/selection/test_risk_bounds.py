@@ -15,13 +15,10 @@ from sklearn_reject.selection import (
     BoundedRisk,
     InfeasibleTargetError,
     RiskBoundsCertificate,
-    _certify_parts,
-    _risk_bounds,
     measure_risk_bounds,
     solve_risk_bounds,
     solve_target_risk,
 )
-from sklearn_reject.selection._risk_bounds import solve_nearest_risk_bounds
 
 QUARTERS = [Fraction(k, 8) for k in range(5)]
 
@@ -300,7 +297,7 @@ def test_certified_threshold_by_hand(problem, randomize):
         "draws": draws,
     }
     if expected is None:
-        text = "count for" if any(few) else "The hardest target is"
+        text = "count for" if any(few) else "the hardest target is"
         with pytest.raises(InfeasibleTargetError, match=text):
             solve_risk_bounds(scores, losses, bounds, **options)
         return
@@ -341,29 +338,6 @@ def test_all_bounds_certify_and_accept_less_than_without_confidence(bound):
         assert twice.threshold == certified.threshold
 
 
-def test_starts_do_not_depend_on_losses():
-    scores, losses, y = sample_of(500)
-    bounds = {"class": (y, {0: 0.1, 1: 0.2}), "prediction": (1 - y, {1: 0.3})}
-    found = []
-    for some in (losses, 1 - losses, np.zeros(500)):
-        problem = _risk_bounds._problem(
-            scores,
-            some,
-            bounds,
-            confidence_level=0.9,
-            bound="auto",
-            max_loss=None,
-            randomize=True,
-            draws=None,
-            random_state=0,
-        )
-        first = _certify_parts._first_starts(problem)
-        counts = problem.ranked.accepted_counts
-        found.append(problem.find_starts(counts, (0.1, 0.3, 0.7), first).tolist())
-    assert found[0] == found[1] == found[2]
-    assert found[0] == sorted(found[0])
-
-
 def test_bounds_of_the_largest_loss_are_none():
     scores, losses, y = sample_of(400)
     rule = solve_risk_bounds(
@@ -400,64 +374,67 @@ def test_certificate_survives_json_and_pickle():
 
 
 def test_error_names_what_is_attainable_and_the_trouble():
-    scores, losses, y = [0, 1, 2, 3], [0, 1, 1, 0], [0, 1, 1, 0]
+    scores, losses, y = [0, 1, 2, 3], [1, 1, 1, 0], [0, 1, 1, 0]
     bounds = {"class": (y, {0: 0.1, 1: 0.2})}
-    losses = [1, 1, 1, 0]
-    text = r"class\[0\] is at least 0.5 with any.*With each target"
+    text = r"class\[0\] is at least 0.5 with any.*One with coverage 1 meets class"
     with pytest.raises(InfeasibleTargetError, match=text) as caught:
         solve_risk_bounds(scores, losses, bounds)
-    assert caught.value.attainable == {"class[0]": 0.5, "class[1]": 1.0}
+    assert caught.value.attainable == {"class": {0: 0.5, 1: 1.0}}
 
 
 @pytest.mark.filterwarnings("ignore:No sample of")
-def test_nearest_is_the_smallest_factor_of_all_prefixes():
-    rng = np.random.default_rng(3)
-    for _ in range(20):
-        scores, y = rng.random(12), rng.integers(0, 2, 12)
-        losses = rng.random(12)
-        bounds = {"class": (y, {0: 0.05, 1: 0.1})}
-        targets, rule = solve_nearest_risk_bounds(scores, losses, bounds)
-        factors = []
-        for value in np.sort(scores):
-            risks = [losses[(scores <= value) & (y == k)] for k in (0, 1)]
-            means = [risk.mean() if risk.size else 0.0 for risk in risks]
-            factors.append(max(means[0] / 0.05, means[1] / 0.1))
-        factor = max(1.0, min(factors))
-        assert targets["class[0]"] == pytest.approx(0.05 * factor)
-        achieved = measure_risk_bounds(rule, scores, losses, bounds)
-        worst = max(np.nan_to_num(x.risk) / x.target for x in achieved.values())
-        assert worst <= factor * (1 + 1e-9)
-        assert rule.coverage > 0
-
-
-def test_nearest_with_confidence_holds_or_is_none():
-    scores, losses, y = sample_of(400)
-    bounds = {"class": (y, {0: 0.01, 1: 0.02})}
-    with pytest.raises(InfeasibleTargetError, match="The hardest target"):
-        solve_risk_bounds(scores, losses, bounds, confidence_level=0.9)
-    targets, rule = solve_nearest_risk_bounds(
-        scores, losses, bounds, confidence_level=0.9
-    )
-    assert targets["class[1]"] == pytest.approx(2 * targets["class[0]"])
-    assert 0.01 < targets["class[0]"] < 0.5
+@pytest.mark.parametrize("randomize", [True, False])
+@given(seed=st.integers(0, 2**32))
+def test_what_is_attainable_exceeds_the_bounds_least(seed, randomize):
+    rng = np.random.default_rng(seed)
+    scores, y = rng.integers(0, 9, 12), rng.integers(0, 2, 12)
+    losses = rng.integers(0, 5, 12) / 4
+    targets = {0: 0.05 * rng.integers(0, 3), 1: 0.1}
+    try:
+        solve_risk_bounds(scores, losses, {"class": (y, targets)}, randomize=False)
+    except InfeasibleTargetError as error:
+        attainable = error.attainable["class"]
+    else:
+        return
+    excesses = []
+    for value in scores:
+        risks = [losses[(scores <= value) & (y == k)] for k in (0, 1)]
+        means = [risk.mean() if risk.size else 0.0 for risk in risks]
+        excesses.append(max(0, *(means[k] - targets[k] for k in (0, 1))))
+    excess = max(attainable[k] - targets[k] for k in (0, 1))
+    assert excess == pytest.approx(min(excesses))
+    bounds = {"class": (y, attainable)}
+    rule = solve_risk_bounds(scores, losses, bounds, randomize=randomize)
     achieved = measure_risk_bounds(rule, scores, losses, bounds)
-    assert achieved["class", 1].risk < targets["class[1]"]
-    for odd in ({0: 0.0}, {0: 0.01, 5: 0.1}):
-        nothing = solve_nearest_risk_bounds(
-            scores, losses, {"class": (y, odd)}, confidence_level=0.9
-        )
-        assert nothing == (None, None)
-    zeros = {"class": (y, {0: 0.0, 1: 0.1})}
-    assert solve_nearest_risk_bounds(scores, np.ones(400), zeros) == (None, None)
+    assert rule.coverage > 0
+    assert all(not x.risk > x.target * (1 + 1e-9) for x in achieved.values())
+
+
+@pytest.mark.parametrize("bound", ["binomial", "betting"])
+@pytest.mark.parametrize("targets", [{0: 0.01, 1: 0.02}, {0: 0.0, 1: 0.1}])
+def test_what_is_attainable_can_be_certified(targets, bound):
+    scores, losses, y = sample_of(400)
+    options = {"confidence_level": 0.9, "bound": bound, "random_state": 0}
+    with pytest.raises(InfeasibleTargetError, match="each target raised") as caught:
+        solve_risk_bounds(scores, losses, {"class": (y, targets)}, **options)
+    attainable = caught.value.attainable["class"]
+    more = attainable[0] - targets[0]
+    assert 0 < more < 0.5
+    assert attainable[1] - targets[1] == pytest.approx(more)
+    rule = solve_risk_bounds(scores, losses, {"class": (y, attainable)}, **options)
+    assert rule.coverage == caught.value.coverage
+    less = {label: 0.95 * more + target for label, target in targets.items()}
+    with pytest.raises(InfeasibleTargetError):
+        solve_risk_bounds(scores, losses, {"class": (y, less)}, **options)
 
 
 @pytest.mark.parametrize(
     ("targets", "match"),
     [
         ({0: 0.0}, r"target of class\[0\] is 0, which no finite sample"),
-        ({0: 0.1, 7: 0.1}, r"count for class\[7\]. They.*at least 22 are"),
+        ({0: 0.1, 7: 0.1}, r"count for class\[7\], and.*at least 22 are"),
         ({0: 0.3, 1: 0.01}, r"count for class\[1\].*at least 230 are needed"),
-        ({0: 0.3, 1: 0.05}, r"With each target.*target is that of class\[1\]"),
+        ({0: 0.3, 1: 0.05}, r"target is that of class\[1\]\. With each target"),
     ],
     ids=["zero", "no_member", "few_members", "nothing_passes"],
 )

@@ -92,7 +92,7 @@ def test_infeasible_target_error_survives_pickling():
     error = pickle.loads(pickle.dumps(info.value))
     assert isinstance(error, ValueError)
     assert str(error) == str(info.value)
-    assert (error.lowest_risk, error.coverage) == (1, 1)
+    assert (error.attainable, error.coverage) == ({"target_risk": 1}, 1)
 
 
 @pytest.mark.parametrize("method", ["accept", "accept_proba"])

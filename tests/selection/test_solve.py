@@ -44,12 +44,12 @@ def test_infeasible_target_says_what_can_be_met(sample, eighths):
     target = float(lowest) * eighths / 12
     with pytest.raises(InfeasibleTargetError, match="lowest selective risk") as info:
         solve_target_risk(scores, losses, target, sample_weight=weights)
-    np.testing.assert_allclose(info.value.lowest_risk, float(lowest))
+    np.testing.assert_allclose(info.value.attainable["target_risk"], float(lowest))
     attains = max(w for w, loss in prefixes if loss == lowest * w)
     np.testing.assert_allclose(info.value.coverage, float(attains / prefixes[-1][0]))
     # What it names can be met, at the coverage it names.
     rule = solve_target_risk(
-        scores, losses, info.value.lowest_risk, sample_weight=weights
+        scores, losses, info.value.attainable["target_risk"], sample_weight=weights
     )
     np.testing.assert_allclose(rule.coverage, info.value.coverage)
 

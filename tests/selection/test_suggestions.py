@@ -49,7 +49,9 @@ def test_the_risk_that_an_error_suggests_can_be_had(sample, twelfths):
         risk = suggested(info.value, "lowest selective risk is")
         rule = solved(solve_target_risk, sample, risk, randomize=randomize)
         assert rule.coverage >= suggested(info.value, "at coverage")
-        np.testing.assert_allclose(risk, info.value.lowest_risk, rtol=1e-5)
+        np.testing.assert_allclose(
+            risk, info.value.attainable["target_risk"], rtol=1e-5
+        )
 
 
 def test_the_message_tells_the_target_from_what_can_be_had():
@@ -67,6 +69,10 @@ def test_the_certifiable_risk_that_an_error_suggests_can_be_had(seed, n_samples)
     with pytest.raises(InfeasibleTargetError) as info:
         solve_target_risk(scores, losses, 0.1, **options)
     risk = suggested(info.value, "smallest risk that can be certified is about")
-    assert info.value.lowest_risk <= risk <= info.value.lowest_risk * (1 + 1e-5)
+    assert (
+        info.value.attainable["target_risk"]
+        <= risk
+        <= info.value.attainable["target_risk"] * (1 + 1e-5)
+    )
     rule = solve_target_risk(scores, losses, risk, **options)
     assert rule.certificate.target == risk

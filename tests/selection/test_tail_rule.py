@@ -137,7 +137,7 @@ def test_a_share_that_cannot_be_reached():
     novelty = np.where(np.arange(N) < 30, np.inf, NOVELTY)
     with pytest.raises(InfeasibleTargetError, match=r"0\.9 of the ID samples") as error:
         tune_tail_score(RISK, novelty, LOSSES, INSIDE, min_tpr=0.95)
-    assert error.value.attainable == {"max_tpr": 0.9}
+    assert error.value.attainable == {"min_tpr": 0.9}
     assert tune_tail_score(RISK, novelty, LOSSES, INSIDE, min_tpr=0.9).tpr == 0.9
     with pytest.raises(InfeasibleTargetError):
         tune_tail_score(RISK, np.full(N, np.inf), LOSSES, INSIDE, min_tpr=0.1)

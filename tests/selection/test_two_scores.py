@@ -564,7 +564,7 @@ def test_equal_losses_leave_the_largest_tpr(method):
     options["min_tpr"] = 1.0
     with pytest.raises(InfeasibleTargetError) as info:
         tune_double_score(risk, novelty, np.ones(150), is_ood, **options)
-    assert info.value.attainable["max_tpr"] == pytest.approx(rules[0].tpr)
+    assert info.value.attainable["min_tpr"] == pytest.approx(rules[0].tpr)
 
 
 @pytest.mark.parametrize("share", [1e-4, 1e-6, 1e-9])
@@ -720,7 +720,7 @@ def test_what_is_attainable_is_what_the_exact_search_attains():
             tune_double_score(*sample.double, min_tpr=0.97, max_fpr=0.4, method=method)
         attainable.append(info.value.attainable)
     assert attainable[0] == pytest.approx(attainable[1], rel=1e-12)
-    least = attainable[0]["min_fpr"]
+    least = attainable[0]["max_fpr"]
     rule = tune_double_score(*sample.double, min_tpr=0.97, max_fpr=least)
     assert rule.fpr == pytest.approx(least)
     with pytest.raises(InfeasibleTargetError):

@@ -55,10 +55,8 @@ def check_against_all(documents, derivative):
     if derivative > highest:
         with pytest.raises(InfeasibleTargetError) as info:
             direct_point(documents, float(derivative))
-        assert info.value.attainable == {
-            "min_derivative": 0,
-            "max_derivative": pytest.approx(float(highest), rel=1e-12),
-        }
+        lowest = pytest.approx(1 / float(highest), rel=1e-12)
+        assert info.value.attainable == {"max_fp_per_tp": lowest}
         return
     thresholds = direct_point(documents, float(derivative))
     found = count_positives(documents, thresholds)
@@ -201,7 +199,7 @@ def test_targets_out_of_range(rule, n_classifiers):
     documents = check_documents(np.column_stack([column] * n_classifiers), y, rule=rule)
     with pytest.raises(InfeasibleTargetError, match="no document would be") as info:
         direct_point(documents, 1.01)
-    assert info.value.attainable == {"min_derivative": 0, "max_derivative": 1}
+    assert info.value.attainable == {"max_fp_per_tp": 1}
     assert count_positives(documents, direct_point(documents, 0.99)) == (3, 3)
     # On the only slope there is, true positives are worth their price.
     assert count_positives(documents, direct_point(documents, 1.0)) == (3, 3)

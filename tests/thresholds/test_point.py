@@ -61,9 +61,7 @@ def test_concave_is_the_best_vertex(path, derivative):
     if derivative > highest:
         with pytest.raises(InfeasibleTargetError) as info:
             point_on_path(path, float(derivative))
-        attainable = info.value.attainable
-        assert attainable["min_derivative"] == 0
-        assert attainable["max_derivative"] == float(highest)
+        assert info.value.attainable == {"max_fp_per_tp": 1 / float(highest)}
         return
     vertex = point_on_path(path, float(derivative))
     if derivative < lowest:
@@ -204,7 +202,7 @@ def test_all_that_an_error_names_can_be_met(highest, derivative):
         return
     with pytest.raises(InfeasibleTargetError) as info:
         check_attainable(derivative, highest)
-    assert info.value.attainable == {"min_derivative": 0, "max_derivative": highest}
+    assert info.value.attainable == {"max_fp_per_tp": 1 / highest}
     _, text = str(info.value).split("on these documents: ")
     text = text.split(". Above it")[0]
     for name, part in zip(NAMES, re.split("; |, or ", text), strict=True):

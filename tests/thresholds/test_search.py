@@ -230,16 +230,8 @@ def test_range_of_an_error(method):
     scores = np.arange(8, 0, -1)
     with pytest.raises(InfeasibleTargetError, match="Use a smaller") as info:
         operating_point(scores, y, target_derivative=3.0, method=method)
-    assert info.value.attainable == {
-        "min_derivative": 0,
-        "max_derivative": pytest.approx(2),
-    }
-    with pytest.warns(RejectionWarning, match="on_infeasible='nearest'"):
-        nearest = operating_point(
-            scores, y, target_derivative=3.0, method=method, on_infeasible="nearest"
-        )
-    end = operating_point(scores, y, target_derivative=2.0, method=method)
-    np.testing.assert_array_equal(nearest.thresholds, end.thresholds)
+    assert info.value.attainable == {"max_fp_per_tp": pytest.approx(0.5)}
+    end = operating_point(scores, y, **info.value.attainable, method=method)
     assert (end.fp, end.tp) == (1, 2)
     # Any smaller one is worth all documents, and says so.
     with pytest.warns(RejectionWarning, match="all documents are predicted positive"):

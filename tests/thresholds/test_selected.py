@@ -115,7 +115,6 @@ def test_ratings_of_what_was_predicted_only_go_up_and_drawn_ones_do_not():
                 np.where(rated, truth, -1),
                 inclusion_proba=chance,
                 max_fp_per_tp=3,
-                on_infeasible="nearest",
             )
             thresholds = point.thresholds
             bases[explores].append(thresholds)

@@ -55,7 +55,7 @@ def test_most_true_positives_of_so_many_alerts(documents, most):
     if tp == 0:
         with pytest.raises(InfeasibleTargetError, match="predicting no pos") as info:
             found_by(documents, target)
-        least = info.value.attainable["min_alerts"]
+        least = info.value.attainable["max_alerts"]
         assert least == min(p[2] for p in all_points(documents) if p[1] > 0) > most
         return
     found = found_by(documents, target)
@@ -133,7 +133,7 @@ def test_f1_is_that_of_scikit_learn(method):
 
 
 @pytest.mark.parametrize("target", [{"max_alerts": 1}, {"min_recall": 1.0}])
-def test_the_nearest_that_can_be_met(target):
+def test_what_can_be_met_instead(target):
     scores = np.array([9.0, 8, 7, 6, 5, 4])
     y = [0, 0, 1, 0, 1, 1]
     options = {"base_thresholds": 5, **target}
@@ -141,14 +141,12 @@ def test_the_nearest_that_can_be_met(target):
         options["inclusion_proba"] = 1.0
     with pytest.raises(InfeasibleTargetError, match=r"can(not| only) be met") as info:
         operating_point(scores, y, **options)
+    attainable = {"max_alerts": 3} if "max_alerts" in target else {"min_recall": 2 / 3}
+    assert info.value.attainable == pytest.approx(attainable)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RejectionWarning)
-        point = operating_point(scores, y, on_infeasible="nearest", **options)
-    attainable = {"min_alerts": 3} if "max_alerts" in target else {"max_recall": 2 / 3}
-    assert info.value.attainable == pytest.approx(attainable)
+        point = operating_point(scores, y, **options | info.value.attainable)
     assert (point.fp, point.tp) == ((2, 1) if "max_alerts" in target else (3, 2))
-    with pytest.warns(RejectionWarning, match="on_infeasible='nearest'"):
-        operating_point(scores, y, on_infeasible="nearest", **options)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +158,6 @@ def test_the_nearest_that_can_be_met(target):
         ({"min_recall": 1.1}, "min_recall must be in"),
         ({"objective": "f2"}, "objective must be one of"),
         ({"objective": "f1", "max_alerts": 3}, "Exactly one of"),
-        ({"objective": "f1", "on_infeasible": "warn"}, "on_infeasible must be one of"),
     ],
 )
 def test_bad_targets(options, message):

@@ -122,7 +122,7 @@ def test_what_the_error_says_can_be_attained(problem, bounds):
         return
     with pytest.raises(InfeasibleTargetError, match="No rule attains") as info:
         solve_finite_lp(*problem, **bounds)
-    most, least = info.value.attainable["max_tpr"], info.value.attainable["min_fpr"]
+    most, least = info.value.attainable["min_tpr"], info.value.attainable["max_fpr"]
     if most > 1e-6:
         assert solve(problem, bounds | {"min_tpr": most - 1e-6}) is not None
     relaxed = {"min_tpr": bounds["min_tpr"], "max_fpr": min(least + 1e-6, 1.0)}
