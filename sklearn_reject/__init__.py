@@ -21,12 +21,6 @@ if TYPE_CHECKING:
     )
     from sklearn_reject._estimators._base import Decisions as Decisions
     from sklearn_reject._estimators._decoder import ExpectedLossDecoder
-    from sklearn_reject._estimators._deferral_measure import (
-        DeferralMeasurement as DeferralMeasurement,
-    )
-    from sklearn_reject._estimators._deferral_measure import (
-        DeferralStage as DeferralStage,
-    )
     from sklearn_reject._estimators._deferring_classifier import (
         DeferralDecisions as DeferralDecisions,
     )
@@ -77,8 +71,6 @@ _RESULTS = {
     "AchievedBound": "sklearn_reject._estimators._risk_bounds",
     "Decisions": "sklearn_reject._estimators._base",
     "DeferralDecisions": "sklearn_reject._estimators._deferring_classifier",
-    "DeferralMeasurement": "sklearn_reject._estimators._deferral_measure",
-    "DeferralStage": "sklearn_reject._estimators._deferral_measure",
     "Interval": "sklearn_reject._interval",
     "OODMeasurement": "sklearn_reject._estimators._ood_measure",
     "Report": "sklearn_reject._estimators._report_table",

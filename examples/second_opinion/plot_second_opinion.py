@@ -155,7 +155,7 @@ print(f"new digits:  asked {certified.defer(X_test).mean():.3f}, risk {error:.3f
 #
 # The expert can be a deferring classifier, too. Here a linear model on 16 blocks of
 # pixels comes between the two. Asking it costs 0.02, and asking the strong model after
-# it another 0.1. `measure` reports for each model how many samples it answers, its
+# it another 0.1. `report` says for each model how many samples it answers, its
 # error rate and the cost of asking. "At most" is the upper end of an interval with 95 %
 # confidence. All thresholds are on the confidence, which needs no learning.
 
@@ -169,13 +169,13 @@ options = {"gain_score": "confidence", "random_state": 0}
 middle = linear_on(ink_of_blocks)
 inner = DeferringClassifier(middle, strong, deferral_cost=PRICE, **options)
 cascade = DeferringClassifier(cheap, inner, deferral_cost=0.02, **options)
-measured = cascade.fit(X_train, y_train).measure(X_test, y_test)
+three, *stages = cascade.fit(X_train, y_train).report(X_test, y_test).parts
 
 print(f"{'':15}answers  risk   at most  cost of asking")
 names = "ink of rows", "ink of blocks", "all pixels"
-for name, stage in zip(names, measured.stages, strict=True):
+for name, stage in zip(names, stages, strict=True):
     print(
-        f"{name:15}{stage.share.value:.3f}    {stage.risk.value:.3f}  "
+        f"{name:15}{stage.coverage.value:.3f}    {stage.risk.value:.3f}  "
         f"{stage.risk.high:.3f}    {stage.cost:.3f}"
     )
 
@@ -184,9 +184,7 @@ for name, stage in zip(names, measured.stages, strict=True):
 # system cheaper:
 
 pair = DeferringClassifier(cheap, strong, deferral_cost=PRICE, **options)
-pair = pair.fit(X_train, y_train).measure(X_test, y_test)
-for name, found in {"two models": pair, "three models": measured}.items():
-    print(
-        f"{name:13} risk {found.system_risk.value:.3f} + "
-        f"asking {found.deferral_cost:.3f} = {found.total_cost:.3f}"
-    )
+two, *_ = pair.fit(X_train, y_train).report(X_test, y_test).parts
+for name, found in {"two models": two, "three models": three}.items():
+    risk, cost = found.risk.value, found.cost
+    print(f"{name:13} risk {risk:.3f} + asking {cost:.3f} = {risk + cost:.3f}")

@@ -29,10 +29,6 @@ from sklearn_reject._estimators._deferral_experts import (
     check_expert_labels,
     refuse_labels,
 )
-from sklearn_reject._estimators._deferral_measure import (
-    DeferralMeasurement,
-    measure_stages,
-)
 from sklearn_reject._estimators._deferral_rules import (
     check_deferral_guarantee,
     find_deferral_target,
@@ -805,57 +801,6 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             sample_weight=sample_weight,
         )
 
-    def measure(
-        self,
-        X: MatrixLike,
-        y: ArrayLike,
-        *,
-        expert_labels: ArrayLike | None = None,
-        deferral_cost: ArrayLike | None = None,
-        confidence_level: float = 0.95,
-    ) -> DeferralMeasurement:
-        """Measure how many samples each level answers, how well, and at which cost.
-
-        Each level of a cascade is one stage. Every expert is asked about the samples
-        that are deferred to it, and no others.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples that nothing was fitted on.
-
-        y : array-like of shape (n_samples,)
-            True labels.
-
-        expert_labels : array-like of shape (n_samples,), default=None
-            What a person says about each sample; only those of samples that reach the
-            person are used. Some may be missing.
-
-        deferral_cost : float >= 0 or array-like of shape (n_levels - 1,), default=None
-            Cost of asking about a sample, the same at all levels or one for each, in
-            units of the loss. None takes the `deferral_cost` of each classifier, zero
-            where it has another target.
-
-        confidence_level : float in ]0, 1[, default=0.95
-            Least probability of each interval by itself.
-
-        Returns
-        -------
-        measurement : DeferralMeasurement
-            The stages, the risk of the system and what asking costs a sample.
-
-        Raises
-        ------
-        ValueError
-            If a person is asked and `expert_labels` are not given, or no person is and
-            they are, `deferral_cost` is negative or not one a level, or
-            `confidence_level` is not in ]0, 1[.
-        """
-        X, y = self._check_labeled(X, y, expert_labels)
-        return measure_stages(
-            self, X, y, expert_labels, confidence_level, deferral_cost
-        )
-
     def _check_labeled(self, X, y, expert_labels):
         """Return samples and their labels, or raise if an answer is not asked for."""
         require_fit(self)
@@ -895,9 +840,9 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         -------
         report : Report
             Prints as a table: each promise with what was achieved on the samples that
-            solved the rule and on these, and coverage and risk of whoever
-            answers. Its
-            `to_dict` has the same as dictionaries.
+            solved the rule and on these, and, for all samples and for each level of a
+            cascade, the share that is answered there, the risk of these answers and
+            what asking has cost. Its `to_dict` has the same as dictionaries.
 
         Raises
         ------

@@ -7,12 +7,8 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from sklearn_reject._estimators._base import check_class_labels
-from sklearn_reject._estimators._deferral_measure import (
-    mean_loss,
-    measure_traced,
-    trace,
-)
 from sklearn_reject._estimators._deferral_rules import find_deferral_target
+from sklearn_reject._estimators._deferral_trace import trace
 from sklearn_reject._estimators._groups import as_objects, labels_of
 from sklearn_reject._estimators._ood_measure import risk_of, share_of
 from sklearn_reject._estimators._ood_models import known_max_loss
@@ -284,7 +280,6 @@ def report_deferral(estimator, X, y, known, confidence_level):
         known = estimator._person(known, len(y))
     traced = trace(estimator, X, known, np.arange(len(y)))
     losses = losses_where_known(estimator.loss_, y, traced.labels, "expert_labels")
-    measured = measure_traced(estimator, traced, losses, confidence_level)
     samples = Samples(traced.levels > 0, losses, _bound_of(estimator), confidence_level)
     rule, target = estimator.rule_, find_deferral_target(estimator)
     promise_of = partial(_promise_to_defer, samples, traced)
@@ -294,16 +289,22 @@ def report_deferral(estimator, X, y, known, confidence_level):
         promises = _promises_by_group(promise_of, target, rule, groups)
     else:
         promises = [promise_of(target, rule, _all(losses), "all")]
-    system = ReportPart(
-        "all", share_of(_all(losses), confidence_level), measured.system_risk
-    )
-    parts = [ReportPart(each.name, each.share, each.risk) for each in measured.stages]
+    spent = traced.costs.mean(axis=0)
+    risk = _system_risk(samples, traced, _all(losses))
+    share = share_of(_all(losses), confidence_level)
+    parts = [ReportPart("all", share, risk, float(spent.sum()))]
+    for level, (name, cost) in enumerate(
+        zip(traced.names, [0.0, *spent.tolist()], strict=True)
+    ):
+        here = traced.levels == level
+        share = share_of(here, confidence_level)
+        parts.append(ReportPart(name, share, samples.mean(losses[here]), cost))
     return _report(
         estimator,
         samples,
         promises,
-        [system, *parts],
-        titles=("answers", "risk of answers"),
+        parts,
+        titles=("answers", "risk of answers", "cost of asking"),
     )
 
 
@@ -320,12 +321,29 @@ def _promise_to_defer(samples, traced, target, rule, mask, part):
         )
     elif target.name == "target_risk":
         calibration = rule.system_risk
-        achieved = mean_loss(
-            samples.losses[mask],
-            traced.levels[mask],
-            **samples.bound,
-            confidence_level=samples.confidence_level,
-        )
+        achieved = _system_risk(samples, traced, mask)
     else:
         calibration, achieved = rule.deferral_rate, samples.coverage(mask)
     return _make_promise(target, rule, part, calibration, achieved)
+
+
+def _system_risk(samples, traced, mask):
+    """Return the mean loss of some samples; missing ones are as those of their level.
+
+    The interval allows missing losses any value.
+    """
+    losses, levels = samples.losses[mask], traced.levels[mask]
+    missing = np.isnan(losses)
+    if not missing.any():
+        return samples.mean(losses)
+    largest = samples.bound["max_loss"]
+    low, high = (
+        samples.mean(np.where(missing, x, losses))
+        for x in (0.0, 0.0 if largest is None else largest)
+    )
+    value = 0.0
+    for level in np.unique(levels):
+        known = losses[(levels == level) & ~missing]
+        risk = known.mean() if len(known) else np.nan
+        value += np.mean(levels == level) * risk
+    return Interval(float(value), low.low, high.high, int(np.count_nonzero(~missing)))

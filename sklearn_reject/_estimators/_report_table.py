@@ -97,6 +97,11 @@ class ReportPart(NamedTuple):
     risk : Interval
         Mean loss of those accepted, lower is better. NaN where nothing is accepted.
 
+    cost : float, default=0.0
+        What asking for these answers has cost, a sample of all, in units of the loss;
+        that of all levels of a cascade for "all". NaN where costs are by group and a
+        sample is of another one.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
@@ -113,6 +118,7 @@ class ReportPart(NamedTuple):
     name: str
     coverage: Interval
     risk: Interval
+    cost: float = 0.0
 
     __repr__ = short_repr
 
@@ -141,7 +147,7 @@ class Report:
         All samples, and each class or group.
 
     titles : tuple of str, optional
-        What the share and the risk of a part are.
+        What the share, the risk and, of who asks others, the cost of a part are.
 
     Examples
     --------
@@ -189,12 +195,19 @@ class Report:
             "",
             *_align([_PROMISE_HEADER, *map(_promise_cells, self.promises)]),
             "",
-            *_align([_part_header(self), *map(_part_cells, self._worst_parts())]),
+            *_align(self._part_rows()),
         ]
         left_out = len(self.parts) - _MOST_PARTS
         if left_out > 0:
             lines.append(f"... and {left_out} more of lower risk, see to_dict()")
         return "\n".join(lines)
+
+    def _part_rows(self):
+        """Return the cells of a table, the costs only where something has a price."""
+        rows = [("samples", "number", *self.titles)]
+        rows += [_part_cells(part) for part in self._worst_parts()]
+        n_columns = 5 if any(part.cost for part in self.parts) else 4
+        return [row[:n_columns] for row in rows]
 
     def _worst_parts(self):
         """Return the parts to print, those of the largest risk where there are many."""
@@ -221,13 +234,10 @@ def _promise_cells(promise):
     return name, asked, *shown, promise.verdict
 
 
-def _part_header(report):
-    return "samples", "number", *report.titles
-
-
 def _part_cells(part):
     number = str(part.coverage.n_samples)
-    return part.name, number, _interval(part.coverage), _interval(part.risk)
+    shown = _interval(part.coverage), _interval(part.risk), _number(part.cost)
+    return part.name, number, *shown
 
 
 def _align(rows):

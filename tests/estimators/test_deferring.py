@@ -173,28 +173,22 @@ def test_cascade_asks_each_level_about_its_rows():
     again = model.expert_.defer(X[NEW][deferred])
     [asked] = oracle.asked
     np.testing.assert_array_equal(asked, X[NEW][deferred][again])
-    measured = model.measure(X[NEW], y[NEW])
-    assert [stage.name for stage in measured.stages] == [
-        "GaussianNB",
-        "DecisionTreeClassifier",
-        "Oracle",
-    ]
-    counts = [len(deferred), deferred.sum(), again.sum()]
-    assert [stage.n_reached for stage in measured.stages] == counts
-    shares = [stage.share.value for stage in measured.stages]
-    assert sum(shares) == pytest.approx(1)
-    cost = 0.05 * deferred.mean() + 0.2 * again.sum() / len(deferred)
-    assert measured.deferral_cost == pytest.approx(cost)
-    assert measured.system_risk.value == pytest.approx(np.mean(labels != y[NEW]))
-    assert measured.total_cost == pytest.approx(cost + np.mean(labels != y[NEW]))
-    assert measured.stages[2].risk.value == 0
-    priced = model.measure(X[NEW], y[NEW], deferral_cost=[1.0, 10.0])
-    expected = [0.0, deferred.mean(), 10 * again.sum() / len(deferred)]
-    assert [stage.cost for stage in priced.stages] == pytest.approx(expected)
-    with pytest.raises(
-        ValueError, match=r"deferral_cost holds 3 numbers, but there are 2 levels"
-    ):
-        model.measure(X[NEW], y[NEW], deferral_cost=[1, 2, 3])
+    report = model.report(X[NEW], y[NEW])
+    system, *stages = report.parts
+    names = ["GaussianNB", "DecisionTreeClassifier", "Oracle"]
+    assert [stage.name for stage in stages] == names
+    counts = [(~deferred).sum(), (~again).sum(), again.sum()]
+    shares = [stage.coverage.value for stage in stages]
+    assert shares == pytest.approx(np.array(counts) / len(deferred))
+    spent = [0.0, 0.05 * deferred.mean(), 0.2 * again.sum() / len(deferred)]
+    assert [stage.cost for stage in stages] == pytest.approx(spent)
+    assert system.cost == pytest.approx(sum(spent))
+    assert system.risk.value == pytest.approx(np.mean(labels != y[NEW]))
+    assert stages[2].risk.value == 0
+    assert report.to_dict()["parts"][1]["cost"] == 0
+    assert "cost of asking" in str(report)
+    free = confident(FrozenEstimator(oracle), max_deferral=0.2)
+    assert "cost" not in str(fit(free).report(X[NEW], y[NEW]))
 
 
 def test_costs_of_a_cascade_count_for_the_first():
@@ -224,9 +218,8 @@ def test_cascade_to_a_person():
     np.testing.assert_array_equal(
         np.flatnonzero(labels == -1), np.flatnonzero(deferred)[again]
     )
-    measured = model.measure(X[NEW], y[NEW], expert_labels=y[NEW])
-    assert measured.stages[-1].name == "person"
-    assert measured.stages[-1].risk.value == 0
+    person = model.report(X[NEW], y[NEW], expert_labels=y[NEW]).parts[-1]
+    assert (person.name, person.risk.value) == ("person", 0)
 
 
 def test_failing_expert_names_the_rows_and_loses_nothing():

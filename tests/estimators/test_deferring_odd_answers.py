@@ -178,8 +178,8 @@ def test_labels_that_nobody_would_look_at():
     with pytest.raises(ValueError, match=r"were given.*Omit expert_labels"):
         model.score(X[NEW], y[NEW], expert_labels=y[NEW])
     with pytest.raises(ValueError, match=r"were given.*Omit expert_labels"):
-        model.measure(X[NEW], y[NEW], expert_labels=y[NEW])
-    for method in (model.score, model.measure):
+        model.report(X[NEW], y[NEW], expert_labels=y[NEW])
+    for method in (model.score, model.report):
         with pytest.raises(ValueError, match=r"inconsistent numbers of samples"):
             method(X[NEW], y[NEW][:-1])
 

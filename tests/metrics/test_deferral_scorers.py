@@ -417,7 +417,8 @@ def test_the_cost_of_a_cascade_is_that_of_each_level(cascade):
     costs = (cascade.predict(X) != y) + 0.01 * first + 0.02 * second
     scorer = get_selective_scorer("neg_selective_cost")
     assert scorer(cascade, X, y) == pytest.approx(-costs.mean())
-    assert scorer(cascade, X, y) == pytest.approx(-cascade.measure(X, y).total_cost)
+    system = cascade.report(X, y).parts[0]
+    assert scorer(cascade, X, y) == pytest.approx(-system.risk.value - system.cost)
 
 
 def test_the_cost_of_asking_inside_of_what_rejects(cascade):
