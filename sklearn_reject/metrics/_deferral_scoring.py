@@ -1,11 +1,9 @@
-"""Objects that score classifiers with a second opinion, and what rejections cost."""
+"""Scores of classifiers with a second opinion, and what rejections cost."""
 
 from collections.abc import Mapping
 from functools import partial
-from types import MappingProxyType
 
 import numpy as np
-from sklearn.utils.metadata_routing import UNCHANGED
 
 from sklearn_reject._fitting import asks_person, fill_in
 from sklearn_reject._sklearn import _num_samples, _safe_indexing
@@ -14,40 +12,17 @@ from sklearn_reject._validation import (
     take_weight,
 )
 from sklearn_reject.losses import labels_or_none, losses_where_known
-from sklearn_reject.metrics._deferral import deferral_area_score
 from sklearn_reject.metrics._inside import find, has_method, locate, predict_and_accept
 from sklearn_reject.metrics._losses import judge
 from sklearn_reject.metrics._origins import refuse_wild
-from sklearn_reject.metrics._scoring import SelectiveScorer
-from sklearn_reject.metrics._selective_cost import selective_cost_score
 
 
-class _ExpertScorer(SelectiveScorer):
-    """Scorer that takes what a person says about the samples, too."""
-
-    _requests = MappingProxyType({"sample_weight": None, "expert_labels": None})
-
-    def set_score_request(self, *, sample_weight=UNCHANGED, expert_labels=UNCHANGED):
-        """Return a scorer that asks metadata routing for these names, or does not.
-
-        True, False, None or an alias, as scikit-learn's metadata requests define it.
-        """
-        requests = {"sample_weight": sample_weight, "expert_labels": expert_labels}
-        return self._with_requests(**requests)
-
-
-class DeferralScorer(_ExpertScorer):
-    """Minus the area under the deferral curve of a `DeferringClassifier`."""
-
-    def __init__(self, options, **judged_by):
-        super().__init__(deferral_area_score, -1, options, **judged_by)
-
-    def __call__(self, estimator, X, y, sample_weight=None, expert_labels=None):
-        """Return the score of a fitted classifier, a float, higher is better."""
-        opinions = judge_opinions(estimator, X, y, expert_labels, **self._judged_by)
-        scores, *losses = opinions
-        options = {"sample_weight": sample_weight, **self._options}
-        return -self._metric(None, None, None, scores, loss=tuple(losses), **options)
+def by_opinions(
+    estimator, X, y, metric, *, loss, labels, expert_labels=None, **options
+):
+    """Evaluate a metric of the opinions of a `DeferringClassifier`."""
+    scores, *losses = judge_opinions(estimator, X, y, expert_labels, loss, labels)
+    return metric(None, None, None, scores, loss=tuple(losses), **options)
 
 
 def judge_opinions(estimator, X, y, expert_labels, loss=None, labels=None):
@@ -65,47 +40,51 @@ def judge_opinions(estimator, X, y, expert_labels, loss=None, labels=None):
     return scores, losses_of(y, first), of_second
 
 
-class CostScorer(_ExpertScorer):
-    """Minus the mean cost of samples, some of which are rejected, or deferred."""
+def by_costs(
+    estimator,
+    X,
+    y,
+    metric,
+    *,
+    reject_cost,
+    sample_weight=None,
+    expert_labels=None,
+    **judged_by,
+):
+    """Return the mean cost of samples, some of which are rejected, or deferred."""
+    refuse_wild(estimator, y)
+    inner, inner_X = locate(estimator, X, has_method("_answer_all"))
+    weight = check_sample_weight(sample_weight, _num_samples(y))
+    if inner is not None:
+        _refuse_reject_cost(inner, reject_cost)
+        _check_costs_of_asking(inner)
+        answers, costs, is_open = _ask(inner, inner_X, expert_labels)
+        losses = losses_where_known(
+            partial(judge, estimator, **judged_by), y, answers, "expert_labels"
+        )
+        losses = _fill(losses, is_open, weight)
+        return np.average(losses + costs, weights=weight)
+    _refuse_expert_labels(estimator, expert_labels)
+    if reject_cost is None:
+        reject_cost = _reject_cost_of(estimator)
+    y_pred, accepted = predict_and_accept(estimator, X)
+    losses = np.full(len(accepted), np.nan)
+    if accepted.any():
+        rows = np.flatnonzero(accepted)
+        samples = _safe_indexing(y, rows), np.asarray(y_pred)[rows]
+        losses[rows] = judge(estimator, *samples, **judged_by)
+    options = {"reject_cost": reject_cost, "loss": losses, "sample_weight": weight}
+    asking = np.average(_costs_inside(estimator, X, len(losses)), weights=weight)
+    return metric(None, None, accepted, **options) + float(asking)
 
-    def __init__(self, reject_cost, **judged_by):
-        options = {} if reject_cost is None else {"reject_cost": reject_cost}
-        super().__init__(selective_cost_score, -1, options, **judged_by)
 
-    def __call__(self, estimator, X, y, sample_weight=None, expert_labels=None):
-        """Return the score of a fitted estimator, a float, higher is better."""
-        refuse_wild(estimator, y)
-        inner, inner_X = locate(estimator, X, has_method("_answer_all"))
-        weight = check_sample_weight(sample_weight, _num_samples(y))
-        if inner is not None:
-            self._refuse_reject_cost(inner)
-            _check_costs_of_asking(inner)
-            labels, costs, is_open = _ask(inner, inner_X, expert_labels)
-            losses = losses_where_known(
-                partial(judge, estimator, **self._judged_by), y, labels, "expert_labels"
-            )
-            losses = _fill(losses, is_open, weight)
-            return -float(np.average(losses + costs, weights=weight))
-        _refuse_expert_labels(estimator, expert_labels)
-        options = self._options or {"reject_cost": _reject_cost_of(estimator)}
-        y_pred, accepted = predict_and_accept(estimator, X)
-        losses = np.full(len(accepted), np.nan)
-        if accepted.any():
-            rows = np.flatnonzero(accepted)
-            samples = _safe_indexing(y, rows), np.asarray(y_pred)[rows]
-            losses[rows] = judge(estimator, *samples, **self._judged_by)
-        options = {**options, "loss": losses, "sample_weight": weight}
-        asking = np.average(_costs_inside(estimator, X, len(losses)), weights=weight)
-        return -self._metric(None, None, accepted, **options) - float(asking)
-
-    def _refuse_reject_cost(self, classifier):
-        if self._options:
-            name = type(classifier).__name__
-            raise ValueError(
-                f"reject_cost={self._options['reject_cost']} is the cost of a rejected "
-                f"sample, but {name} rejects none. A deferred sample costs its "
-                "`deferral_cost` plus the loss of the answer. Omit reject_cost."
-            )
+def _refuse_reject_cost(classifier, reject_cost):
+    if reject_cost is not None:
+        raise ValueError(
+            f"reject_cost={reject_cost} is the cost of a rejected sample, but "
+            f"{type(classifier).__name__} rejects none. A deferred sample costs its "
+            "`deferral_cost` plus the loss of the answer. Omit reject_cost."
+        )
 
 
 def _check_costs_of_asking(classifier):

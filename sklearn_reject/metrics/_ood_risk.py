@@ -312,7 +312,8 @@ def selective_risk_at_tpr_fpr_score(
     ... )
     0.25
     """
-    bounds = check_tpr_fpr(min_tpr, max_fpr)
+    bounds = {"min_tpr": min_tpr, "max_fpr": max_fpr}
+    bounds = {name: check_bound(value, name) for name, value in bounds.items()}
     samples = ood_samples(y_true, y_pred, uncertainty, novelty, ood_label, loss, labels)
     options = {**bounds, "randomize": randomize, "sample_weight": sample_weight}
     return _tuned_risk(*samples, infeasible, n_directions, options)
@@ -434,26 +435,17 @@ def selective_risk_at_precision_recall_score(
     ... )
     0.25
     """
-    bounds = check_precision_recall(min_precision, min_recall, ood_prior)
+    bounds = {"min_precision": min_precision, "min_recall": min_recall}
+    bounds = {name: check_bound(value, name) for name, value in bounds.items()}
+    bounds["ood_prior"] = curves.check_ood_prior(ood_prior)
     samples = ood_samples(y_true, y_pred, uncertainty, novelty, ood_label, loss, labels)
     options = {**bounds, "randomize": randomize, "sample_weight": sample_weight}
     return _tuned_risk(*samples, infeasible, n_directions, options)
 
 
-def check_tpr_fpr(min_tpr, max_fpr):
-    """Return the bounds of the TPR-FPR model by their names."""
-    return {
-        "min_tpr": check_number(min_tpr, "min_tpr", high=1.0, open_low=True),
-        "max_fpr": check_number(max_fpr, "max_fpr", high=1.0),
-    }
-
-
-def check_precision_recall(min_precision, min_recall, ood_prior):
-    """Return the bounds and the prior of the precision-recall model by their names."""
-    bounds = {"min_precision": min_precision, "min_recall": min_recall}
-    for name, bound in bounds.items():
-        bounds[name] = check_number(bound, name, high=1.0, open_low=True)
-    return {**bounds, "ood_prior": curves.check_ood_prior(ood_prior)}
+def check_bound(value, name):
+    """Return a share that is to be reached, or not to be exceeded, as a float."""
+    return check_number(value, name, high=1.0, open_low=name != "max_fpr")
 
 
 def _tuned_risk(scores, losses, is_ood, infeasible, n_directions, options):

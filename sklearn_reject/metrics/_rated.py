@@ -12,15 +12,16 @@ from sklearn_reject._labels import find_rated
 from sklearn_reject._sklearn import _num_samples, _safe_indexing
 from sklearn_reject._typing import Label
 from sklearn_reject._validation import check_sample_weight
-from sklearn_reject.metrics._scoring import _Scorer
+from sklearn_reject.metrics._scoring import Scorer
 
 
-class RatedScorer(_Scorer):
+class RatedScorer(Scorer):
     """Scorer that looks at rated documents only."""
 
     def __init__(self, scorer, unrated_label):
         self._scorer = scorer
         self._unrated_label = unrated_label
+        self._requests = {"sample_weight": None}
 
     def __call__(self, estimator, X, y, sample_weight=None):
         """Return the score of a fitted estimator, a float, higher is better."""
@@ -41,13 +42,6 @@ class RatedScorer(_Scorer):
             # What is left of labels beside missing values is of one kind.
             labels = np.array(labels.tolist())
         return self._scorer(estimator, _safe_indexing(X, rows), labels, **params)
-
-    def set_score_request(self, *, sample_weight=None):
-        """Return a scorer that asks metadata routing for `sample_weight`, or does not.
-
-        True, False, None or an alias, as scikit-learn's metadata requests define it.
-        """
-        return self._with_requests(sample_weight=sample_weight)
 
     def __repr__(self):
         return f"<{self._scorer!r} of rated documents>"

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from math import isfinite
 from numbers import Real
 from typing import Any, Literal
 
+from sklearn_reject._curves import check_ood_prior
 from sklearn_reject._typing import Decorated
 from sklearn_reject._validation import check_number, check_option
-from sklearn_reject.metrics._deferral_scoring import CostScorer, DeferralScorer
+from sklearn_reject.decoding import AVERAGES
+from sklearn_reject.losses import check_set_loss
+from sklearn_reject.metrics._deferral import deferral_area_score
+from sklearn_reject.metrics._deferral_scoring import by_costs, by_opinions
 from sklearn_reject.metrics._ood import fpr_at_tpr_score, ood_auroc_score
 from sklearn_reject.metrics._ood_risk import (
-    check_precision_recall,
-    check_tpr_fpr,
+    check_bound,
     oscr_score,
     selective_risk_at_precision_recall_score,
     selective_risk_at_tpr_fpr_score,
@@ -26,21 +29,98 @@ from sklearn_reject.metrics._risk_coverage import (
     selective_risk_at_coverage_score,
 )
 from sklearn_reject.metrics._scoring import (
-    AcceptedScorer,
-    OODScorer,
-    OriginScorer,
-    SelectiveScorer,
-    SetScorer,
+    Scorer,
+    by_accepted,
+    by_hits,
+    by_ood,
+    by_ood_hits,
+    by_order,
+    by_origin,
+    by_sets,
 )
+from sklearn_reject.metrics._selective_cost import selective_cost_score
+from sklearn_reject.metrics._set_loss import set_loss
 
-# Makers of the scorers that `get_selective_scorer` knows, by their names.
-_MAKERS = {}
+
+def selective_accuracy_score(*samples, **options):
+    """Return the accuracy on the least uncertain samples, a share of those tied."""
+    return 1 - selective_risk_at_coverage_score(*samples, randomize=True, **options)
 
 
-def _named(make):
-    """Register what makes a scorer under the name of the function."""
-    _MAKERS[make.__name__] = make
-    return make
+def _check_normalize(normalize, name):
+    if normalize == "prr":
+        raise ValueError(
+            "With normalize='prr' higher is better, so its negative is not a score. "
+            "Use normalize='excess', which ranks classifiers on the same samples in "
+            "the same way."
+        )
+    return check_option(normalize, name, (None, "excess"))
+
+
+_WEIGHT = {"sample_weight": None}
+_NEEDED = object()
+_JUDGED = {"loss": None, "labels": None}
+_AREA = {"normalize": None, **_JUDGED}
+_OOD = {"ood_label": "auto"}
+_RISK = {**_OOD, **_JUDGED, "infeasible": float("nan")}
+_TPR_FPR = {"min_tpr": _NEEDED, "max_fpr": _NEEDED, **_RISK}
+_PRECISION = {"min_precision": _NEEDED, "min_recall": _NEEDED, "ood_prior": _NEEDED}
+_SETS = {"loss": "f1", "beta": 1.0, "zero_division": 0.0}
+_AVERAGE = {"average": "samples", "pos_label": None}
+
+# Of each scorer: what evaluates its metric, which is negated where the name says so,
+# the metric, and the options with their defaults.
+_SCORERS = {
+    "neg_aurc": (by_order, aurc_score, {"interpolation": "mean", **_AREA}),
+    "neg_augrc": (by_order, augrc_score, _JUDGED),
+    "selective_accuracy": (by_hits, selective_accuracy_score, {"coverage": _NEEDED}),
+    "coverage_at_risk": (
+        by_order,
+        coverage_at_risk_score,
+        {"risk": _NEEDED, **_JUDGED},
+    ),
+    "neg_selective_cost": (
+        by_costs,
+        selective_cost_score,
+        {"reject_cost": None, **_JUDGED},
+    ),
+    "neg_deferral_area": (by_opinions, deferral_area_score, _AREA),
+    "neg_selective_risk_at_tpr_fpr": (
+        by_ood,
+        selective_risk_at_tpr_fpr_score,
+        _TPR_FPR,
+    ),
+    "neg_selective_risk_at_precision_recall": (
+        by_ood,
+        selective_risk_at_precision_recall_score,
+        _PRECISION | _RISK,
+    ),
+    "oscr": (by_ood_hits, oscr_score, {"definition": "dhamija", **_OOD}),
+    "ood_auroc": (by_origin, ood_auroc_score, _OOD),
+    "neg_fpr_at_tpr": (
+        by_origin,
+        fpr_at_tpr_score,
+        {"tpr": 0.95, "positive": "id", **_OOD},
+    ),
+    "neg_set_loss": (by_sets, set_loss, _SETS | _AVERAGE),
+}
+# The metadata that may be requested; groups have no other use, as for splitters.
+_REQUESTS = {
+    by_opinions: {"sample_weight": None, "expert_labels": None},
+    by_costs: {"sample_weight": None, "expert_labels": None},
+    by_sets: {"groups": True},
+}
+_CHECKS = {
+    **dict.fromkeys(("coverage", "tpr", "min_tpr", "max_fpr"), check_bound),
+    **dict.fromkeys(("min_precision", "min_recall"), check_bound),
+    **dict.fromkeys(("risk", "reject_cost"), check_number),
+    "ood_prior": lambda value, _: check_ood_prior(value),
+    "interpolation": partial(check_option, options=("mean", "trapezoid")),
+    "definition": partial(check_option, options=("dhamija", "franc")),
+    "positive": partial(check_option, options=("id", "ood")),
+    "average": partial(check_option, options=AVERAGES),
+    "normalize": _check_normalize,
+}
 
 
 def get_selective_scorer(name: str, /, **params: Any) -> Callable[..., float]:
@@ -152,7 +232,23 @@ def get_selective_scorer(name: str, /, **params: Any) -> Callable[..., float]:
     -0.0121
     """
     check_option(name, "name", get_selective_scorer_names())
-    return _MAKERS[name](**params)
+    score, metric, known = _SCORERS[name]
+    unknown = [option for option in params if option not in known]
+    if unknown:
+        raise TypeError(
+            f"The scorer {name!r} has no option {unknown[0]!r}. Its options are "
+            f"{list(known)}."
+        )
+    options = {**known, **params}
+    for option, value in options.items():
+        if value is _NEEDED:
+            raise TypeError(f"The scorer {name!r} needs the option {option!r}.")
+        if option in _CHECKS and (value is not None or option != "reject_cost"):
+            options[option] = _CHECKS[option](value, option)
+    if name == "neg_set_loss":
+        check_set_loss(**{option: options[option] for option in _SETS})
+    sign = -1 if name.startswith("neg_") else 1
+    return Scorer(score, metric, sign, options, _REQUESTS.get(score, _WEIGHT))
 
 
 def get_selective_scorer_names() -> list[str]:
@@ -169,7 +265,7 @@ def get_selective_scorer_names() -> list[str]:
     >>> get_selective_scorer_names()[:4]
     ['coverage_at_risk', 'neg_augrc', 'neg_aurc', 'neg_deferral_area']
     """
-    return sorted(_MAKERS)
+    return sorted(_SCORERS)
 
 
 def _tell_from_scorer(make: Decorated) -> Decorated:
@@ -267,16 +363,21 @@ def make_selective_scorer(
         )
     check_option(on_reject, "on_reject", ("count_as_error", "drop", "error"))
     if coverage is not None:
-        coverage = check_number(coverage, "coverage", high=1.0, open_low=True)
+        coverage = check_bound(coverage, "coverage")
     elif on_reject == "drop":
         raise ValueError(
             "on_reject='drop' without a coverage rewards rejecting everything. Pass "
             "coverage=, or use on_reject='count_as_error'."
         )
     _check_penalty(reject_penalty, on_reject)
-    rule = {"on_reject": on_reject, "coverage": coverage}
+    options = {
+        "params": kwargs,
+        "on_reject": on_reject,
+        "coverage": coverage,
+        "reject_penalty": reject_penalty,
+    }
     sign = 1 if greater_is_better else -1
-    return AcceptedScorer(metric, sign, kwargs, **rule, reject_penalty=reject_penalty)
+    return Scorer(by_accepted, metric, sign, options, _WEIGHT)
 
 
 def _check_penalty(penalty, on_reject):
@@ -291,132 +392,3 @@ def _check_penalty(penalty, on_reject):
     is_number = isinstance(penalty, Real) and not isinstance(penalty, bool)
     if not (is_number and isfinite(penalty)):
         raise ValueError(f"reject_penalty must be a finite number, got {penalty!r}.")
-
-
-def _check_normalize(normalize):
-    if normalize == "prr":
-        raise ValueError(
-            "With normalize='prr' higher is better, so its negative is not a score. "
-            "Use normalize='excess', which ranks classifiers on the same samples in "
-            "the same way."
-        )
-    check_option(normalize, "normalize", (None, "excess"))
-
-
-@_named
-def neg_aurc(*, loss=None, labels=None, interpolation="mean", normalize=None):
-    """Minus the area under the risk-coverage curve."""
-    check_option(interpolation, "interpolation", ("mean", "trapezoid"))
-    _check_normalize(normalize)
-    options = {"interpolation": interpolation, "normalize": normalize}
-    return SelectiveScorer(aurc_score, -1, options, loss=loss, labels=labels)
-
-
-@_named
-def neg_augrc(*, loss=None, labels=None):
-    """Minus the area under the generalized risk-coverage curve."""
-    return SelectiveScorer(augrc_score, -1, loss=loss, labels=labels)
-
-
-@_named
-def selective_accuracy(*, coverage):
-    """Accuracy on the least uncertain share of the samples, met exactly."""
-    coverage = check_number(coverage, "coverage", high=1.0, open_low=True)
-    options = {"coverage": coverage}
-    return SelectiveScorer(selective_accuracy_score, 1, options, is_of_labels=True)
-
-
-def selective_accuracy_score(*samples, **options):
-    """Return the accuracy on the least uncertain samples, a share of those tied."""
-    return 1 - selective_risk_at_coverage_score(*samples, randomize=True, **options)
-
-
-@_named
-def coverage_at_risk(*, risk, loss=None, labels=None):
-    """Largest coverage at which the selective risk is at most `risk`."""
-    risk = check_number(risk, "risk")
-    judged_by = {"loss": loss, "labels": labels}
-    return SelectiveScorer(coverage_at_risk_score, 1, {"risk": risk}, **judged_by)
-
-
-@_named
-def neg_selective_risk_at_tpr_fpr(
-    *,
-    min_tpr,
-    max_fpr,
-    ood_label="auto",
-    loss=None,
-    labels=None,
-    infeasible=float("nan"),
-):
-    """Minus the least selective risk at a bounded TPR and FPR."""
-    bounds = check_tpr_fpr(min_tpr, max_fpr)
-    options = {**bounds, "ood_label": ood_label, "infeasible": infeasible}
-    metric = selective_risk_at_tpr_fpr_score
-    return OODScorer(metric, -1, options, loss=loss, labels=labels)
-
-
-@_named
-def neg_selective_risk_at_precision_recall(
-    *,
-    min_precision,
-    min_recall,
-    ood_prior,
-    ood_label="auto",
-    loss=None,
-    labels=None,
-    infeasible=float("nan"),
-):
-    """Minus the least selective risk at bounded precision and recall."""
-    bounds = check_precision_recall(min_precision, min_recall, ood_prior)
-    options = {**bounds, "ood_label": ood_label, "infeasible": infeasible}
-    metric = selective_risk_at_precision_recall_score
-    return OODScorer(metric, -1, options, loss=loss, labels=labels)
-
-
-@_named
-def oscr(*, definition="dhamija", ood_label="auto"):
-    """Area under the open-set classification rate."""
-    check_option(definition, "definition", ("dhamija", "franc"))
-    options = {"definition": definition, "ood_label": ood_label}
-    return OODScorer(oscr_score, 1, options, is_of_labels=True)
-
-
-@_named
-def ood_auroc(*, ood_label="auto"):
-    """Area under the ROC curve of ID against OOD samples."""
-    options = {"ood_label": ood_label}
-    return OriginScorer(ood_auroc_score, 1, options, is_of_labels=True)
-
-
-@_named
-def neg_fpr_at_tpr(*, tpr=0.95, positive="id", ood_label="auto"):
-    """Minus the false positive rate at a true positive rate."""
-    tpr = check_number(tpr, "tpr", high=1.0, open_low=True)
-    check_option(positive, "positive", ("id", "ood"))
-    options = {"tpr": tpr, "positive": positive, "ood_label": ood_label}
-    return OriginScorer(fpr_at_tpr_score, -1, options, is_of_labels=True)
-
-
-@_named
-def neg_set_loss(
-    *, loss="f1", beta=1.0, zero_division=0.0, average="samples", pos_label=None
-):
-    """Minus the mean loss of predicted sets."""
-    options = {"loss": loss, "beta": beta, "zero_division": zero_division}
-    return SetScorer(options, average, pos_label)
-
-
-@_named
-def neg_deferral_area(*, loss=None, labels=None, normalize=None):
-    """Minus the area under the deferral curve."""
-    _check_normalize(normalize)
-    return DeferralScorer({"normalize": normalize}, loss=loss, labels=labels)
-
-
-@_named
-def neg_selective_cost(*, reject_cost=None, loss=None, labels=None):
-    """Minus the mean cost of a sample, accepted or not."""
-    if reject_cost is not None:
-        reject_cost = check_number(reject_cost, "reject_cost")
-    return CostScorer(reject_cost, loss=loss, labels=labels)

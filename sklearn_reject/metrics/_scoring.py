@@ -1,7 +1,7 @@
-"""Objects that score a fitted estimator, for cross-validation and searches."""
+"""What scores a fitted estimator, for cross-validation and searches."""
 
 from copy import copy
-from types import MappingProxyType
+from functools import partial
 
 import numpy as np
 from scipy.sparse import issparse
@@ -11,13 +11,11 @@ from sklearn.utils.metadata_routing import UNCHANGED, MetadataRequest
 from sklearn_reject._response import with_unseen
 from sklearn_reject._sklearn import _routing_enabled
 from sklearn_reject._validation import (
-    check_option,
     check_sample_weight,
     refuse_unread,
     take_weight,
 )
-from sklearn_reject.decoding import AVERAGES, as_array, find_positive
-from sklearn_reject.losses import check_set_loss
+from sklearn_reject.decoding import as_array, find_positive
 from sklearn_reject.metrics._inside import (
     find,
     index_predicted,
@@ -30,17 +28,42 @@ from sklearn_reject.metrics._inside import (
 )
 from sklearn_reject.metrics._losses import judge
 from sklearn_reject.metrics._origins import judge_inside, ood_label_for, refuse_wild
-from sklearn_reject.metrics._set_loss import set_loss
 from sklearn_reject.selection import solve_target_coverage
 
+# Where they are None, what the estimator has is taken.
+_OF_ESTIMATOR = ("loss", "labels", "reject_cost")
 
-class _Scorer:
-    """A callable ``(estimator, X, y)`` that may request metadata."""
 
-    # Of each name, whether routing is to pass it: True, False, None or another name.
-    _requests = MappingProxyType({"sample_weight": None})
+class Scorer:
+    """A callable ``(estimator, X, y)``, higher is better, that may request metadata.
 
-    def _with_requests(self, **requests):
+    ``score(estimator, X, y, metric, **options)`` evaluates the metric, and takes what
+    is requested by its name. `requests` say of each name whether routing is to pass it:
+    True, False, None or another name.
+    """
+
+    def __init__(self, score, metric, sign, options, requests):
+        self._score = score
+        self._metric = metric
+        self._sign = sign
+        self._options = options
+        self._requests = requests
+
+    def __call__(self, estimator, X, y, sample_weight=None, **metadata):
+        """Return the score of a fitted estimator, a float, higher is better."""
+        if sample_weight is not None:
+            metadata["sample_weight"] = sample_weight
+        options = {**self._options, **metadata}
+        return float(self._sign * self._score(estimator, X, y, self._metric, **options))
+
+    def set_score_request(self, **requests):
+        """Return a scorer that asks metadata routing for these names, or does not.
+
+        True, False, None or an alias, as scikit-learn's metadata requests define it.
+        """
+        unknown = [name for name in requests if name not in self._requests]
+        if unknown:
+            raise TypeError(f"{unknown} are not among {list(self._requests)}.")
         scorer = copy(self)
         changed = {k: x for k, x in requests.items() if x != UNCHANGED}
         scorer._requests = {**self._requests, **changed}
@@ -53,137 +76,96 @@ class _Scorer:
             requests.score.add_request(param=name, alias=request)
         return requests
 
-
-class SelectiveScorer(_Scorer):
-    """Scorer of a metric of uncertainties and losses, ``sample_weight=None`` as well.
-
-    Losses are those of the estimator where `loss` is None, and 0/1 whatever the
-    estimator is made for where a metric `is_of_labels`.
-    """
-
-    def __init__(
-        self, metric, sign, options=None, *, loss=None, labels=None, is_of_labels=False
-    ):
-        self._metric = metric
-        self._sign = sign
-        self._options = options or {}
-        self._judged_by = {"loss": loss, "labels": labels}
-        self._is_of_labels = is_of_labels
-
-    def __call__(self, estimator, X, y, sample_weight=None):
-        """Return the score of a fitted estimator, a float, higher is better."""
-        refuse_wild(estimator, y)
-        # Ranks stand for infinite scores, which the metrics do not know.
-        y_pred, scores = predict_with_uncertainty(estimator, X, finite=True)
-        losses = judge(estimator, y, y_pred, **self._judging(estimator))
-        options = {"sample_weight": sample_weight, **self._options}
-        value = self._metric(None, None, scores, loss=losses, **options)
-        return float(self._sign * value)
-
-    def _judging(self, estimator):
-        """Return which loss an estimator is to be judged by."""
-        if not self._is_of_labels:
-            return self._judged_by
-        refuse_regressor(
-            estimator,
-            "and has no labels that are right or wrong. Use a scorer with a loss: "
-            "get_selective_scorer with 'neg_aurc', 'neg_augrc' or 'coverage_at_risk'",
-        )
-        return {"loss": "zero_one"}
-
-    def set_score_request(self, *, sample_weight=None):
-        """Return a scorer that asks metadata routing for `sample_weight`, or does not.
-
-        True, False, None or an alias, as scikit-learn's metadata requests define it.
-        """
-        return self._with_requests(sample_weight=sample_weight)
-
     def __repr__(self):
-        sign = "-" if self._sign < 0 else ""
-        name = getattr(self._metric, "__name__", repr(self._metric))
-        given = {key: x for key, x in self._judged_by.items() if x is not None}
-        return f"<selective scorer {sign}{name}{_show({**self._options, **given})}>"
-
-
-class OODScorer(SelectiveScorer):
-    """Scorer of a metric that also takes labels, of which one says OOD."""
-
-    def __call__(self, estimator, X, y, sample_weight=None):
-        """Return the score of a fitted classifier, a float, higher is better."""
-        judging, options = self._judging(estimator), dict(self._options)
-        y_pred, scores = predict_with_uncertainty(estimator, X)
-        label, is_ood = ood_label_for(estimator, y, y_pred, options.pop("ood_label"))
-        losses = judge_inside(estimator, y, y_pred, is_ood, **judging)
-        options |= {"ood_label": label, "sample_weight": sample_weight}
-        return float(self._sign * self._of(y, scores, losses, options))
-
-    def _of(self, y, scores, losses, options):
-        return self._metric(y, None, scores, loss=losses, **options)
-
-
-class OriginScorer(OODScorer):
-    """Scorer of a metric of scores and origins, for which no prediction is wrong."""
-
-    def _of(self, y, scores, losses, options):
-        return self._metric(y, scores, **options)
-
-
-def _show(options):
-    return "".join(f", {name}={value!r}" for name, value in options.items())
-
-
-class AcceptedScorer(SelectiveScorer):
-    """Scorer of a metric of predictions, with a rule for what is rejected."""
-
-    def __init__(self, metric, sign, options, **rule):
-        super().__init__(metric, sign, options)
-        self._rule = rule
-
-    def __call__(self, estimator, X, y, sample_weight=None):
-        """Return the score of a fitted estimator, a float, higher is better."""
-        refuse_wild(estimator, y)
-        y = _targets(y)
-        weight = check_sample_weight(sample_weight, len(y))
-        y_pred, accepted = self._predict(estimator, X, weight)
-        on_reject, penalty = self._rule["on_reject"], self._rule["reject_penalty"]
-        share = 1.0
-        if penalty is not None:
-            share = np.average(accepted, weights=weight)
-        elif on_reject == "count_as_error":
-            _refuse_targets(estimator, y)
-            y_pred = _mistake(y, y_pred, accepted, estimator)
-            accepted = np.ones_like(accepted)
-        elif on_reject == "error" and not accepted.all():
-            raise ValueError(
-                f"{np.count_nonzero(~accepted)} samples are rejected and "
-                "on_reject='error'. Use 'count_as_error', or 'drop' with a coverage."
-            )
-        value = 0.0 if share == 1 else (1 - share) * penalty
-        if share > 0:
-            value += share * self._value(y, y_pred, weight, accepted)
-        return float(self._sign * value)
-
-    def _predict(self, estimator, X, weight):
-        """Return predictions, and which are accepted."""
-        if self._rule["coverage"] is None:
-            y_pred, accepted = predict_and_accept(estimator, X)
-        else:
-            y_pred, scores = predict_with_uncertainty(estimator, X, finite=True)
-            options = {"sample_weight": weight, "randomize": False}
-            losses = np.zeros(len(scores))  # which do not matter
-            coverage = self._rule["coverage"]
-            rule = solve_target_coverage(scores, losses, coverage, **options)
-            accepted = rule.accept(scores)
-        return np.asarray(y_pred), accepted
-
-    def _value(self, y, y_pred, weight, accepted):
         options = dict(self._options)
-        if weight is not None:
-            options["sample_weight"] = take_weight(weight, accepted)
-        return self._metric(y[accepted], y_pred[accepted], **options)
+        options = {**options.pop("params", {}), **options}
+        shown = [
+            f", {name}={value!r}"
+            for name, value in options.items()
+            if value is not None or name not in _OF_ESTIMATOR
+        ]
+        name = getattr(self._metric, "__name__", repr(self._metric))
+        sign = "-" if self._sign < 0 else ""
+        return f"<selective scorer {sign}{name}{''.join(shown)}>"
 
-    def __repr__(self):
-        return f"{super().__repr__()[:-1]}{_show(self._rule)}>"
+
+def by_order(estimator, X, y, metric, *, loss=None, labels=None, **options):
+    """Evaluate a metric of uncertainties and losses."""
+    refuse_wild(estimator, y)
+    # Ranks stand for infinite scores, which the metrics do not know.
+    y_pred, scores = predict_with_uncertainty(estimator, X, finite=True)
+    losses = judge(estimator, y, y_pred, loss, labels)
+    return metric(None, None, scores, loss=losses, **options)
+
+
+def by_hits(estimator, X, y, metric, **options):
+    """Evaluate a metric of predictions that are right or wrong."""
+    _refuse_numbers(estimator)
+    return by_order(estimator, X, y, metric, loss="zero_one", **options)
+
+
+def by_ood(estimator, X, y, metric, *, ood_label, loss=None, labels=None, **options):
+    """Evaluate a metric of labels, of which one says OOD, uncertainties and losses."""
+    y_pred, scores = predict_with_uncertainty(estimator, X)
+    ood_label, is_ood = ood_label_for(estimator, y, y_pred, ood_label)
+    losses = judge_inside(estimator, y, y_pred, is_ood, loss, labels)
+    return metric(y, None, scores, loss=losses, ood_label=ood_label, **options)
+
+
+def by_ood_hits(estimator, X, y, metric, **options):
+    """Evaluate a metric of predictions that are right or wrong, if not OOD."""
+    _refuse_numbers(estimator)
+    return by_ood(estimator, X, y, metric, loss="zero_one", **options)
+
+
+def by_origin(estimator, X, y, metric, *, ood_label, **options):
+    """Evaluate a metric of origins, for which no prediction is wrong."""
+    _refuse_numbers(estimator)
+    y_pred, scores = predict_with_uncertainty(estimator, X)
+    ood_label, _ = ood_label_for(estimator, y, y_pred, ood_label)
+    return metric(y, scores, ood_label=ood_label, **options)
+
+
+def _refuse_numbers(estimator):
+    refuse_regressor(
+        estimator,
+        "and has no labels that are right or wrong. Use a scorer with a loss: "
+        "get_selective_scorer with 'neg_aurc', 'neg_augrc' or 'coverage_at_risk'",
+    )
+
+
+def by_accepted(estimator, X, y, metric, *, params, sample_weight=None, **rule):
+    """Evaluate a metric of predictions, with a rule for what is rejected."""
+    refuse_wild(estimator, y)
+    y = _targets(y)
+    weight = check_sample_weight(sample_weight, len(y))
+    on_reject, coverage, penalty = rule.values()
+    if coverage is None:
+        y_pred, accepted = predict_and_accept(estimator, X)
+    else:
+        y_pred, scores = predict_with_uncertainty(estimator, X, finite=True)
+        # The losses do not matter.
+        options = {"sample_weight": weight, "randomize": False}
+        least = solve_target_coverage(scores, 0 * scores, coverage, **options)
+        accepted = least.accept(scores)
+    y_pred, share = np.asarray(y_pred), 1.0
+    if penalty is not None:
+        share = np.average(accepted, weights=weight)
+    elif on_reject == "count_as_error":
+        _refuse_targets(estimator, y)
+        y_pred = _mistake(y, y_pred, accepted, estimator)
+        accepted = np.ones_like(accepted)
+    elif on_reject == "error" and not accepted.all():
+        raise ValueError(
+            f"{np.count_nonzero(~accepted)} samples are rejected and "
+            "on_reject='error'. Use 'count_as_error', or 'drop' with a coverage."
+        )
+    value = 0.0 if share == 1 else (1 - share) * penalty
+    if share > 0:
+        if weight is not None:
+            params = {**params, "sample_weight": take_weight(weight, accepted)}
+        value += share * metric(y[accepted], y_pred[accepted], **params)
+    return value
 
 
 def _targets(y):
@@ -225,64 +207,34 @@ def _mistake(y, labels, accepted, estimator):
     return labels
 
 
-class SetScorer(_Scorer):
-    """Minus the mean realized loss of sets, those of `groups` where they are given."""
-
-    # As for the splitters that work on groups, there is nothing else to do with them.
-    _requests = MappingProxyType({"groups": True})
-
-    def __init__(self, options, average, pos_label):
-        check_option(average, "average", AVERAGES)
-        self._loss = check_set_loss(**options)
-        self._options = {**options, "average": average}
-        self._pos_label = pos_label
-
-    def __call__(self, estimator, X, y, groups=None):
-        """Return the score of a fitted classifier, a float, higher is better."""
-        as_array(y, "y")  # raises for lists of labels and masked arrays
-        if np.ndim(y) == 2 and np.shape(y)[1] == 1 and not issparse(y):
-            y = column_or_1d(y, warn=True)
-        average = self._options["average"]
-        if np.ndim(y) > 1:
-            _check_groups(groups)
-            y_pred = estimator.predict(X)
-            return -set_loss(y, y_pred, loss=self._loss, average=average)
-        if average != "samples":
-            raise ValueError(
-                f"average={average!r} is for multilabel targets, but here each sample "
-                "has one label. Use average='samples'."
-            )
-        seen = np.asarray(getattr(estimator, "classes_", np.unique(y)))
-        classes = with_unseen(seen, y)
-        if len(classes) > 2:
-            _check_groups(groups)
-            sets = predict_classes(estimator, X, seen, classes)
-            return -set_loss(y, sets, loss=self._loss, labels=classes)
-        positive = self._positive(estimator, classes)
-        labels = predict_in_groups(estimator, X, groups)
-        index_predicted(estimator, labels, classes)  # raises for labels that are none
-        return -set_loss(y, labels, loss=self._loss, groups=groups, pos_label=positive)
-
-    def _positive(self, estimator, classes):
-        """Return the positive one of two classes."""
-        label = self._pos_label
-        if label is None:
-            label = getattr(find(estimator, _names_positive)[0], "pos_label", None)
-        return find_positive(classes, label)
-
-    def set_score_request(self, *, groups=None):
-        """Return a scorer that asks metadata routing for `groups`, or does not.
-
-        True as in a new scorer, False, None or an alias.
-        """
-        return self._with_requests(groups=groups)
-
-    def __repr__(self):
-        options = {**self._options, "pos_label": self._pos_label}
-        return f"<selective scorer -set_loss{_show(options)}>"
+def by_sets(estimator, X, y, metric, *, average, pos_label, groups=None, **options):
+    """Evaluate the loss of predicted sets, those of `groups` where they are given."""
+    metric = partial(metric, **options)
+    as_array(y, "y")  # raises for lists of labels and masked arrays
+    if np.ndim(y) == 2 and np.shape(y)[1] == 1 and not issparse(y):
+        y = column_or_1d(y, warn=True)
+    if np.ndim(y) > 1:
+        _refuse_groups(groups)
+        return metric(y, estimator.predict(X), average=average)
+    if average != "samples":
+        raise ValueError(
+            f"average={average!r} is for multilabel targets, but here each sample has "
+            "one label. Use average='samples'."
+        )
+    seen = np.asarray(getattr(estimator, "classes_", np.unique(y)))
+    classes = with_unseen(seen, y)
+    if len(classes) > 2:
+        _refuse_groups(groups)
+        return metric(y, predict_classes(estimator, X, seen, classes), labels=classes)
+    if pos_label is None:
+        pos_label = getattr(find(estimator, _names_positive)[0], "pos_label", None)
+    pos_label = find_positive(classes, pos_label)
+    labels = predict_in_groups(estimator, X, groups)
+    index_predicted(estimator, labels, classes)  # raises for labels that are none
+    return metric(y, labels, groups=groups, pos_label=pos_label)
 
 
-def _check_groups(groups):
+def _refuse_groups(groups):
     """Raise for groups of samples that are sets, unless routing may have passed them.
 
     There they are for the splitter, and scorers as well as splitters request them.
