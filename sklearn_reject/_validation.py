@@ -22,9 +22,9 @@ _COMPUTE = (
     "`{name}.persist()` if they take long to compute and are used again."
 )
 _MAP = (
-    "Map {method} over its partitions: "
-    "`{name}.map_blocks(model.{method}, drop_axis=1)` for an array, "
-    "`{name}.map_partitions(model.{method})` for a data frame."
+    "Map a method over its partitions, such as "
+    "`{name}.map_blocks(model.predict, drop_axis=1)` for an array, "
+    "`{name}.map_partitions(model.predict)` for a data frame."
 )
 _ADD_UP = (
     "Use the function of the same name in `sklearn_reject.dask`, if there is one, "
@@ -47,9 +47,9 @@ def require_in_memory(*, may_be_masked=(), **arguments):
             refuse_masked(values, name)
 
 
-def refuse_unmapped(X, method="the method"):
+def refuse_unmapped(X):
     """Raise for rows in a Dask collection, over whose parts a method can be mapped."""
-    _refuse_dask(X, "X", _MAP, method=method)
+    _refuse_dask(X, "X", _MAP)
 
 
 def of_arrays(function: Decorated, may_be_masked=()) -> Decorated:

@@ -21,12 +21,6 @@ from sklearn_reject._doc_link import (
 from sklearn_reject._estimators._groups import labels_of
 from sklearn_reject._estimators._rows import (
     features_of,
-    no_decision_values,
-    no_flags,
-    no_labels,
-    no_numbers,
-    no_probabilities,
-    of_rows,
     require_fit,
 )
 from sklearn_reject._fitting import route_of_fit
@@ -100,7 +94,6 @@ class ClassifierWrapper(ClassifierMixin, BaseWrapper):
         return self.estimator_.classes_
 
     @available_if(inner_has("predict_proba"))
-    @of_rows(no_probabilities)
     def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Return the class probabilities of the inner classifier.
 
@@ -114,11 +107,10 @@ class ClassifierWrapper(ClassifierMixin, BaseWrapper):
         probabilities : ndarray of shape (n_samples, n_classes)
             Columns in the order of `classes_`.
         """
-        require_fit(self)
+        require_fit(self, X)
         return self.estimator_.predict_proba(X)
 
     @available_if(inner_has("predict_log_proba"))
-    @of_rows(no_probabilities)
     def predict_log_proba(self, X: MatrixLike) -> np.ndarray:
         """Return the logarithms of the class probabilities of the inner classifier.
 
@@ -132,11 +124,10 @@ class ClassifierWrapper(ClassifierMixin, BaseWrapper):
         log_probabilities : ndarray of shape (n_samples, n_classes)
             Columns in the order of `classes_`.
         """
-        require_fit(self)
+        require_fit(self, X)
         return self.estimator_.predict_log_proba(X)
 
     @available_if(inner_has("decision_function"))
-    @of_rows(no_decision_values)
     def decision_function(self, X: MatrixLike) -> np.ndarray:
         """Return the decision values of the inner classifier.
 
@@ -150,7 +141,7 @@ class ClassifierWrapper(ClassifierMixin, BaseWrapper):
         values : ndarray of shape (n_samples,) or (n_samples, n_classes)
             As the inner classifier defines them.
         """
-        require_fit(self)
+        require_fit(self, X)
         return self.estimator_.decision_function(X)
 
     def __sklearn_tags__(self):
@@ -253,10 +244,6 @@ def check_keys(X, keys, rule):
     return user_keys(keys, X)
 
 
-def _no_decisions(estimator):
-    return Decisions(estimator._no_labels(), np.empty(0), np.empty(0, dtype=bool))
-
-
 class RejectMixin:
     """What estimators with a `rule_` decide about samples.
 
@@ -264,7 +251,6 @@ class RejectMixin:
     fit `estimator_`, `rule_` and `seed_`.
     """
 
-    @of_rows(no_numbers)
     def uncertainty(self, X: MatrixLike) -> np.ndarray:
         """Return how uncertain the prediction of each sample is.
 
@@ -280,7 +266,6 @@ class RejectMixin:
         """
         return self._combine(self._scores(X))
 
-    @of_rows(no_flags)
     def accept(self, X: MatrixLike, keys: ArrayLike | None = None) -> np.ndarray:
         """Tell which samples are accepted.
 
@@ -307,7 +292,6 @@ class RejectMixin:
         keys = self._check_keys(X, keys)
         return self._accept(X, *self._evaluate(Response(self.estimator_, X)), keys)
 
-    @of_rows(no_numbers)
     def accept_proba(self, X: MatrixLike) -> np.ndarray:
         """Return the probability that each sample is accepted.
 
@@ -325,7 +309,6 @@ class RejectMixin:
         require_fit(self)
         return self._probability(X, *self._evaluate(Response(self.estimator_, X)))
 
-    @of_rows(_no_decisions)
     def predict_all(self, X: MatrixLike, keys: ArrayLike | None = None) -> Decisions:
         """Predict, and tell how uncertain the predictions are and which are accepted.
 
@@ -361,10 +344,6 @@ class RejectMixin:
         """Return labels and scores of one pass of the inner estimator."""
         return evaluate_score(self.uncertainty_score_, response)
 
-    def _no_labels(self):
-        """Return a label for each of no rows."""
-        return no_labels(self)
-
     def _labels(self, response):
         """Return labels alone."""
         return find_labels(self.uncertainty_score_, response)
@@ -396,17 +375,9 @@ class RejectMixin:
         return hasattr(self, "rule_")
 
 
-def _no_marked_labels(estimator):
-    labels, reject_label = no_labels(estimator), estimator.reject_label_
-    if reject_label is None:
-        return labels
-    return mark_rejected(labels, np.empty(0, dtype=bool), reject_label)
-
-
 class RejectClassifier(RejectMixin, ClassifierWrapper):
     """Base of classifiers that wrap a classifier and reject, with `reject_label_`."""
 
-    @of_rows(_no_marked_labels)
     def predict(self, X: MatrixLike, keys: ArrayLike | None = None) -> np.ndarray:
         """Predict labels, `reject_label_` for samples that are rejected.
 
@@ -446,7 +417,6 @@ class RejectClassifier(RejectMixin, ClassifierWrapper):
             )
         return mark_rejected(labels, accepted, self.reject_label_)
 
-    @of_rows(no_labels)
     def predict_label(self, X: MatrixLike) -> np.ndarray:
         """Predict labels for all samples, rejected or not.
 

@@ -17,9 +17,6 @@ from sklearn_reject._estimators._base import (
 )
 from sklearn_reject._estimators._rows import (
     features_of,
-    no_decision_values,
-    no_probabilities,
-    of_rows,
     require_fit,
 )
 from sklearn_reject._estimators._set_choice import (
@@ -101,31 +98,6 @@ from sklearn_reject.decoding import (
     size_within,
 )
 from sklearn_reject.losses import SetLoss, check_set_loss
-
-
-def _no_labels(decoder):
-    items = decoder._items
-    if decoder.target_type_ == "multilabel":
-        return np.zeros((0, items.number), dtype=np.int64)
-    return items.classes[:0]
-
-
-def _no_probabilities(decoder):
-    of_each_label = isinstance(decoder.classes_, list) and decoder._calibrate is None
-    if decoder.target_type_ == "multilabel" and not of_each_label:
-        return np.empty((0, decoder._items.number))
-    return no_probabilities(decoder)
-
-
-def _no_decision_values(decoder):
-    if decoder.target_type_ == "multilabel":
-        return np.empty((0, decoder._items.number))
-    return no_decision_values(decoder)
-
-
-def _no_sets(decoder):
-    decoder._check_has_classes()
-    return np.zeros((0, len(decoder.classes_)), dtype=bool)
 
 
 class ExpectedLossDecoder(ClassifierWrapper):
@@ -439,7 +411,6 @@ class ExpectedLossDecoder(ClassifierWrapper):
             **found,
         )
 
-    @of_rows(_no_labels)
     def predict(
         self, X: MatrixLike, groups: ArrayLike | None = None
     ) -> np.ndarray | Other:
@@ -467,7 +438,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
             than `batch_size` or, by default, than it takes to expect five of the
             positive class, and of both where the loss counts both.
         """
-        require_fit(self)
+        require_fit(self, X)
         if self.target_type_ == "multiclass":
             groups_of_sets(groups, self.target_type_)
             return self.estimator_.predict(X)
@@ -479,7 +450,6 @@ class ExpectedLossDecoder(ClassifierWrapper):
         return self._items.classes[np.where(mask, self._items.positive, other)]
 
     @available_if(inner_has("predict_proba"))
-    @of_rows(_no_probabilities)
     def predict_proba(self, X: MatrixLike) -> np.ndarray | Other:
         """Return the probabilities that sets are decoded with.
 
@@ -506,7 +476,6 @@ class ExpectedLossDecoder(ClassifierWrapper):
         return np.column_stack(columns if self._items.positive == 1 else columns[::-1])
 
     @available_if(inner_has("predict_log_proba"))
-    @of_rows(_no_probabilities)
     def predict_log_proba(self, X: MatrixLike) -> np.ndarray | Other:
         """Return the logarithms of the probabilities that sets are decoded with.
 
@@ -527,7 +496,6 @@ class ExpectedLossDecoder(ClassifierWrapper):
             return np.log(self.predict_proba(X))
 
     @available_if(inner_has("decision_function"))
-    @of_rows(_no_decision_values)
     def decision_function(self, X: MatrixLike) -> np.ndarray:
         """Return the decision values of the inner classifier.
 
@@ -544,7 +512,6 @@ class ExpectedLossDecoder(ClassifierWrapper):
         warn_of_reader(self.estimator, find_response_reader())
         return super().decision_function(X)
 
-    @of_rows(_no_sets)
     def predict_set(self, X: MatrixLike) -> np.ndarray:
         """Predict the best set of classes of each sample (multiclass only).
 

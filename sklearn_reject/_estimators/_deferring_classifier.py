@@ -43,11 +43,6 @@ from sklearn_reject._estimators._groups import (
 from sklearn_reject._estimators._report import report_deferral
 from sklearn_reject._estimators._report_table import Report
 from sklearn_reject._estimators._rows import (
-    no_flags,
-    no_labels,
-    no_numbers,
-    no_probabilities,
-    of_rows,
     require_fit,
 )
 from sklearn_reject._estimators._targets import check_max_loss, warn_if_vacuous
@@ -135,19 +130,6 @@ def _both_have(method):
         return True
 
     return check
-
-
-def _no_answers(classifier):
-    return classifier._mark(no_labels(classifier), no_flags(classifier))
-
-
-def _no_first_labels(classifier):
-    return no_labels(classifier.estimator_)
-
-
-def _no_decisions(classifier):
-    labels = _no_answers(classifier)
-    return DeferralDecisions(labels, no_numbers(classifier), no_flags(classifier))
 
 
 class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
@@ -535,7 +517,6 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             classes_=classes,
         )
 
-    @of_rows(_no_answers)
     def predict(self, X: MatrixLike, keys: ArrayLike | None = None) -> np.ndarray:
         """Predict labels; the expert predicts those of deferred samples.
 
@@ -579,7 +560,6 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             )
         return self._mark(labels, is_open)
 
-    @of_rows(_no_first_labels)
     def predict_first(self, X: MatrixLike) -> np.ndarray:
         """Predict labels of all samples with the first classifier.
 
@@ -596,7 +576,6 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         require_fit(self)
         return Response(self.estimator_, X).labels
 
-    @of_rows(_no_decisions)
     def predict_all(
         self, X: MatrixLike, keys: ArrayLike | None = None
     ) -> DeferralDecisions:
@@ -627,7 +606,6 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         return DeferralDecisions(self._mark(labels, is_open), gain, deferred)
 
     @available_if(_both_have("predict_proba"))
-    @of_rows(no_probabilities)
     def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Return class probabilities by whoever answers.
 
@@ -662,7 +640,6 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             probabilities[rows] = self._align(asked, self.expert_)
         return probabilities
 
-    @of_rows(no_flags)
     def defer(self, X: MatrixLike, keys: ArrayLike | None = None) -> np.ndarray:
         """Return which samples the expert would be asked about, without asking it.
 
@@ -688,7 +665,6 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         """
         return self._decide(X, keys)[2]
 
-    @of_rows(no_numbers)
     def defer_proba(self, X: MatrixLike) -> np.ndarray:
         """Return the probability that each sample is deferred.
 
@@ -706,7 +682,6 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         labels, gain = self._evaluate(X)
         return self._probability(X, labels, gain)
 
-    @of_rows(no_numbers)
     def deferral_score(self, X: MatrixLike) -> np.ndarray:
         """Return the gain of asking the expert, or a score that ranks samples by it.
 

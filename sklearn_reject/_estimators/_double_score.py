@@ -35,7 +35,7 @@ from sklearn_reject._estimators._rejection_models import bound_of_losses, takes_
 from sklearn_reject._estimators._report import report_ood
 from sklearn_reject._estimators._report_table import Report
 from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
-from sklearn_reject._estimators._rows import of_rows, require_fit
+from sklearn_reject._estimators._rows import require_fit
 from sklearn_reject._fitting import (
     Plan,
     RiskAndNovelty,
@@ -95,10 +95,6 @@ _MODELS = (
     ("min_precision", "min_recall"),
     ("costs",),
 )
-
-
-def _no_scores(_):
-    return np.empty(0), np.empty(0)
 
 
 class DoubleScoreOODClassifier(RejectClassifier):
@@ -565,7 +561,6 @@ class DoubleScoreOODClassifier(RejectClassifier):
         twin.rule_ = solve_rule(twin, self.calibration_, self.loss_)
         return twin
 
-    @of_rows(_no_scores)
     def risk_and_novelty(self, X: MatrixLike) -> tuple[np.ndarray, np.ndarray]:
         """Return the two scores that the rule combines.
 

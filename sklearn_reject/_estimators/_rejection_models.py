@@ -21,7 +21,6 @@ from sklearn_reject._estimators._groups import (
 from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
 from sklearn_reject._estimators._targets import (
     RejectCost,
-    RiskBounds,
     check_certifiable,
     check_max_loss,
     find_target,
@@ -216,37 +215,6 @@ def _bound_options(
     return options
 
 
-def solve_on_summary(estimator, target, summary, loss, max_loss):
-    """Return the rule that meets a target on a summary of samples."""
-    options = {}
-    if target.name != "reject_cost":
-        options["confidence_level"] = estimator.confidence_level
-    if target.name in ("target_risk", "target_coverage"):
-        options["randomize"] = estimator.randomize
-    if target.bounds_losses:
-        options |= bound_of_losses(loss, max_loss, "hoeffding_bentkus")
-        # The binomial of a summary is for losses of 0 and 1.
-        if options["max_loss"] != 1:
-            options["bound"] = "hoeffding_bentkus"
-    solve = getattr(summary, f"solve_{target.name}")
-    return solve(target.value, **options)
-
-
-def refuse_rows(estimator, target):
-    """Raise for what needs more of the samples than a summary has."""
-    refused = {
-        "group_by": estimator.group_by is not None,
-        "min_precision and min_recall": isinstance(target, RiskBounds),
-        f"cv={PLUG_IN!r}": isinstance(estimator.cv, str) and estimator.cv == PLUG_IN,
-    }
-    for name, is_asked in refused.items():
-        if is_asked:
-            raise ValueError(
-                f"partial_fit cannot be combined with {name}, which needs more than a "
-                "summary of scores and losses. Call fit with all samples."
-            )
-
-
 def retarget(estimator, changes, default):
     """Return a copy of a fitted estimator whose rule is solved for another target."""
     names = target_names(estimator)
@@ -269,17 +237,12 @@ def retarget(estimator, changes, default):
             f"confidence_level={other.confidence_level!r} needs a random held-out "
             "part, but this one is stratified by class. Call fit with a confidence."
         )
-    is_unknown = calibration is None and other.summary_ is None
-    if is_unknown and not uses_plain_rule(other, target, score):
+    if calibration is None and not uses_plain_rule(other, target, score):
         raise ValueError(
             f"{target} needs out-of-sample predictions, but this fit made none, "
             "because the plug-in rule does not need them. Fit with cv=5."
         )
     warn_if_vacuous(target, max_loss)
-    if other.summary_ is not None:
-        refuse_rows(other, target)
-        other.rule_ = solve_on_summary(other, target, other.summary_, loss, max_loss)
-        return other
     calibration = add_groups(calibration, groups)
     other.calibration_ = calibration
     other.group_by_ = other.group_by if groups is None else groups.group_by

@@ -18,19 +18,11 @@ from sklearn_reject._estimators._base import (
 )
 from sklearn_reject._estimators._calibration import Calibration, calibration_of
 from sklearn_reject._estimators._groups import check_group_targets, find_groups
-from sklearn_reject._estimators._partial_fit import (
-    add_samples,
-    check_partial_fit,
-    is_frozen,
-    made_of,
-    summary_so_far,
-)
 from sklearn_reject._estimators._rejection_models import (
     check_guarantee,
     keeps_promise,
     measure_bounds,
     retarget,
-    solve_on_summary,
     solve_rule,
     takes_sparse,
     uses_plain_rule,
@@ -56,7 +48,7 @@ from sklearn_reject._fitting import (
 )
 from sklearn_reject._keyed_state import pack_keys, unpack_keys
 from sklearn_reject._labels import resolve_reject_label
-from sklearn_reject._sklearn import available_if, with_callbacks
+from sklearn_reject._sklearn import with_callbacks
 from sklearn_reject._typing import (
     CV,
     Estimator,
@@ -73,7 +65,7 @@ from sklearn_reject._validation import check_option, require_in_memory
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.losses import TaskLoss, ZeroOneLoss, check_loss
 from sklearn_reject.scores import UncertaintyScore, resolve_score
-from sklearn_reject.selection import RejectionRule, RiskCoverageSummary
+from sklearn_reject.selection import RejectionRule
 
 _DEFAULT_REJECT_COST = 0.5
 
@@ -224,10 +216,6 @@ class SelectiveClassifier(RejectClassifier):
         predictions that solved it, and the certificate of a `confidence_level`; with
         groups, those of each in ``rule_.rules``.
 
-    summary_ : RiskCoverageSummary or None
-        Scores and losses of all samples so far that `partial_fit` was given. None after
-        `fit`.
-
     group_by_ : str, int, callable or None
         What finds the groups of samples.
 
@@ -295,7 +283,6 @@ class SelectiveClassifier(RejectClassifier):
 
     estimator_: Any
     rule_: RejectionRule | Other
-    summary_: RiskCoverageSummary | Other
     group_by_: GroupBy | None
     bounds_: dict[tuple[str, Any], AchievedBound] | Other
     uncertainty_score_: UncertaintyScore | Other
@@ -396,53 +383,6 @@ class SelectiveClassifier(RejectClassifier):
         ValueError
             If a parameter is invalid, or two targets are given.
         """
-        return self._fit(X, y, sample_weight, params)
-
-    @available_if(is_frozen)
-    @with_callbacks
-    def partial_fit(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Add calibration samples, and solve the rule again on all there were.
-
-        For an estimator in a :class:`~sklearn.frozen.FrozenEstimator`. The samples are
-        kept as a :class:`~sklearn_reject.selection.RiskCoverageSummary`, so that memory
-        and time do not grow with their number; thresholds are between the cells of that
-        summary, and at most one cell of coverage is missing. After a `fit`, its
-        calibration samples are the first ones.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples that the estimator was not fitted on, and that no earlier call had.
-
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Their labels or targets.
-
-        sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights.
-
-        Returns
-        -------
-        self : object
-            The estimator, with `rule_` and `summary_`. With a `confidence_level`, the
-            certificate after each call holds with that probability, but not all of them
-            at once: choose beforehand when to look.
-
-        Raises
-        ------
-        InfeasibleTargetError
-            If no threshold meets the target yet. The samples count nevertheless, and
-            the rule stays the one before, if there was any.
-        ValueError
-            If a parameter is invalid, or does not go with a summary: `group_by`,
-            `min_precision`, `min_recall`, a score that is learned, or another estimator
-            or score or loss than that of the samples so far. Then nothing is added.
-        """
-        return self._fit(X, y, sample_weight, {}, summary=summary_so_far(self))
-
-    def _fit(self, X, y, sample_weight, params, summary=None):
-        """Fit, or add samples to a summary and solve the rule on that."""
         target = find_target(self, _DEFAULT_REJECT_COST)
         check_inner(self, "classifier", way_out=" Use SelectiveRegressor.")
         check_option(self.randomize, "randomize", (True, False))
@@ -475,8 +415,6 @@ class SelectiveClassifier(RejectClassifier):
         check_guarantee(self, target, score, weight)
         is_plain = uses_plain_rule(self, target, score)
         warn_if_vacuous(target, max_loss)
-        if summary is not None:
-            check_partial_fit(self, target, evaluation)
 
         plan = plan_fits(
             self,
@@ -498,26 +436,20 @@ class SelectiveClassifier(RejectClassifier):
             sample_weight=weight,
             caller=self,
         )
-        if summary is None:
-            calibration = calibration_of(
-                evaluated, X, weight, plan, row_seed, labels=y, groups=groups
-            )
-            rule = solve_rule(
-                self,
-                target,
-                calibration,
-                # What "auto" stands for may have shown on the fitted classifier only.
-                score=evaluated.score.score,
-                loss=loss,
-                max_loss=max_loss,
-                seed=row_seed,
-                groups=groups,
-            )
-        else:
-            calibration = None
-            summary = add_samples(self, summary, evaluated, weight)
-            row_seed = getattr(self, "seed_", row_seed)
-            rule = solve_on_summary(self, target, summary, loss, max_loss)
+        calibration = calibration_of(
+            evaluated, X, weight, plan, row_seed, labels=y, groups=groups
+        )
+        rule = solve_rule(
+            self,
+            target,
+            calibration,
+            # What "auto" stands for may have shown on the fitted classifier only.
+            score=evaluated.score.score,
+            loss=loss,
+            max_loss=max_loss,
+            seed=row_seed,
+            groups=groups,
+        )
         self._warn_of_default(rule, classes, loss)
         return store_fitted(
             self,
@@ -526,8 +458,6 @@ class SelectiveClassifier(RejectClassifier):
             loss_=loss,
             calibration_=calibration,
             rule_=rule,
-            summary_=summary,
-            _summarized=made_of(self),
             bounds_=measure_bounds(target, rule, calibration),
             group_by_=self.group_by,
             reject_label_=reject_label,

@@ -20,23 +20,15 @@ from sklearn_reject._estimators._base import (
 )
 from sklearn_reject._estimators._calibration import Calibration, calibration_of
 from sklearn_reject._estimators._groups import check_group_targets, find_groups
-from sklearn_reject._estimators._partial_fit import (
-    add_samples,
-    check_partial_fit,
-    is_frozen,
-    made_of,
-    summary_so_far,
-)
 from sklearn_reject._estimators._rejection_models import (
     check_guarantee,
     retarget,
-    solve_on_summary,
     solve_rule,
     takes_sparse,
 )
 from sklearn_reject._estimators._report import report_selective
 from sklearn_reject._estimators._report_table import Report
-from sklearn_reject._estimators._rows import of_rows, require_fit
+from sklearn_reject._estimators._rows import require_fit
 from sklearn_reject._estimators._targets import (
     check_max_loss,
     find_target,
@@ -51,7 +43,7 @@ from sklearn_reject._fitting import (
     plan_fits,
     route_params,
 )
-from sklearn_reject._sklearn import available_if, with_callbacks
+from sklearn_reject._sklearn import with_callbacks
 from sklearn_reject._typing import (
     CV,
     Estimator,
@@ -65,13 +57,9 @@ from sklearn_reject._typing import (
 from sklearn_reject._validation import check_option, require_in_memory
 from sklearn_reject.losses import CostMatrixLoss, TaskLoss, ZeroOneLoss, check_loss
 from sklearn_reject.scores import UncertaintyScore, resolve_score
-from sklearn_reject.selection import RejectionRule, RiskCoverageSummary
+from sklearn_reject.selection import RejectionRule
 
 _OF_LABELS = (ZeroOneLoss, CostMatrixLoss)
-
-
-def _no_predictions(regressor):
-    return np.empty((0, *regressor._shape_of_target))
 
 
 class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
@@ -180,17 +168,13 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         predictions that solved it, and the certificate of a `confidence_level`; with
         groups, those of each in ``rule_.rules``.
 
-    summary_ : RiskCoverageSummary or None
-        Scores and losses of all samples so far that `partial_fit` was given. None after
-        `fit`.
-
     group_by_ : str, int, callable or None
         What finds the groups of samples.
 
     uncertainty_score_ : score object
         The score, fitted.
 
-    calibration_ : Calibration or None
+    calibration_ : Calibration
         `scores`, `losses`, `rows`, `sample_weight` and `groups` of the predictions out
         of sample that the rule was solved on, for `retarget`.
 
@@ -231,10 +215,9 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
 
     estimator_: Any
     rule_: RejectionRule | Other
-    summary_: RiskCoverageSummary | Other
     group_by_: GroupBy | None
     uncertainty_score_: UncertaintyScore | Other
-    calibration_: Calibration | Other
+    calibration_: Calibration
     loss_: TaskLoss
     seed_: int
     n_features_in_: int
@@ -317,53 +300,6 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         ValueError
             If a parameter is invalid, or not exactly one target is given.
         """
-        return self._fit(X, y, sample_weight, params)
-
-    @available_if(is_frozen)
-    @with_callbacks
-    def partial_fit(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Add calibration samples, and solve the rule again on all there were.
-
-        For an estimator in a :class:`~sklearn.frozen.FrozenEstimator`. The samples are
-        kept as a :class:`~sklearn_reject.selection.RiskCoverageSummary`, so that memory
-        and time do not grow with their number; thresholds are between the cells of that
-        summary, and at most one cell of coverage is missing. After a `fit`, its
-        calibration samples are the first ones.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples that the estimator was not fitted on, and that no earlier call had.
-
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Their labels or targets.
-
-        sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights.
-
-        Returns
-        -------
-        self : object
-            The estimator, with `rule_` and `summary_`. With a `confidence_level`, the
-            certificate after each call holds with that probability, but not all of them
-            at once: choose beforehand when to look.
-
-        Raises
-        ------
-        InfeasibleTargetError
-            If no threshold meets the target yet. The samples count nevertheless, and
-            the rule stays the one before, if there was any.
-        ValueError
-            If a parameter is invalid, or does not go with a summary: `group_by`,
-            `min_precision`, `min_recall`, a score that is learned, or another estimator
-            or score or loss than that of the samples so far. Then nothing is added.
-        """
-        return self._fit(X, y, sample_weight, {}, summary=summary_so_far(self))
-
-    def _fit(self, X, y, sample_weight, params, summary=None):
-        """Fit, or add samples to a summary and solve the rule on that."""
         target = find_target(self, None)
         check_inner(self, "regressor", way_out=" Use SelectiveClassifier.")
         check_option(self.randomize, "randomize", (True, False))
@@ -392,8 +328,6 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         max_loss = check_max_loss(self, target, loss)
         check_guarantee(self, target, score, weight)
         warn_if_vacuous(target, max_loss)
-        if summary is not None:
-            check_partial_fit(self, target, evaluation)
 
         plan = plan_fits(
             self,
@@ -413,25 +347,19 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
             sample_weight=weight,
             caller=self,
         )
-        if summary is None:
-            calibration = calibration_of(
-                evaluated, X, weight, plan, row_seed, groups=groups
-            )
-            rule = solve_rule(
-                self,
-                target,
-                calibration,
-                score=evaluated.score.score,
-                loss=loss,
-                max_loss=max_loss,
-                seed=row_seed,
-                groups=groups,
-            )
-        else:
-            calibration = None
-            summary = add_samples(self, summary, evaluated, weight)
-            row_seed = getattr(self, "seed_", row_seed)
-            rule = solve_on_summary(self, target, summary, loss, max_loss)
+        calibration = calibration_of(
+            evaluated, X, weight, plan, row_seed, groups=groups
+        )
+        rule = solve_rule(
+            self,
+            target,
+            calibration,
+            score=evaluated.score.score,
+            loss=loss,
+            max_loss=max_loss,
+            seed=row_seed,
+            groups=groups,
+        )
         return store_fitted(
             self,
             evaluated.estimator,
@@ -439,14 +367,10 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
             loss_=loss,
             calibration_=calibration,
             rule_=rule,
-            summary_=summary,
-            _summarized=made_of(self),
             group_by_=self.group_by,
             seed_=row_seed,
-            _shape_of_target=y.shape[1:],
         )
 
-    @of_rows(_no_predictions)
     def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the targets of all samples, rejected or not.
 
@@ -460,7 +384,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         predictions : ndarray of shape (n_samples,) or (n_samples, n_outputs)
             What the regressor inside predicts. See `accept` for which to use.
         """
-        require_fit(self)
+        require_fit(self, X)
         return self.estimator_.predict(X)
 
     def retarget(self, **target: Any) -> Self:
@@ -558,9 +482,6 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         labels, uncertainty = self._predict_with_uncertainty(X)
         losses = self.loss_(y, labels)
         return -aurc_score(uncertainty, losses, sample_weight=sample_weight)
-
-    def _no_labels(self):
-        return _no_predictions(self)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

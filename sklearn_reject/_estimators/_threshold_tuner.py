@@ -31,7 +31,7 @@ from sklearn_reject._estimators._joint_folds import (
 from sklearn_reject._estimators._joint_ratchet import warn_of_ratchet
 from sklearn_reject._estimators._joint_scores import JointScores, check_logged
 from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
-from sklearn_reject._estimators._rows import no_numbers, of_rows, require_fit
+from sklearn_reject._estimators._rows import require_fit
 from sklearn_reject._fitting import (
     FoldScore,
     evaluate_out_of_sample,
@@ -78,14 +78,6 @@ from sklearn_reject.thresholds import (
 )
 
 _UNRATED = -1
-
-
-def _no_joint_scores(tuner):
-    return np.empty((0, len(tuner.thresholds_)))
-
-
-def _no_labels(tuner):
-    return tuner._ordered_classes[:0]
 
 
 class EnsembleThresholdTuner(
@@ -525,7 +517,6 @@ class EnsembleThresholdTuner(
         )
         return twin
 
-    @of_rows(_no_joint_scores)
     def joint_scores(self, X: MatrixLike) -> np.ndarray:
         """Return the scores that the thresholds apply to.
 
@@ -539,11 +530,10 @@ class EnsembleThresholdTuner(
         scores : ndarray of shape (n_documents, n_classifiers)
             Higher = more likely positive, one column per classifier.
         """
-        require_fit(self)
+        require_fit(self, X)
         self._check_features(X, reset=False)
         return self._fitted.scores(X)
 
-    @of_rows(_no_labels)
     def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict which documents are positive.
 
@@ -561,7 +551,6 @@ class EnsembleThresholdTuner(
         is_predicted = self.operating_point_.predict(scores)
         return self._ordered_classes[is_predicted.astype(np.intp)]
 
-    @of_rows(no_numbers)
     def decision_function(self, X: MatrixLike) -> np.ndarray:
         """Return one score per document: the position on the path where it enters.
 

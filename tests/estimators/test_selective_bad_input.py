@@ -404,6 +404,8 @@ def test_methods(method):
     call = getattr(fitting({}), method)
     with pytest.raises(ValueError, match=r"3 features.*4 features"):
         call(X[:, :3])
+    with pytest.raises(ValueError, match="a minimum of 1 is required"):
+        call(X[:0])
     frame = pd.DataFrame(X, columns=list("abcd"))
     with pytest.raises(ValueError, match="feature names"):
         getattr(fitting({}, X=frame), method)(frame[list("dcba")])
