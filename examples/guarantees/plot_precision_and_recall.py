@@ -78,7 +78,6 @@ certified = SelectiveClassifier(
     GaussianNB(),
     min_recall={"malignant": 0.9, "benign": 0.9},
     confidence_level=0.9,
-    cv=0.5,
     random_state=0,
 ).fit(X, y)
 certificate = certified.rule_.certificate

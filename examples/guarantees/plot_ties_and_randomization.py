@@ -146,17 +146,17 @@ print(f"with keys: {model.accept(same_image, keys=range(1000)).sum()}")
 # %%
 # Decision trees are a special case. The scores of a tree are the class shares in its
 # leaves, and trees that are fitted on other folds have other leaves. So no new sample
-# has exactly the score of the threshold, and randomization does not help. Use a float
-# as `cv` instead. It holds out a part of the samples, and the threshold is chosen for
-# the tree that predicts:
+# has exactly the score of a threshold found on folds, and randomization does not help.
+# `fit` sees this and holds half of the samples out instead, so that the threshold is
+# chosen for the tree that predicts:
 
 from sklearn.tree import DecisionTreeClassifier
 
 X_train, y_train = np.concatenate([X_fit, X_tune]), np.concatenate([y_fit, y_tune])
 tree = DecisionTreeClassifier(max_depth=6, min_samples_leaf=5, random_state=0)
-for cv in (5, 0.5):
-    model = SelectiveClassifier(tree, target_coverage=0.7, cv=cv, random_state=0)
-    model.fit(X_train, y_train)
-    tied = model.rule_.at_threshold(model.uncertainty(X_test)).sum()
-    held_out = model.accept_proba(X_test).mean()
-    print(f"cv={cv}: {tied} samples at the threshold, coverage {held_out:.3f} held out")
+model = SelectiveClassifier(tree, target_coverage=0.7, random_state=0)
+model.fit(X_train, y_train)
+print(f"{len(model.calibration_.rows)} of {len(X_train)} samples held out")
+tied = model.rule_.at_threshold(model.uncertainty(X_test)).sum()
+coverage = model.accept_proba(X_test).mean()
+print(f"{tied} new samples at the threshold, coverage {coverage:.3f}")

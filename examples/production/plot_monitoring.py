@@ -29,7 +29,7 @@ order = np.random.default_rng(0).permutation(len(y))
 known, rest = order[:1200], order[1200:]
 model = make_pipeline(StandardScaler(), LogisticRegression(C=0.01))
 selective = SelectiveClassifier(
-    model, target_risk=0.04, confidence_level=0.95, cv=0.5, random_state=0
+    model, target_risk=0.04, confidence_level=0.95, random_state=0
 ).fit(X[known], y[known])
 rule = selective.rule_
 print(f"coverage {rule.coverage:.3f}, certified risk {rule.certificate.target}")

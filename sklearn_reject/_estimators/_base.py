@@ -33,8 +33,9 @@ from sklearn_reject._sklearn import (
 )
 from sklearn_reject._typing import MatrixLike
 from sklearn_reject._validation import refuse_missing_labels
+from sklearn_reject.exceptions import warn_user
 from sklearn_reject.scores import evaluate_score, find_labels
-from sklearn_reject.selection import GroupedRule, keyed_draws
+from sklearn_reject.selection import GroupedRule, enumerate_labels, keyed_draws
 
 
 def store_fitted(estimator, inner, **attributes):
@@ -168,6 +169,19 @@ def find_classes(estimator, y):
         check_is_fitted(estimator)
         return np.asarray(estimator.classes_)
     return np.unique(y)
+
+
+def warn_of_lost_classes(estimator, inner, classes):
+    """Warn of classes all of whose samples are held out, so that none was fitted on."""
+    lost = sorted(set(classes.tolist()) - set(inner.classes_.tolist()), key=str)
+    if lost and not isinstance(estimator.estimator, FrozenEstimator):
+        warn_user(
+            f"The classifier was fitted without the classes {enumerate_labels(lost)}, "
+            "which are never predicted: all of their samples were held out, as these "
+            "are drawn without regard to classes where a guarantee is asked for. Hold "
+            "a smaller share out with cv, pass more samples of these classes, or merge "
+            "them with others."
+        )
 
 
 class Decisions(NamedTuple):

@@ -69,7 +69,7 @@ class Calibration:
         )
 
 
-def calibration_of(evaluated, X, weight, plan, seed, *, labels=None, groups=None):
+def calibration_of(evaluated, X, weight, seed, *, labels=None, groups=None):
     """Return what was evaluated out of sample as a :class:`Calibration`, or None.
 
     `labels` are the true classes of all samples, None for regressors, and `groups` what
@@ -77,7 +77,7 @@ def calibration_of(evaluated, X, weight, plan, seed, *, labels=None, groups=None
     """
     if evaluated.scores is None:
         return None
-    rows, draws = evaluated.rows, None
+    rows, draws, plan = evaluated.rows, None, evaluated.plan
     if plan.held_out is not None and not plan.is_stratified:
         # The draws that the fitted estimator will make for the same rows.
         draws = keyed_draws(seed, row_keys(X, rows))
@@ -90,6 +90,37 @@ def calibration_of(evaluated, X, weight, plan, seed, *, labels=None, groups=None
             calibration, labels=labels[rows], predictions=evaluated.labels
         )
     return replace(add_groups(calibration, groups), grouping=groups)
+
+
+# By how much two shares may differ that are the same but for a few samples.
+_CHANCE = 0.05
+
+
+def warn_of_coarse_scores(estimator, evaluated, X, weight, of_calibration, verb):
+    """Warn where the rule rests on scores that the final estimator never gives.
+
+    `of_calibration` is the share of the calibration set that it accepts or defers.
+    """
+    if evaluated.final is None:
+        return
+    scores, *labels = evaluated.final
+    probability = estimator._probability(X, *labels or [None], scores)
+    of_final = np.average(probability, weights=weight)
+    if abs(of_final - of_calibration) <= _CHANCE:
+        return
+    warn_user(
+        f"Fits to the folds of cv={brief(estimator.cv)} have scores of a few levels, "
+        "which are not those of the final fit, as shallow trees do. So a threshold on "
+        f"these levels says little: the rule {verb} "
+        f"{of_calibration:.2f} of the calibration set and {of_final:.2f} of X. Set "
+        "cv=None, which then holds a share out, or hold one out with cv=0.3."
+    )
+
+
+def brief(value):
+    """Return the repr of a value, cut where it is long."""
+    text = repr(value)
+    return text if len(text) < 60 else f"{text[:57]}..."
 
 
 # What a useless score accepts is worse than the whole by more in one of 44 samples.
@@ -112,8 +143,11 @@ def _is_worse(risk, coverage, calibration):
     return risk - mean > max(_STANDARD_ERRORS * error, RELATIVE_TOLERANCE * mean), mean
 
 
-def warn_of_wrong_sign(calibration):
-    """Warn where the certain half of the samples has a larger risk than all."""
+def warn_of_wrong_sign(calibration, given):
+    """Warn where the certain half of the samples has a larger risk than all.
+
+    `given` is what the user has called the score.
+    """
     weight = calibration.sample_weight
     if weight is not None and not weight.any():
         return  # which the solver will refuse
@@ -124,11 +158,14 @@ def warn_of_wrong_sign(calibration):
     half = selective_risk_at_coverage_score(**samples, coverage=0.5, randomize=True)
     is_worse, mean = _is_worse(half, 0.5, calibration)
     if is_worse:
+        is_ours = type(given).__module__.startswith("sklearn_reject.")
+        way_out = "Higher must mean more uncertain. Change the sign, or use another"
+        if is_ours or isinstance(given, str):
+            way_out = "Use another, such as one that is learned from errors"
         warn_user(
-            "The uncertainty score seems to have the wrong sign: the half of the "
+            "The uncertainty score ranks the errors backwards: the half of the "
             f"calibration set with the lowest scores has risk {half:.3g}, the whole "
-            f"set has {mean:.3g}. Higher must mean more uncertain. Change the sign, or "
-            "use another score."
+            f"set has {mean:.3g}. {way_out}."
         )
 
 

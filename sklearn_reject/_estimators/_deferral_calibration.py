@@ -73,9 +73,9 @@ class DeferralCalibration:
         return {name: getattr(self, name) for name in names}
 
 
-def deferral_calibration_of(evaluated, X, weight, plan, seed, groups):
+def deferral_calibration_of(evaluated, X, weight, seed, groups):
     """Return what was evaluated out of sample as a :class:`DeferralCalibration`."""
-    found, draws = evaluated.calibration, None
+    found, draws, plan = evaluated.calibration, None, evaluated.plan
     if plan.held_out is not None and not plan.is_stratified:
         # The draws that the fitted estimator will make for the same rows.
         draws = keyed_draws(seed, row_keys(X, found.rows))

@@ -2,6 +2,7 @@
 
 from sklearn.frozen import FrozenEstimator
 
+from sklearn_reject._estimators._calibration import brief
 from sklearn_reject._estimators._deferral_calibration import (
     warn_of_useless_expert,
     warn_of_wrong_gain,
@@ -18,6 +19,7 @@ from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
 from sklearn_reject._estimators._targets import Target, check_max_loss, warn_if_vacuous
 from sklearn_reject._fitting import (
     Gains,
+    cv_of,
     is_fixed,
     is_share,
     refuse_weights,
@@ -89,13 +91,14 @@ def check_deferral_guarantee(estimator, target, gains, weight):
     refuse_weights(weight)
     is_frozen = isinstance(estimator.estimator, FrozenEstimator)
     is_fresh = is_frozen and is_fixed(estimator.expert) and not gains.learns
-    if not is_fresh and not is_share(estimator.cv):
+    if not is_fresh and not is_share(cv_of(estimator)):
         raise ValueError(
             f"confidence_level={confidence_level!r} needs samples on which neither the "
             "estimator, the expert nor the gain score was fitted, and "
-            f"cv={estimator.cv!r} leaves none. Hold a share out, for example with "
-            "cv=0.3, or wrap estimators that were fitted on other samples in "
-            "FrozenEstimator and use gain_score='confidence', which is not learned."
+            f"cv={brief(estimator.cv)} leaves none. Set cv=None, which holds half of "
+            "the samples out, or a share such as cv=0.3, or wrap estimators that were "
+            "fitted on other samples in FrozenEstimator and use "
+            "gain_score='confidence', which is not learned."
         )
 
 
@@ -174,8 +177,9 @@ def retarget_deferral(estimator, changes):
     check_deferral_guarantee(other, target, gains, calibration.sample_weight)
     if other.confidence_level is not None and calibration.draws is None:
         raise ValueError(
-            f"confidence_level={other.confidence_level!r} needs a random held-out "
-            "part, but this one is stratified by class. Call fit with a confidence."
+            f"confidence_level={other.confidence_level!r} needs a random part of the "
+            "samples, held out, but this fit held out none, or one drawn class by "
+            "class. Call fit with a confidence_level."
         )
     warn_if_vacuous(target, max_loss)
     calibration = add_groups(calibration, groups)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -17,7 +18,9 @@ from sklearn_reject._estimators._base import (
     check_class_labels,
     find_classes,
     store_fitted,
+    warn_of_lost_classes,
 )
+from sklearn_reject._estimators._calibration import warn_of_coarse_scores
 from sklearn_reject._estimators._deferral_base import DeferMixin, take
 from sklearn_reject._estimators._deferral_calibration import (
     DeferralCalibration,
@@ -51,12 +54,12 @@ from sklearn_reject._fitting import (
     Gains,
     ask_probabilities,
     asks_person,
+    avoid_coarse_scores,
     check_cv_choice,
     check_inner,
     draw_seeds,
     evaluate_deferral,
     is_fixed,
-    is_share,
     plan_fits,
     route_of_fit,
     route_to_both,
@@ -202,8 +205,8 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         Probability, over the draw of the samples that tune the rule, that `target_risk`
         or `max_deferral` holds for the population. None tunes the rule on the samples
         without such a guarantee. Needs samples on which neither classifier, expert nor
-        gain was fitted: `cv` as a float, or frozen parts with
-        ``gain_score="confidence"``.
+        gain was fitted: the share that `cv` holds out, or those given with frozen parts
+        and ``gain_score="confidence"``.
 
     max_loss : float > 0, default=None
         Largest possible loss, in units of the loss. Needed to certify a `target_risk`
@@ -214,10 +217,11 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         Selects the predictions that tune the rule. An int or a splitter pools
         out-of-fold predictions and fits both on all samples afterwards. A float holds
         that share of the samples out, and both are fitted on the rest. None is five
-        stratified folds, or fewer if no class has five members. A learned gain is
-        learned from the same predictions, or from five folds of the rest if a share is
-        held out. Each sample that tunes the rule gets a gain that was learned without
-        it.
+        stratified folds, or fewer if no class has five members. But half of the samples
+        are held out with a `confidence_level`, which needs them, and where the gains of
+        folds are coarse, as those of shallow trees are. A learned gain is learned from
+        the same predictions, or from five folds of the rest if a share is held out.
+        Each sample that tunes the rule gets a gain that was learned without it.
 
     defer_label : "auto", None or label, default="auto"
         Label that `predict` returns for samples that a person must answer. "auto" is -1
@@ -474,23 +478,23 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             # What is promised is about samples that are drawn independently.
             stratify=not is_certified,
         )
-        evaluated = evaluate_deferral(
+        evaluate = partial(
+            evaluate_deferral,
             self.estimator,
             self.expert,
             gains,
             Answers(loss, labels),
             X,
             y,
-            plan=plan,
             caller=self,
             fit_params=fit_params,
             expert_params=expert_params,
             sample_weight=weight,
-            needs_pilot=is_certified and is_share(self.cv),
+            needs_pilot=is_certified and not isinstance(plan.final, slice),
         )
-        calibration = deferral_calibration_of(
-            evaluated, X, weight, plan, row_seed, groups
-        )
+        evaluated = avoid_coarse_scores(evaluate, plan, X, y, weight, self.random_state)
+        warn_of_lost_classes(self, evaluated.estimator, classes)
+        calibration = deferral_calibration_of(evaluated, X, weight, row_seed, groups)
         classes = _join_classes(classes, evaluated.expert)
         warn_of_unknown_labels(calibration, classes)
         rule = solve_deferral_rule(
@@ -502,7 +506,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             seed=row_seed,
             groups=groups,
         )
-        return store_fitted(
+        store_fitted(
             self,
             evaluated.estimator,
             expert_=evaluated.expert,
@@ -516,6 +520,8 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             seed_=row_seed,
             classes_=classes,
         )
+        warn_of_coarse_scores(self, evaluated, X, weight, rule.deferral_rate, "defers")
+        return self
 
     def predict(self, X: MatrixLike, keys: ArrayLike | None = None) -> np.ndarray:
         """Predict labels; the expert predicts those of deferred samples.

@@ -13,13 +13,15 @@ from sklearn_reject._estimators._base import (
     RejectClassifier,
     check_class_labels,
     store_fitted,
+    warn_of_lost_classes,
 )
+from sklearn_reject._estimators._calibration import warn_of_coarse_scores
 from sklearn_reject._estimators._ood_calibration import OODCalibration, keep_calibration
 from sklearn_reject._estimators._ood_labels import (
     known_labels,
-    names_of_ood,
     split_labels,
     warn_of_labels,
+    why_none_is_ood,
 )
 from sklearn_reject._estimators._ood_measure import OODMeasurement, measure_rule
 from sklearn_reject._estimators._ood_models import (
@@ -41,7 +43,7 @@ from sklearn_reject._fitting import (
     RiskAndNovelty,
     check_cv_choice,
     draw_seeds,
-    evaluate_out_of_sample,
+    evaluate_for_threshold,
     inner_folds,
     plan_fits,
     refuse_weights,
@@ -191,8 +193,8 @@ class DoubleScoreOODClassifier(RejectClassifier):
 
     confidence_level : float in ]0, 1[, default=None
         Probability, over the draw of a calibration part, that all bounds hold for the
-        population. It takes `cv` as a float, the share of the samples in that part;
-        weight and threshold are tuned on the others, then the threshold is set anew.
+        population. Weight and threshold are tuned on the other samples, then the
+        threshold is set anew on this part, the share that `cv` holds out.
         ``rule_.certificate`` includes a bound on the risk.
 
     max_loss : float > 0, default=None
@@ -204,7 +206,9 @@ class DoubleScoreOODClassifier(RejectClassifier):
         Selects the predictions that tune the rule. An int or a splitter pools
         out-of-fold predictions and scores, and fits everything on all samples
         afterwards. A float holds that share of the samples out. None is five stratified
-        folds, and no folds for a frozen classifier with scores that learn nothing.
+        folds, and no folds for a frozen classifier with scores that learn nothing. But
+        half of the samples are held out with a `confidence_level`, which needs them,
+        and where the scores of folds are coarse, as those of shallow trees are.
 
     reject_label : "auto", None or label, default="auto"
         What `predict` returns for rejected samples, as in :class:`SelectiveClassifier`.
@@ -455,7 +459,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         check_has_ood(
             self,
             is_ood,
-            f"y has no row with {names_of_ood(self, ood_label)}",
+            why_none_is_ood(self, ood_label),
             is_learned=score.novelty_score.needs_ood,
         )
         warn_of_labels(self, is_ood, classes)
@@ -464,7 +468,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         check_cv_choice(self.cv, self.estimator, learns=learns)
 
         plan, held_out = self._plan(X, y, split_params, score, learns)
-        evaluated = evaluate_out_of_sample(
+        evaluated = evaluate_for_threshold(
             self.estimator,
             score,
             X,
@@ -474,11 +478,12 @@ class DoubleScoreOODClassifier(RejectClassifier):
             sample_weight=weight,
             caller=self,
         )
+        warn_of_lost_classes(self, evaluated.estimator, classes)
         calibration = keep_calibration(
-            evaluated, X, y, weight, train=plan.final, held_out=held_out, seed=row_seed
+            evaluated, X, y, weight, held_out=held_out, seed=row_seed
         )
         rule = solve_rule(self, calibration, score.loss)
-        return store_fitted(
+        store_fitted(
             self,
             evaluated.estimator,
             uncertainty_score_=evaluated.score.uncertainty_score,
@@ -490,6 +495,10 @@ class DoubleScoreOODClassifier(RejectClassifier):
             reject_label_=reject_label,
             seed_=row_seed,
         )
+        if held_out is None:  # which would set the threshold anew
+            inside = ~is_ood * (1.0 if weight is None else weight)
+            warn_of_coarse_scores(self, evaluated, X, inside, rule.tpr, "accepts")
+        return self
 
     def retarget(self, **target: Any) -> Self:
         """Return a copy with the rule of another target, without another fit.

@@ -28,15 +28,12 @@ class OODCalibration:
     held_out: "OODCalibration | None" = None
 
 
-def keep_calibration(evaluated, X, y, weight, *, train, held_out, seed):
-    """Return what tunes the rule, and what certifies it where rows are held out.
-
-    `train` are the rows that the estimator was fitted on.
-    """
+def keep_calibration(evaluated, X, y, weight, *, held_out, seed):
+    """Return what tunes the rule, and what certifies it where rows are held out."""
     is_ood, certifying = evaluated.score.is_ood, None
     if held_out is not None:
         scores, losses = evaluated.score.evaluate(
-            evaluated.estimator, Samples(X, y), held_out, train
+            evaluated.estimator, Samples(X, y), held_out, evaluated.plan.final
         )
         draws = keyed_draws(seed, row_keys(X, held_out))
         certifying = OODCalibration(

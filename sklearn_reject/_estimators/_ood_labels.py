@@ -71,6 +71,15 @@ def names_of_ood(estimator, ood_label):
     return f"wild_label={estimator.wild_label!r} or ood_label={ood_label!r}"
 
 
+def why_none_is_ood(estimator, ood_label):
+    """Say why no sample is OOD, as the beginning of a sentence."""
+    if ood_label is not None or estimator.wild_label is not None:
+        return f"y has no row with {names_of_ood(estimator, ood_label)}"
+    if is_automatic(estimator.ood_label):
+        return "-1 is a class with ood_label='auto', so no sample is OOD"
+    return "No sample is OOD with ood_label=None"
+
+
 def known_labels(estimator, y):
     """Return labels, which are OOD and which are wild; warn of unknown ones."""
     y = check_class_labels(y)

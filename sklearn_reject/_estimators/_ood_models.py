@@ -3,8 +3,9 @@
 import numpy as np
 
 from sklearn_reject._curves import check_n_directions
+from sklearn_reject._estimators._calibration import brief
 from sklearn_reject._estimators._rejection_models import bound_of_losses
-from sklearn_reject._fitting import check_inner, is_share
+from sklearn_reject._fitting import check_inner, cv_of, is_share
 from sklearn_reject._validation import check_number, check_option, take_weight
 from sklearn_reject.exceptions import InfeasibleTargetError, warn_user
 from sklearn_reject.selection import (
@@ -87,11 +88,12 @@ def _check_calibration(estimator):
             f"confidence_level={estimator.confidence_level!r} needs randomize=True, "
             "because ties at a calibrated threshold are broken at random."
         )
-    if not is_share(estimator.cv):
+    if not is_share(cv_of(estimator)):
         raise ValueError(
             f"confidence_level={estimator.confidence_level!r} needs samples that are "
-            f"used neither to fit nor to tune, but cv={estimator.cv!r} leaves none. "
-            "Hold a share out, for example with cv=0.3."
+            f"used neither to fit nor to tune, but cv={brief(estimator.cv)} leaves "
+            "none. Set cv=None, which holds half of the samples out, or a share such "
+            "as cv=0.3."
         )
 
 
@@ -147,7 +149,7 @@ def check_confidence_level_kept(estimator):
     held_out, way_out = (
         ("a part of the samples for it", "Fit a clone with confidence_level=None")
         if is_certified
-        else ("no samples for it", "Fit with a confidence and, for example, cv=0.3")
+        else ("no samples for it", "Call fit with a confidence_level")
     )
     raise ValueError(
         f"confidence_level={estimator.confidence_level!r} is not possible with this "

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_reject._estimators._calibration import (
+    brief,
     warn_of_costly_rule,
     warn_of_nothing_accepted,
     warn_of_risky_rule,
@@ -29,6 +30,7 @@ from sklearn_reject._estimators._targets import (
 )
 from sklearn_reject._fitting import (
     PLUG_IN,
+    cv_of,
     is_share,
     learns,
     needs_samples,
@@ -91,12 +93,13 @@ def check_guarantee(estimator, target, score, weight):
     refuse_weights(weight)
     is_frozen = isinstance(estimator.estimator, FrozenEstimator)
     is_fresh = is_frozen and not (learns(score) or needs_samples(score))
-    if not is_fresh and not is_share(estimator.cv):
+    if not is_fresh and not is_share(cv_of(estimator)):
         raise ValueError(
             f"confidence_level={confidence_level!r} needs samples on which neither the "
             "estimator nor the uncertainty score was fitted, and "
-            f"cv={_brief(estimator.cv)} leaves none. Hold a share out, for example "
-            "with cv=0.3, or wrap what was fitted on other samples in FrozenEstimator."
+            f"cv={brief(estimator.cv)} leaves none. Set cv=None, which holds half of "
+            "the samples out, or a share such as cv=0.3, or wrap what was fitted on "
+            "other samples in FrozenEstimator."
         )
 
 
@@ -106,13 +109,8 @@ def keeps_promise(estimator, target):
     What holds on average does so, approximately, with folds, too, and those are better
     drawn class by class.
     """
-    on_average = target.needs_equal_draws and is_share(estimator.cv)
+    on_average = target.needs_equal_draws and is_share(cv_of(estimator))
     return estimator.confidence_level is not None or on_average
-
-
-def _brief(value):
-    text = repr(value)
-    return text if len(text) < 60 else f"{text[:57]}..."
 
 
 def bound_of_losses(loss, max_loss, general="betting"):
@@ -138,7 +136,7 @@ def solve_rule(
         _refuse_large_losses(estimator, calibration, max_loss)
     if calibration is None or uses_plain_rule(estimator, target, score):
         return _plain_rule(target, calibration, groups)
-    warn_of_wrong_sign(calibration)
+    warn_of_wrong_sign(calibration, estimator.uncertainty_score)
     target = target.bind(calibration)
     is_cost, claims = isinstance(target, RejectCost), claims_risk(estimator, score)
 
@@ -234,8 +232,9 @@ def retarget(estimator, changes, default):
     certifies = other.confidence_level is not None
     if certifies and calibration is not None and calibration.draws is None:
         raise ValueError(
-            f"confidence_level={other.confidence_level!r} needs a random held-out "
-            "part, but this one is stratified by class. Call fit with a confidence."
+            f"confidence_level={other.confidence_level!r} needs a random part of the "
+            "samples, held out, but this fit held out none, or one drawn class by "
+            "class. Call fit with a confidence_level."
         )
     if calibration is None and not uses_plain_rule(other, target, score):
         raise ValueError(

@@ -200,9 +200,18 @@ def _promises_of_parts(estimator, samples, labels, y):
 
 def _parts_of_classes(estimator, samples, labels, y):
     """Return a part for each predicted and each true class."""
-    y, classes = np.asarray(y), np.asarray(estimator.classes_).tolist()
+    classes = np.asarray(estimator.classes_).tolist()
     predicted = [samples.part(f"predicted {k}", labels == k) for k in classes]
-    return predicted + [samples.part(f"true {k}", y == k) for k in classes]
+    return predicted + _parts_of_true_classes(samples, classes, np.asarray(y), _all(y))
+
+
+def _parts_of_true_classes(samples, classes, y, mask):
+    """Return a part for each true class, those that were never fitted included."""
+    parts = [samples.part(f"true {k}", mask & (y == k)) for k in classes]
+    lost = sorted(set(y[mask].tolist()) - set(classes), key=str)
+    return parts + [
+        samples.part(f"true {k}, never fitted", mask & (y == k)) for k in lost
+    ]
 
 
 def report_ood(estimator, X, y, confidence_level):
@@ -247,8 +256,8 @@ def report_ood(estimator, X, y, confidence_level):
         samples.part("in distribution", is_id),
         ReportPart("out of distribution", measured.fpr, samples.mean(losses[:0])),
     ]
-    y, classes = check_class_labels(y), np.asarray(estimator.classes_).tolist()
-    parts += [samples.part(f"true {k}", is_id & (y == k)) for k in classes]
+    classes = np.asarray(estimator.classes_).tolist()
+    parts += _parts_of_true_classes(samples, classes, check_class_labels(y), is_id)
     return _report(estimator, samples, promises, parts)
 
 

@@ -15,8 +15,13 @@ from sklearn_reject._estimators._base import (
     check_class_labels,
     find_classes,
     store_fitted,
+    warn_of_lost_classes,
 )
-from sklearn_reject._estimators._calibration import Calibration, calibration_of
+from sklearn_reject._estimators._calibration import (
+    Calibration,
+    calibration_of,
+    warn_of_coarse_scores,
+)
 from sklearn_reject._estimators._groups import check_group_targets, find_groups
 from sklearn_reject._estimators._rejection_models import (
     check_guarantee,
@@ -41,7 +46,7 @@ from sklearn_reject._fitting import (
     check_cv_choice,
     check_inner,
     draw_seeds,
-    evaluate_out_of_sample,
+    evaluate_for_threshold,
     evaluation_of,
     plan_fits,
     route_params,
@@ -165,8 +170,8 @@ class SelectiveClassifier(RejectClassifier):
         `target_risk`, `target_coverage` or `target_failure_rate` holds for the
         population. None tunes the rule on the samples without such a guarantee; a
         failure rate then holds on average. Needs samples on which neither the
-        classifier nor the score was fitted: `cv` as a float, or a frozen classifier
-        with a score that is not learned.
+        classifier nor the score was fitted: the share that `cv` holds out, or those
+        given with a frozen classifier and a score that is not learned.
 
     max_loss : float > 0, default=None
         Largest possible loss, in units of the loss. Needed to certify a `target_risk`,
@@ -177,13 +182,16 @@ class SelectiveClassifier(RejectClassifier):
         Selects the predictions that tune the rule. An int or a splitter pools
         out-of-fold predictions and fits the classifier on all samples afterwards. A
         float holds that share of the samples out, and the classifier is fitted on the
-        rest. None is five stratified folds, or fewer if no class has five members. A
-        learned score is learned from the same predictions, or from five folds of the
-        rest if a share is held out. Each sample that tunes the rule gets a score that
-        was learned without it. "plug_in" is Chow's rule for a `reject_cost`: it
-        compares the conditional risk with the cost, without data and without another
-        fit, and is as good as the probabilities. Otherwise a conditional risk counts as
-        much as 30 samples when the threshold for a `reject_cost` is tuned.
+        rest. None is five stratified folds, or fewer if no class has five members. But
+        half of the samples are held out with a `confidence_level`, which needs them,
+        and where the scores of folds are coarse: those of a shallow tree have a few
+        levels, of which the tree that is fitted on all samples has none. A learned
+        score is learned from the same predictions, or from five folds of the rest if a
+        share is held out. Each sample that tunes the rule gets a score that was learned
+        without it. "plug_in" is Chow's rule for a `reject_cost`: it compares the
+        conditional risk with the cost, without data and without another fit, and is as
+        good as the probabilities. Otherwise a conditional risk counts as much as 30
+        samples when the threshold for a `reject_cost` is tuned.
 
     reject_label : "auto", None or label, default="auto"
         Label that `predict` returns for rejected samples. "auto" is -1 for numeric
@@ -426,7 +434,7 @@ class SelectiveClassifier(RejectClassifier):
             # What is promised is about samples that are drawn independently.
             stratify=not keeps_promise(self, target),
         )
-        evaluated = evaluate_out_of_sample(
+        evaluated = evaluate_for_threshold(
             self.estimator,
             evaluation,
             X,
@@ -436,8 +444,9 @@ class SelectiveClassifier(RejectClassifier):
             sample_weight=weight,
             caller=self,
         )
+        warn_of_lost_classes(self, evaluated.estimator, classes)
         calibration = calibration_of(
-            evaluated, X, weight, plan, row_seed, labels=y, groups=groups
+            evaluated, X, weight, row_seed, labels=y, groups=groups
         )
         rule = solve_rule(
             self,
@@ -451,7 +460,7 @@ class SelectiveClassifier(RejectClassifier):
             groups=groups,
         )
         self._warn_of_default(rule, classes, loss)
-        return store_fitted(
+        store_fitted(
             self,
             evaluated.estimator,
             uncertainty_score_=evaluated.score.score,
@@ -463,6 +472,8 @@ class SelectiveClassifier(RejectClassifier):
             reject_label_=reject_label,
             seed_=row_seed,
         )
+        warn_of_coarse_scores(self, evaluated, X, weight, rule.coverage, "accepts")
+        return self
 
     def retarget(self, **target: Any) -> Self:
         """Return a copy with a rule for another target, without another fit.

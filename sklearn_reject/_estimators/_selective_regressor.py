@@ -18,7 +18,12 @@ from sklearn_reject._estimators._base import (
     RejectMixin,
     store_fitted,
 )
-from sklearn_reject._estimators._calibration import Calibration, calibration_of
+from sklearn_reject._estimators._calibration import (
+    Calibration,
+    brief,
+    calibration_of,
+    warn_of_coarse_scores,
+)
 from sklearn_reject._estimators._groups import check_group_targets, find_groups
 from sklearn_reject._estimators._rejection_models import (
     check_guarantee,
@@ -38,7 +43,7 @@ from sklearn_reject._fitting import (
     check_cv_choice,
     check_inner,
     draw_seeds,
-    evaluate_out_of_sample,
+    evaluate_for_threshold,
     evaluation_of,
     plan_fits,
     route_params,
@@ -128,8 +133,9 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
     confidence_level : float in ]0, 1[, default=None
         Probability, over the draw of the samples that tune the rule, that
         `target_risk`, `target_coverage` or `target_failure_rate` holds for the
-        population. Needs `cv` as a float, or a frozen regressor with a score that is
-        not learned.
+        population. Needs samples on which neither the regressor nor the score was
+        fitted: the share that `cv` holds out, or those given with a frozen regressor
+        and a score that is not learned.
 
     max_loss : float > 0, default=None
         Largest possible loss, in units of the loss. Needed to certify a `target_risk`,
@@ -138,11 +144,13 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
 
     cv : int, float, splitter, iterable or None, default=None
         Selects the predictions that tune the rule. An int or a splitter pools
-        out-of-fold predictions and fits the regressor on all samples afterwards; None
-        is five folds. A float holds that share of the samples out, and the regressor is
-        fitted on the rest. A learned score is learned from the same predictions, or
-        from five folds of the rest if a share is held out. Each sample that tunes the
-        rule gets a score that was learned without it.
+        out-of-fold predictions and fits the regressor on all samples afterwards. A
+        float holds that share of the samples out, and the regressor is fitted on the
+        rest. None is five folds. But half of the samples are held out with a
+        `confidence_level`, which needs them, and where the scores of folds are coarse,
+        with a few levels that the final fit does not have. A learned score is learned
+        from the same predictions, or from five folds of the rest if a share is held
+        out. Each sample that tunes the rule gets a score that was learned without it.
 
     randomize : bool, default=True
         Whether samples at the threshold are accepted with a probability such that a
@@ -337,7 +345,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
             learns=evaluation.learns,
             stratify=False,
         )
-        evaluated = evaluate_out_of_sample(
+        evaluated = evaluate_for_threshold(
             self.estimator,
             evaluation,
             X,
@@ -347,9 +355,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
             sample_weight=weight,
             caller=self,
         )
-        calibration = calibration_of(
-            evaluated, X, weight, plan, row_seed, groups=groups
-        )
+        calibration = calibration_of(evaluated, X, weight, row_seed, groups=groups)
         rule = solve_rule(
             self,
             target,
@@ -370,6 +376,8 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
             group_by_=self.group_by,
             seed_=row_seed,
         )
+        warn_of_coarse_scores(self, evaluated, X, weight, rule.coverage, "accepts")
+        return self
 
     def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the targets of all samples, rejected or not.
@@ -505,10 +513,13 @@ def check_targets(y):
 
 def check_loss_of_numbers(loss):
     """Return the loss, after refusing one of labels."""
-    resolved = check_loss(loss)
-    if isinstance(resolved, _OF_LABELS):
+    try:
+        resolved = check_loss(loss)
+    except ValueError:  # which names losses of labels, too
+        resolved = None
+    if resolved is None or isinstance(resolved, _OF_LABELS):
         raise ValueError(
-            f"loss={loss!r} is a loss of labels. Use 'squared', 'absolute' or a "
-            "callable (y_true, y_pred) -> (n_samples,)."
+            "loss must be 'squared', 'absolute' or a callable (y_true, y_pred) -> "
+            f"(n_samples,) for numbers, got {brief(loss)}."
         )
     return resolved

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+from sklearn.base import is_classifier
 
 from sklearn_reject._estimators._groups import TRUE_CLASS
 from sklearn_reject._estimators._risk_bounds import (
@@ -260,7 +261,8 @@ def find_target(estimator, default):
     given = given or {RejectCost.name: default}
     target = _TARGETS[next(iter(given))].of_params(given)
     group_by = estimator.group_by
-    if isinstance(group_by, str) and group_by == TRUE_CLASS:
+    is_true_class = isinstance(group_by, str) and group_by == TRUE_CLASS
+    if is_true_class and is_classifier(estimator):
         return target.by_true_class()
     if group_by is not None and isinstance(target, RiskBounds):
         raise ValueError(

@@ -1,5 +1,6 @@
 """Fitting estimators and scores, and evaluating them on samples they have not seen."""
 
+from sklearn_reject._fitting._coarse import avoid_coarse_scores
 from sklearn_reject._fitting._deferral import (
     Gains,
     Opinions,
@@ -23,7 +24,10 @@ from sklearn_reject._fitting._folds import (
     learns,
     needs_samples,
 )
-from sklearn_reject._fitting._out_of_sample import evaluate_out_of_sample
+from sklearn_reject._fitting._out_of_sample import (
+    evaluate_for_threshold,
+    evaluate_out_of_sample,
+)
 from sklearn_reject._fitting._routing import (
     check_inner,
     check_takes_weights,
@@ -37,10 +41,12 @@ from sklearn_reject._fitting._routing import (
 from sklearn_reject._fitting._splits import (
     ALL_ROWS,
     DEFAULT_FOLDS,
+    DEFAULT_SHARE,
     PLUG_IN,
     Plan,
     check_cv_choice,
     check_splits,
+    cv_of,
     inner_folds,
     is_share,
     make_splits,
@@ -52,6 +58,7 @@ from sklearn_reject._fitting._splits import (
 __all__ = [
     "ALL_ROWS",
     "DEFAULT_FOLDS",
+    "DEFAULT_SHARE",
     "PLUG_IN",
     "Answers",
     "FoldScore",
@@ -64,12 +71,15 @@ __all__ = [
     "ask",
     "ask_probabilities",
     "asks_person",
+    "avoid_coarse_scores",
     "check_cv_choice",
     "check_inner",
     "check_splits",
     "check_takes_weights",
+    "cv_of",
     "draw_seeds",
     "evaluate_deferral",
+    "evaluate_for_threshold",
     "evaluate_out_of_sample",
     "evaluation_of",
     "fill_in",

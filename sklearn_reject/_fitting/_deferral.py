@@ -125,7 +125,8 @@ class EvaluatedDeferral:
 
     `calibration` and `pilot` are :class:`Opinions`; the latter, None unless samples are
     held out, are those of the part fitted on, out of fold. `areas` are the areas under
-    the deferral curve of the scores to choose from.
+    the deferral curve of the scores to choose from. `plan` is the one that was
+    followed.
     """
 
     estimator: object
@@ -134,6 +135,25 @@ class EvaluatedDeferral:
     calibration: Opinions
     pilot: Opinions | None
     areas: dict
+    plan: object
+    #: Gains and labels of all samples by the final fit, where folds have coarse ones.
+    final: tuple | None = None
+
+    @property
+    def scores(self):
+        """What a threshold is set on."""
+        return self.calibration.gain
+
+    @property
+    def rows(self):
+        """Which samples were evaluated."""
+        return self.calibration.rows
+
+    def evaluate_final(self, X, y):
+        """Return gains and labels of all samples by the final fit."""
+        response = Response(self.estimator, X)
+        _, gain = evaluate_score(self.score, response, "gain_score")
+        return gain, response.labels
 
 
 def evaluate_deferral(
@@ -197,11 +217,15 @@ def evaluate_deferral(
         if second is not None:
             out_of_fold = Opinions(of_name[name], *values[:2], *second, rows)
     if plan.held_out is None:
-        return EvaluatedDeferral(estimator, expert, score, out_of_fold, None, areas)
+        return EvaluatedDeferral(
+            estimator, expert, score, out_of_fold, None, areas, plan
+        )
     held_out = _evaluate_held_out(estimator, score, gains.loss, samples, plan)
     rows = np.arange(len(y))[plan.held_out]
     calibration = Opinions(*held_out, *second_held_out, rows)
-    return EvaluatedDeferral(estimator, expert, score, calibration, out_of_fold, areas)
+    return EvaluatedDeferral(
+        estimator, expert, score, calibration, out_of_fold, areas, plan
+    )
 
 
 def _check_answers(second, held_out, folds, learns_gain):

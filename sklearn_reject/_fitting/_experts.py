@@ -1,6 +1,6 @@
 """Second opinions: who gives them, what is asked, and what they say out of sample."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from sklearn.base import clone
@@ -85,11 +85,12 @@ class Answers(FoldScore):
     """What an expert says, by its loss, and what it costs where it asks in turn.
 
     `labels` are those that users give for a person (n_samples,), some of which may be
-    missing, or None.
+    missing, or None. What is not fitted is asked once, and `known` then.
     """
 
     loss: object
     labels: np.ndarray | None = None
+    known: dict = field(default_factory=dict)
 
     def fit(self, estimator, samples, rows, caller, context):
         """Fit an expert; where one inside fails, its rows are those of all samples."""
@@ -164,8 +165,11 @@ def _evaluate_fixed(expert, answers, samples, plan, tested):
         losses = losses_where_known(answers.loss, y, labels, "expert_labels")
         found = labels, losses, np.zeros(len(rows))
     else:
-        everything = slice(None) if len(rows) == len(every) else rows
-        found = answers.evaluate(expert, samples, everything, slice(None))
+        if not answers.known:
+            everything = slice(None) if len(rows) == len(every) else rows
+            found = answers.evaluate(expert, samples, everything, slice(None))
+            answers.known.update(rows=rows, found=found)
+        rows, found = answers.known["rows"], answers.known["found"]
     place = np.searchsorted(rows, every)
     return tuple(
         None if part is None else tuple(values[place[part]] for values in found)

@@ -1,11 +1,13 @@
 """What an estimator and its score say about samples that neither has seen."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
+from sklearn_reject._fitting._coarse import avoid_coarse_scores
 from sklearn_reject._fitting._folds import (
     Collected,
     Samples,
@@ -14,7 +16,7 @@ from sklearn_reject._fitting._folds import (
     find_least_share,
 )
 from sklearn_reject._fitting._splits import inner_folds
-from sklearn_reject._sklearn import _safe_indexing
+from sklearn_reject._sklearn import _num_samples, _safe_indexing
 from sklearn_reject._travel import Carried, carry, pack_rows, uncarry, unpack_rows
 from sklearn_reject._validation import take_weight
 
@@ -24,16 +26,37 @@ class Evaluated:
     """A fitted estimator and its score, and what they say out of sample.
 
     `scores` has one entry or row, and `losses` one number, for each of `rows`, and so
-    has `labels` one prediction, where the score keeps it; all are None where the plan
-    evaluates nothing.
+    has `labels` one prediction, where the score keeps it; all are None where the plan,
+    the one that was followed, evaluates nothing.
     """
 
     estimator: object
     score: object
+    plan: object
     scores: np.ndarray | None = None
     losses: np.ndarray | None = None
     labels: np.ndarray | None = None
     rows: object = None
+    #: Scores and labels of all samples by the final fit, where folds have coarse ones.
+    final: tuple | None = None
+
+    def evaluate_final(self, X, y):
+        """Return scores, and labels if any, of all samples by the final fit."""
+        samples, every = Samples(X, y), np.arange(_num_samples(X))
+        found = self.score.evaluate(self.estimator, samples, every, self.plan.final)
+        return found[0], *found[2:]
+
+
+def evaluate_for_threshold(estimator, score, X, y, *, plan, caller, **given):
+    """Evaluate as :func:`evaluate_out_of_sample` does, for a threshold on the scores.
+
+    Default folds whose scores are coarse are replaced by a share held out.
+    """
+    evaluate = partial(
+        evaluate_out_of_sample, estimator, score, X, y, caller=caller, **given
+    )
+    weight = given["sample_weight"]
+    return avoid_coarse_scores(evaluate, plan, X, y, weight, caller.random_state)
 
 
 def evaluate_out_of_sample(
@@ -81,7 +104,7 @@ def evaluate_out_of_sample(
     if plan.held_out is not None:
         rows = plan.held_out
         values = score.evaluate(estimator, samples, rows, plan.final)
-    return Evaluated(estimator, score, *values, rows=rows)
+    return Evaluated(estimator, score, plan, *values, rows=rows)
 
 
 def cross_fit(score, seen, collected, weight, rows, folds, n_jobs):

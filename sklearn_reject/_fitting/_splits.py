@@ -19,6 +19,12 @@ from sklearn_reject.exceptions import warn_user
 
 DEFAULT_FOLDS = 5
 
+#: The share that `cv=None` holds out where folds will not do. On nine sets, with two
+#: classifiers and two targets, .95 certified a coverage of .053 / .43 / .64 with 500 /
+#: 2,000 / 10,000 samples. A share of .3 certified .025 / .35 / .65, one of .4 .037 /
+#: .42 / .65, and one of .6 .060 / .44 / .63.
+DEFAULT_SHARE = 0.5
+
 #: The `cv` that asks for a rule which compares probabilities as they are.
 PLUG_IN = "plug_in"
 
@@ -33,12 +39,14 @@ class Plan:
     `folds` are (train, test) of fits that only serve to evaluate; `final` are the rows
     of the fit that is kept, and `held_out` the rows that evaluate it, None where the
     folds do or nothing does; they were drawn class by class if it `is_stratified`.
+    It `is_default` where `cv` leaves the folds to us.
     """
 
     final: np.ndarray | slice
     folds: tuple = ()
     held_out: np.ndarray | slice | None = None
     is_stratified: bool = False
+    is_default: bool = False
 
 
 def plan_fits(owner, X, y, split_params, *, learns, stratify, needs_data=True):
@@ -52,17 +60,25 @@ def plan_fits(owner, X, y, split_params, *, learns, stratify, needs_data=True):
     is_frozen = isinstance(owner.estimator, FrozenEstimator)
     if is_frozen and not learns:
         return Plan(ALL_ROWS, held_out=ALL_ROWS)
-    if not needs_data and not learns and is_default(owner.cv):
+    cv = cv_of(owner)
+    if not needs_data and not learns and is_default(cv):
         return Plan(ALL_ROWS)
     splits = make_splits(
-        owner.cv,
+        cv,
         X,
         y,
         stratify=stratify,
         random_state=owner.random_state,
         split_params=split_params,
     )
-    return replace(plan_of_splits(owner.cv, splits), is_stratified=stratify)
+    plan = plan_of_splits(cv, splits)
+    return replace(plan, is_stratified=stratify, is_default=is_default(cv))
+
+
+def plan_to_hold_out(y, stratify, random_state):
+    """Return the plan that holds a share out where default folds will not do."""
+    splits = [_hold_out(DEFAULT_SHARE, y, stratify, random_state)]
+    return replace(plan_of_splits(DEFAULT_SHARE, splits), is_stratified=stratify)
 
 
 def plan_of_splits(cv, splits):
@@ -77,6 +93,13 @@ def inner_folds(rows, y, stratify):
     """Return the default folds of some rows."""
     splits = _default_folds(y[rows], stratify)
     return tuple((rows[train], rows[test]) for train, test in splits)
+
+
+def cv_of(owner):
+    """Return the `cv` of a meta-estimator; None with a confidence holds a share out."""
+    if owner.cv is None and getattr(owner, "confidence_level", None) is not None:
+        return DEFAULT_SHARE
+    return owner.cv
 
 
 def is_default(cv):

@@ -133,7 +133,7 @@ def test_few_samples_are_infeasible():
         ({"target": {0: 0}}, f"{NAME} of .*0 must be in"),
         ({"target": 0}, f"{NAME} must be in"),
         ({"loss": "absolute"}, f"max_loss is needed to promise a {NAME}"),
-        ({"confidence_level": 0.9, "cv": None}, "leaves none"),
+        ({"confidence_level": 0.9, "cv": 5}, "leaves none"),
         ({"cv": "plug_in"}, f"cannot be combined with {NAME}=0.06 and uncertainty"),
     ],
     ids=lambda value: ",".join(value) if isinstance(value, dict) else "",

@@ -352,7 +352,7 @@ def test_score_of_a_person_takes_labels():
         ({"max_deferral": 0.1, "deferral_cost": 1}, y[FIT], r"At most one of"),
         ({"confidence_level": 0.9, "cv": 0.3}, y[FIT], r"no bound"),
         (
-            {"confidence_level": 0.9, "max_deferral": 0.2},
+            {"confidence_level": 0.9, "max_deferral": 0.2, "cv": 5},
             y[FIT],
             r"needs samples on which",
         ),

@@ -47,8 +47,10 @@ def test_answers_that_are_numpy_scalars_are_no_gaps(labels):
         None if gap else label for gap, label in zip(gaps, labels[FIT], strict=True)
     ]
     assert isinstance(scalars[1], np.generic)
-    expected = confident().fit(X[FIT], labels[FIT], expert_labels=known)
-    model = confident().fit(X[FIT], labels[FIT], expert_labels=scalars)
+    expected, model = (
+        confident(estimator=GaussianNB()).fit(X[FIT], labels[FIT], expert_labels=given)
+        for given in (known, scalars)
+    )
     assert model.rule_ == expected.rule_
     assert model.rule_.n_asked == 200 - gaps.sum()
 
@@ -186,9 +188,10 @@ def test_labels_that_nobody_would_look_at():
 
 def test_warnings_are_given_once_in_a_cascade():
     inner = confident(DummyClassifier(), estimator=GaussianNB())
+    outer = confident(inner, estimator=KNeighborsClassifier(3))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        fit(confident(inner))
+        fit(outer)
     messages = [str(warning.message) for warning in caught]
     assert len(messages) == len(set(messages)) == 1
     assert messages[0].startswith("Nothing is deferred")

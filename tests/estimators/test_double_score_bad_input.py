@@ -65,7 +65,7 @@ def double(estimator=NAIVE, **options):
             r"confidence_level must be a number in \]0, 1\[",
         ),
         (
-            RATES | {"confidence_level": 0.9},
+            RATES | {"confidence_level": 0.9, "cv": 5},
             "needs samples that are used neither to fit nor to tune",
         ),
         (
@@ -124,8 +124,15 @@ def test_ood_label_that_the_frozen_classifier_knows():
     frozen = FrozenEstimator(GaussianNB().fit(X, y))
     with pytest.raises(ValueError, match="ood_label=-1 is one of the classes"):
         double(frozen, ood_label=-1, **RATES).fit(X, y)
-    with pytest.raises(ValueError, match="y has no row with ood_label=None"):
+    with pytest.raises(ValueError, match="-1 is a class with ood_label='auto'"):
         double(frozen, **RATES).fit(X, y)
+
+
+def test_minus_one_as_one_of_two_classes():
+    with pytest.raises(
+        ValueError, match=r"-1 is a class .* so no sample is OOD, and max_fpr=.* needs"
+    ):
+        double(**RATES).fit(X, np.where(y == y[0], -1, 0))
 
 
 def test_infeasible_bounds_say_what_is_attainable():

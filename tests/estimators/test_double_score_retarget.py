@@ -207,7 +207,9 @@ def test_a_confidence_needs_the_samples_held_out():
     message = (
         "confidence_level=0.9 is not possible with this fit, which has held out no"
     )
-    with pytest.raises(ValueError, match=message + ".* Fit with a confidence and"):
+    with pytest.raises(
+        ValueError, match=message + ".* Call fit with a confidence_level"
+    ):
         model.retarget(confidence_level=0.9)
     certified = double(**CERTIFIED).fit(X, y)
     message = (

@@ -540,10 +540,10 @@ def test_scores_of_unequal_groups_are_not_compared():
     by_place = SelectiveClassifier(
         model, uncertainty_score=shifted, target_coverage=1.0, group_by=1
     )
-    with pytest.warns(RejectionWarning, match="seems to have the wrong sign"):
+    with pytest.warns(RejectionWarning, match="ranks the errors backwards"):
         clone(by_place).set_params(group_by=None).fit(rows, labels)
     by_place.fit(rows, labels)
-    with pytest.warns(RejectionWarning, match="seems to have the wrong sign"):
+    with pytest.warns(RejectionWarning, match="ranks the errors backwards"):
         by_place.set_params(uncertainty_score=turned).fit(rows, labels)
 
 
@@ -568,6 +568,9 @@ def test_regressors():
     other = model.retarget(target_coverage={0: 0.2, 1: 0.5, 2: 1.0})
     assert other.rule_.rules[2].coverage == 1
     assert other.retarget(group_by=None, target_coverage=0.5).rule_.coverage == 0.5
+    for target in ({"target_risk": 0.1}, {"target_coverage": 0.5}):
+        with pytest.raises(ValueError, match=r"true classes, and a regressor has none"):
+            SelectiveRegressor(LinearRegression(), group_by="class", **target).fit(X, y)
     with pytest.raises(ValueError, match="a regressor predicts numbers"):
         other.retarget(group_by="prediction", target_coverage=0.5)
 

@@ -75,8 +75,8 @@ def test_a_frozen_classifier_gets_folds_for_the_score():
     frozen = FrozenEstimator(GaussianNB().fit(X, Y))
     model = SelectiveClassifier(frozen, target_coverage=0.8, uncertainty_score=KNN(1))
     assert (model.fit(X, Y).calibration_.scores > 0).all()
-    with pytest.raises(ValueError, match="Hold a share out"):
-        clone(model).set_params(confidence_level=0.9).fit(X, Y)
+    certified = clone(model).set_params(confidence_level=0.9).fit(X, Y)
+    assert certified.rule_.certificate.n_samples == len(X) // 2
     # One that was fitted before stays as it is, and takes no folds.
     fitted = KNN(1).fit(X, Y, estimator=frozen)
     model = clone(model).set_params(uncertainty_score=FrozenEstimator(fitted))

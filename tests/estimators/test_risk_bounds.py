@@ -256,7 +256,7 @@ def test_regressors_have_no_classes():
         ({"min_recall": 0.9, "loss": [[0, 1], [2, 0]]}, "Use loss='zero_one'"),
         ({"min_recall": 0.9, "loss": "absolute"}, "Use loss='zero_one'"),
         ({"min_recall": 0.9, "cv": "plug_in"}, "cannot be combined with min_recall"),
-        ({"min_recall": 0.9, "confidence_level": 0.9}, "leaves none"),
+        ({"min_recall": 0.9, "confidence_level": 0.9, "cv": 5}, "leaves none"),
         (
             {"min_recall": {0: 1.0}, "confidence_level": 0.9, "cv": 0.5},
             r"target of 1 - recall\[0\] is 0",
@@ -351,7 +351,7 @@ X0 = NOISE.integers(0, 2, size=(600, 1)) + NOISE.normal(scale=0.1, size=(600, 1)
 y0 = np.where(NOISE.random(600) < 0.2, X0[:, 0] < 0.5, X0[:, 0] > 0.5).astype(int)
 
 
-@pytest.mark.filterwarnings("ignore:The uncertainty score seems to have the wrong sign")
+@pytest.mark.filterwarnings("ignore:The uncertainty score ranks the errors backwards")
 @pytest.mark.filterwarnings("ignore:The samples that the rule accepts have risk")
 @pytest.mark.parametrize("options", [{}, {"confidence_level": 0.8, "cv": 0.6}], ids=str)
 def test_what_can_be_met_instead(options):

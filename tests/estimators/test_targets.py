@@ -188,10 +188,26 @@ def test_score_of_the_wrong_sign_is_told():
     selective = SelectiveClassifier(
         GaussianNB(), uncertainty_score=confidence_level, reject_cost=0.1
     )
-    with tells_of("the wrong sign: the.* has risk .*the whole set has"):
+    with tells_of("ranks the errors backwards: the.* has risk .*the whole set has"):
         selective.fit(X, y)
     with tells_of("more than all samples"), tells_of("Change the sign"):
         selective.set_params(reject_cost=None, target_coverage=0.8).fit(X, y)
+
+
+def test_score_of_ours_has_no_sign_to_change():
+    rng = np.random.default_rng(0)
+    X = rng.random((1000, 1))
+    # Where the classifier is sure it is wrong: it knows the labels of another place.
+    frozen = FrozenEstimator(GaussianNB().fit(X, X[:, 0] > 0.5))
+    y = (X[:, 0] > 0.5) ^ (abs(X[:, 0] - 0.5) > 0.2)
+    selective = SelectiveClassifier(frozen, target_coverage=0.8)
+    with (
+        tells_of("more than all samples"),
+        tells_of(
+            "ranks the errors backwards.*Use another, such as one that is learned"
+        ),
+    ):
+        selective.fit(X, y)
 
 
 def test_rule_that_rejects_everything_is_told():
@@ -455,10 +471,10 @@ def test_what_cannot_be_retargeted():
     with pytest.raises(ValueError, match="At most one"):
         selective.retarget(target_risk=0.1, reject_cost=0.2)
     folds = SelectiveClassifier(GaussianNB(), target_coverage=0.5).fit(X, y)
-    with pytest.raises(ValueError, match="leaves none"):
+    with pytest.raises(ValueError, match="held out none, or one drawn class by class"):
         folds.retarget(target_coverage=0.6, confidence_level=0.9)
     by_class = clone(folds).set_params(cv=0.4).fit(X, y)
-    with pytest.raises(ValueError, match="stratified by class"):
+    with pytest.raises(ValueError, match="held out none, or one drawn class by class"):
         by_class.retarget(target_coverage=0.6, confidence_level=0.9)
 
 
@@ -466,3 +482,12 @@ def test_calibrated_probabilities_are_checked_on_data_too():
     model = CalibratedClassifierCV(GaussianNB(), cv=2)
     selective = SelectiveClassifier(model, reject_cost=0.2).fit(X2, y2)
     assert len(selective.calibration_.rows) == len(y2)
+
+
+@pytest.mark.parametrize("loss", ["mae", "zero_one", [[0, 1], [1, 0]], None])
+def test_losses_that_are_not_of_numbers(loss):
+    X = np.arange(30.0)[:, np.newaxis]
+    selective = SelectiveRegressor(LinearRegression(), target_coverage=0.8, loss=loss)
+    with pytest.raises(ValueError, match="'squared', 'absolute' or a callable") as info:
+        selective.fit(X, X[:, 0])
+    assert "zero_one" not in str(info.value).partition("got")[0]

@@ -230,7 +230,7 @@ def test_a_frame_with_other_labels_is_refused_by_all_estimators():
     ):
         with pytest.raises(ValueError, match="'benign' is missing"):
             estimator.fit(X, y)
-    with pytest.raises(ValueError, match="is a loss of labels"):
+    with pytest.raises(ValueError, match="'squared', 'absolute' or a callable"):
         SelectiveRegressor(LinearRegression(), loss=FRAME, reject_cost=1).fit(
             X, X[:, 0]
         )

@@ -1,0 +1,223 @@
+"""What `cv=None` stands for: folds, or a share held out where folds will not do."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import make_classification
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from sklearn_reject import (
+    DeferringClassifier,
+    DoubleScoreOODClassifier,
+    SelectiveClassifier,
+    SelectiveRegressor,
+)
+from sklearn_reject.exceptions import RejectionWarning
+
+N_FIT = 1000
+
+
+def draw(seed, n_new=4000):
+    X, y = make_classification(
+        N_FIT + n_new, n_features=6, n_informative=4, flip_y=0.15, random_state=seed
+    )
+    return X[:N_FIT], y[:N_FIT], X[N_FIT:]
+
+
+def tree(depth):
+    return DecisionTreeClassifier(max_depth=depth, random_state=0)
+
+
+def coverage_error(classifier, X, y, X_new, **options):
+    """Return by how much the coverage of new samples is above that of the rule."""
+    selective = SelectiveClassifier(
+        classifier, target_coverage=0.8, random_state=0, **options
+    )
+    return selective.fit(X, y).accept_proba(X_new).mean() - 0.8
+
+
+def deferral_error(classifier, X, y, X_new, **options):
+    """Return the same of the share that is deferred."""
+    deferring = DeferringClassifier(
+        classifier, KNeighborsClassifier(), max_deferral=0.2, **options
+    )
+    deferring.set_params(gain_score="confidence", random_state=0).fit(X, y)
+    return deferring.defer_proba(X_new).mean() - deferring.rule_.deferral_rate
+
+
+def tpr_error(classifier, X, y, X_new, **options):
+    """Return the same of the share of ID samples that a double score accepts."""
+    X = np.concatenate([X, X[:200] + 9])
+    y = np.concatenate([y, np.full(200, -1)])
+    double = DoubleScoreOODClassifier(
+        classifier, min_tpr=0.8, max_fpr=1.0, novelty_score="msp", **options
+    )
+    double.set_params(random_state=0).fit(X, y)
+    return double.accept_proba(X_new).mean() - double.rule_.tpr
+
+
+ISOTONIC = CalibratedClassifierCV(GaussianNB(), method="isotonic", ensemble=False)
+
+
+@pytest.mark.parametrize("error_of", [coverage_error, deferral_error, tpr_error])
+@pytest.mark.parametrize(
+    "classifier", [tree(1), tree(2), tree(3), tree(5), ISOTONIC, GaussianNB()]
+)
+def test_new_samples_are_as_those_that_tuned_the_rule(classifier, error_of):
+    errors = [error_of(classifier, *draw(seed)) for seed in range(8)]
+    assert abs(np.mean(errors)) < 0.03
+    assert np.abs(errors).max() < 0.08
+
+
+def test_constant_features_accept_a_share():
+    _, y, _ = draw(0)
+    X = np.ones((N_FIT, 2))
+    selective = SelectiveClassifier(tree(1), target_coverage=0.8, random_state=0)
+    selective.fit(X[:-3], y[:-3])  # so that the classes of folds differ
+    assert selective.accept_proba(X).mean() == pytest.approx(0.8, abs=1e-6)
+
+
+@pytest.mark.parametrize("error_of", [coverage_error, deferral_error, tpr_error])
+def test_folds_asked_for_stay_with_a_warning_of_both_shares(error_of):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        errors = [error_of(tree(2), *draw(seed), cv=5) for seed in range(6)]
+    told = [str(each.message) for each in caught]
+    pattern = r"folds of cv=5 .* (accept|defer)s ([\d.]+) of the cal.* ([\d.]+) of X"
+    found = [re.search(pattern, each) for each in told]
+    # Where both shares are the same, there is nothing to tell.
+    assert 0 < len(found) <= 6
+    gaps = sorted(float(each[3]) - float(each[2]) for each in found)
+    largest = sorted(errors, key=abs)[-len(gaps) :]
+    np.testing.assert_allclose(gaps, sorted(largest), atol=0.08)
+
+
+@pytest.mark.parametrize(
+    ("classifier", "n_calibration"),
+    [
+        (LogisticRegression(), N_FIT),
+        (DecisionTreeClassifier(random_state=0), N_FIT),
+        (KNeighborsClassifier(), N_FIT),
+        (tree(3), N_FIT // 2),
+    ],
+)
+def test_folds_where_scores_mean_the_same(classifier, n_calibration):
+    X, y, _ = draw(0)
+    selective = SelectiveClassifier(classifier, target_coverage=0.8).fit(X, y)
+    assert len(selective.calibration_.rows) == n_calibration
+
+
+def test_weights_count_as_repeats():
+    X, y, _ = draw(0)
+    half = np.arange(N_FIT) < N_FIT // 2
+    selective = SelectiveClassifier(tree(2), target_coverage=0.8, random_state=0)
+    selective.fit(X, y, sample_weight=1.0 * half)
+    weight = selective.calibration_.sample_weight
+    assert len(weight) == N_FIT // 2
+    assert np.average(
+        selective.accept_proba(X[selective.calibration_.rows]), weights=weight
+    ) == pytest.approx(0.8)
+
+
+def test_an_expert_is_asked_once():
+    X, y, _ = draw(0)
+    asked, knows = [], KNeighborsClassifier(1).fit(X, y)
+
+    def expert(rows):
+        asked.append(len(rows))
+        return knows.predict(rows)
+
+    deferring = DeferringClassifier(
+        tree(2), expert, max_deferral=0.2, gain_score="confidence"
+    )
+    assert len(deferring.fit(X, y).calibration_.rows) == N_FIT // 2
+    assert asked == [N_FIT]
+
+
+LOGISTIC = LogisticRegression(max_iter=1000)
+
+
+def selective(**options):
+    return SelectiveClassifier(LOGISTIC, target_coverage=0.6, **options)
+
+
+def regressor(**options):
+    return SelectiveRegressor(LinearRegression(), target_coverage=0.6, **options)
+
+
+def deferring(**options):
+    return DeferringClassifier(
+        LOGISTIC,
+        KNeighborsClassifier(),
+        max_deferral=0.4,
+        gain_score="confidence",
+        **options,
+    )
+
+
+def double(**options):
+    return DoubleScoreOODClassifier(LOGISTIC, min_tpr=0.6, **options)
+
+
+@pytest.mark.parametrize("make", [selective, regressor, deferring, double])
+def test_a_confidence_level_holds_half_of_the_samples_out(make):
+    X, y, X_new = draw(0)
+    found, same, other = (
+        make(confidence_level=0.9, cv=cv, random_state=0).fit(X, y)
+        for cv in (None, 0.5, 0.3)
+    )
+    assert found.rule_.certificate is not None
+    assert found.rule_ == same.rule_ != other.rule_
+    decide = "defer" if make is deferring else "accept"
+    np.testing.assert_array_equal(
+        getattr(found, decide)(X_new), getattr(same, decide)(X_new)
+    )
+
+
+@pytest.mark.parametrize("make", [selective, deferring, double])
+def test_folds_cannot_be_certified(make):
+    X, y, _ = draw(0)
+    with pytest.raises(ValueError, match=r"cv=5 leaves none. Set cv=None, which"):
+        make(confidence_level=0.9, cv=5).fit(X, y)
+
+
+def test_frozen_estimators_are_certified_on_all_samples():
+    X, y, X_new = draw(0)
+    frozen = FrozenEstimator(LogisticRegression().fit(X_new, X_new[:, 0] > 0))
+    certified = SelectiveClassifier(
+        frozen, target_coverage=0.5, confidence_level=0.9
+    ).fit(X, y > 0)
+    assert certified.rule_.certificate.n_samples == N_FIT
+
+
+def test_retarget_needs_a_fit_with_a_confidence_level():
+    X, y, _ = draw(0)
+    with pytest.raises(ValueError, match=r"held out none.* fit with a confidence_lev"):
+        selective().fit(X, y).retarget(confidence_level=0.9)
+
+
+@pytest.mark.parametrize("make", [selective, deferring, double])
+def test_classes_that_are_held_out_whole_are_named(make):
+    X, y, _ = draw(0)
+    y = y.astype(object)
+    y[:6] = [*"abcdef"]
+    y = y.astype(str)
+    model = make(confidence_level=0.9, random_state=0)
+    with pytest.warns(RejectionWarning, match="fitted without the classes") as caught:
+        model.fit(X, y)
+    fitted = model.estimator_.classes_.tolist()
+    [told] = [str(w.message) for w in caught if "without the classes" in str(w.message)]
+    for label in "abcdef":
+        assert (repr(label) in told) == (label not in fitted)
+    if make is selective:
+        parts = [part.name for part in model.report(X, y).parts]
+        assert [f"true {label}, never fitted" in parts for label in "abcdef"] == [
+            label not in fitted for label in "abcdef"
+        ]
