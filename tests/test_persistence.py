@@ -173,6 +173,7 @@ def fit(name):
     "name",
     [pytest.param(n, marks=[HEAVY] if n in IS_HEAVY else []) for n in FITTED],
 )
+@pytest.mark.filterwarnings("ignore:Fits to the folds")
 def test_decisions_are_the_same(name, way):
     fitted, others = fit(name)
     restored = way(fitted, others)
