@@ -383,6 +383,7 @@ def test_fit_that_fails_midway_is_no_fit(options):
         check_is_fitted(selective)
 
 
+@pytest.mark.filterwarnings("ignore:Fits to the folds")
 def test_fold_without_a_class():
     # A classifier that knows one class only is certain, and always wrong here.
     options = {"estimator": GaussianNB(), "cv": PredefinedSplit(y)}
