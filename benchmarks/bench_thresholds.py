@@ -18,19 +18,13 @@ from benchmarks._timing import interleaved_medians, peak_bytes, seconds
 from benchmarks.papers._rzmr20_classifiers import KINDS, out_of_fold
 from benchmarks.papers._rzmr20_data import SETS, load, missing_file
 from sklearn_reject import EnsembleThresholdTuner
-from sklearn_reject._curves import pn_auc_score
-from sklearn_reject.thresholds import check_documents
-from sklearn_reject.thresholds._analytic import analytic_path
-from sklearn_reject.thresholds._direct import direct_point
-from sklearn_reject.thresholds._documents import RULES, predict_positive
-from sklearn_reject.thresholds._graph import best_grid_path, graph_path
-from sklearn_reject.thresholds._grid import count_table, threshold_grid
-from sklearn_reject.thresholds._point import point_on_path
+from sklearn_reject.metrics import pn_auc_score
+from sklearn_reject.thresholds import operating_point, optimal_path, pn_table
 
 TITLE = "joint thresholds, 1 % positives, one thread"
 
-# True positives that a false positive has to buy.
-_DERIVATIVE = 0.2
+# False positives that a true positive may cost.
+_PRICE = 5
 
 # Of those in the paper's tables, the ones that are fitted in seconds.
 _KINDS = ("svm", "tree", "bayes")
@@ -50,12 +44,6 @@ def run():
         yield from _smooth_rows()
 
 
-def make_documents(n_documents, n_classifiers, rule="any", seed=0, rate=0.01):
-    """Return documents of which all were rated."""
-    scores, y = _make_scores(n_documents, n_classifiers, seed, rate)
-    return check_documents(scores, y, rule=rule)
-
-
 def _make_scores(n_documents, n_classifiers, seed=0, rate=0.01):
     """Return scores that find different positives, and labels."""
     rng = np.random.default_rng(seed)
@@ -64,25 +52,19 @@ def _make_scores(n_documents, n_classifiers, seed=0, rate=0.01):
     return rng.normal(size=lift.shape) + lift * y[:, np.newaxis], y
 
 
-def _tabulate(documents, n_thresholds):
-    return count_table(documents, threshold_grid(documents, n_thresholds))
-
-
 def _spell(n_classifiers):
     return f"{n_classifiers} classifier{'s' * (n_classifiers > 1)}"
 
 
 def _table_rows():
-    documents = make_documents(10**6, 2)
-    shuffled = documents.scores[:, 0].copy()
+    scores, y = _make_scores(10**6, 2)
+    shuffled = scores[:, 0].copy()
     what = "1,000,000 documents, 2 classifiers, m = 1,000: grid and table, in np.sort"
-    ours = partial(_tabulate, documents, 1000)
+    ours = partial(pn_table, scores, y, n_thresholds=1000)
     yield ratio_row(what, 20, ours, partial(np.sort, shuffled), repeats=5)
-    table = _tabulate(make_documents(10**4, 2), 1000)
-    for name, function in (
-        ("table", partial(_tabulate, make_documents(10**4, 2), 1000)),
-        ("best path", partial(best_grid_path, table)),
-    ):
+    tabulate = partial(pn_table, *_make_scores(10**4, 2), n_thresholds=1000)
+    table = tabulate()
+    for name, function in (("table", tabulate), ("best path", table.optimal_path)):
         what = f"m = 1,000: peak memory of the {name}, bytes a node"
         details = "32 are reckoned with, and the documents"
         measured = f"{peak_bytes(function) / table.fp.size:.3g}"
@@ -91,16 +73,16 @@ def _table_rows():
 
 def _grid_rows():
     for n_classifiers, m, limit in ((2, 1000, 0.15), (3, 200, 2)):
-        table = _tabulate(make_documents(10**5, n_classifiers), m)
-        contenders = {"ours": partial(best_grid_path, table)}
+        table = pn_table(*_make_scores(10**5, n_classifiers), n_thresholds=m)
+        contenders = {"ours": table.optimal_path}
         time = interleaved_medians(contenders, repeats=3)["ours"]
         what = f"{_spell(n_classifiers)}, m = {m:,}: best path after the table"
         yield at_most(what, limit, time, " s")
 
 
 def _bellman_ford_rows():
-    table = _tabulate(make_documents(10**5, 2), 100)
-    ours = partial(best_grid_path, table)
+    table = pn_table(*_make_scores(10**5, 2))
+    ours = table.optimal_path
     repeated = interleaved_medians({"ours": ours}, repeats=11)["ours"]
     graph, shift = _as_graph(table)
     lengths = []
@@ -130,8 +112,7 @@ def _as_graph(table):
 
 def _pairs_rows():
     for n_classifiers in (10, 20):
-        documents = make_documents(10**5, n_classifiers)
-        time = seconds(partial(graph_path, documents, search="pairs"))
+        time = seconds(partial(optimal_path, *_make_scores(10**5, n_classifiers)))
         what = f"100,000 documents, {_spell(n_classifiers)}, m = 100: pairs"
         if n_classifiers == 10:
             yield at_most(what, 60, time, " s")
@@ -141,46 +122,46 @@ def _pairs_rows():
 
 def _direct_rows():
     for n_classifiers, limit in ((1, None), (2, None), (5, 1), (10, 3)):
-        documents = make_documents(10**5, n_classifiers)
-        work = partial(direct_point, documents, _DERIVATIVE)
-        time = interleaved_medians({"ours": work}, repeats=1)["ours"]
+        time = seconds(partial(_find_point, *_make_scores(10**5, n_classifiers)))
         what = f"100,000 documents, {_spell(n_classifiers)}: direct optimum"
         if limit is None:
             yield Row(what, "", show_time(time))
         else:
             yield at_most(what, limit, time, " s")
     # So many pairs of thresholds, 1e8, that a table of all takes seconds.
-    documents = make_documents(10**5, 2, "all", rate=0.1)
-    time = seconds(partial(direct_point, documents, _DERIVATIVE))
+    scores, y = _make_scores(10**5, 2, rate=0.1)
+    time = seconds(partial(_find_point, scores, y, rule="all"))
     what = "100,000 documents, 10 % positives, 2 classifiers: direct optimum of all"
     yield at_most(what, 1, time, " s")
+
+
+def _find_point(scores, y, method="direct", rule="any"):
+    return operating_point(scores, y, method=method, rule=rule, max_fp_per_tp=_PRICE)
 
 
 def _never_below_rows():
     """Compare what the direct optimum attains with the best points of both paths."""
     for n_classifiers in (1, 2, 3):
         margins = [
-            _margin(make_documents(5000, n_classifiers, rule, seed))
+            _margin(*_make_scores(5000, n_classifiers, seed), rule)
             for seed in range(5)
-            for rule in RULES
+            for rule in ("any", "all")
         ]
         what = f"{_spell(n_classifiers)}, 10 samples: direct above the better path"
         details = f"by {max(margins):.3g} at most"
         yield at_least(what, 0, min(margins), "", details)
 
 
-def _margin(documents):
-    paths = graph_path(documents), analytic_path(documents)
-    points = [path.thresholds[point_on_path(path, _DERIVATIVE)] for path in paths]
-    direct = direct_point(documents, _DERIVATIVE, starts=points)
-    return _gain(documents, direct) - max(_gain(documents, point) for point in points)
-
-
-def _gain(documents, thresholds):
-    fp, tp = documents.count(
-        predict_positive(documents.scores, thresholds, documents.rule)
+def _margin(scores, y, rule):
+    direct, *others = (
+        _find_point(scores, y, method, rule)
+        for method in ("direct", "graph", "analytic")
     )
-    return tp - _DERIVATIVE * fp
+    return _gain(direct) - max(map(_gain, others))
+
+
+def _gain(point):
+    return point.tp - point.fp / _PRICE
 
 
 # One classifier
@@ -202,14 +183,14 @@ class ScoreColumn(ClassifierMixin, BaseEstimator):
 
 def _objective(y_true, y_pred):
     _, fp, _, tp = confusion_matrix(y_true, y_pred).ravel()
-    return tp - _DERIVATIVE * fp
+    return tp - fp / _PRICE
 
 
 def _lean_objective(y_true, y_pred):
     """Return the same without any check, which is most of the time."""
     positive, predicted = y_true == 1, y_pred == 1
     tp = np.count_nonzero(positive & predicted)
-    return tp - _DERIVATIVE * (np.count_nonzero(predicted) - tp)
+    return tp - (np.count_nonzero(predicted) - tp) / _PRICE
 
 
 def _single_rows():
@@ -217,7 +198,7 @@ def _single_rows():
     theirs = _search_a_grid(X, y, _objective)
     lean = _search_a_grid(X, y, _lean_objective)
     ours = EnsembleThresholdTuner(
-        None, method="direct", target_derivative=_DERIVATIVE, cv="prefit"
+        None, method="direct", max_fp_per_tp=_PRICE, cv="prefit"
     )
     contenders = {"ours": ours, "theirs": theirs, "lean": lean}
     times = interleaved_medians(
@@ -231,7 +212,7 @@ def _single_rows():
     what = "the same, with a metric of theirs that checks nothing"
     yield Row(what, "", gain, "", f"against {show_time(times['lean'])}")
     values = [_objective(y, tuned.predict(X)) for tuned in (ours, theirs)]
-    what = f"the same: TP - {_DERIVATIVE:g} FP above that of TunedThresholdClassifierCV"
+    what = f"the same: TP - FP / {_PRICE} above that of TunedThresholdClassifierCV"
     details = f"{values[0]:.6g} against {values[1]:.6g}"
     yield at_least(what, 0, values[0] - values[1], "", details)
 
@@ -289,7 +270,9 @@ def _make_classifier(kind):
 
 
 def _share_closed(scores, y, rule):
-    documents = check_documents(scores, y, rule=rule)
-    single = max(pn_auc_score(column, documents.is_positive) for column in scores.T)
-    gap = graph_path(documents, n_thresholds=1000).area - single
-    return (analytic_path(documents).area - single) / gap
+    single = max(pn_auc_score(y, column) for column in scores.T)
+    graph, analytic = (
+        optimal_path(scores, y, rule=rule, method=method, n_thresholds=1000).area
+        for method in ("graph", "analytic")
+    )
+    return (analytic - single) / (graph - single)

@@ -80,7 +80,7 @@ def fit_double():
 def fit_tuner():
     X, y = load_digits(return_X_y=True)
     classifiers = [("linear", _linear()), ("bayes", GaussianNB())]
-    EnsembleThresholdTuner(classifiers, target_derivative=0.2).fit(X, y == 8)
+    EnsembleThresholdTuner(classifiers, max_fp_per_tp=5).fit(X, y == 8)
 
 
 def _linear():

@@ -85,7 +85,7 @@ tuner = partial(
         ("tree", DecisionTreeClassifier(random_state=0)),
         ("knn", KNeighborsClassifier(1)),
     ],
-    target_derivative=1.0,
+    max_fp_per_tp=1.0,
     unrated_label=None,
     cv=Resubstitution(),
 )
@@ -186,9 +186,9 @@ CONFIGURATIONS = {
     ),
     "tuner": tuner(),
     "tuner, all": tuner(rule="all"),
-    "tuner, analytic": tuner(method="analytic", smoothing="isotonic"),
+    "tuner, analytic": tuner(method="analytic"),
     "tuner, direct": tuner(method="direct"),
-    "tuner, pairs": tuner(search="pairs", n_thresholds=10, spacing="uniform"),
+    "tuner, few thresholds": tuner(n_thresholds=10),
     "tuner, one forest": EnsembleThresholdTuner(
         [("forest", RandomForestClassifier(20, bootstrap=False, random_state=0))],
         max_fp_per_tp=3,
@@ -274,7 +274,7 @@ TAKES_NO_WEIGHTS = {
     "tuner, all",
     "tuner, analytic",
     "tuner, direct",
-    "tuner, pairs",
+    "tuner, few thresholds",
 }
 OF_WEIGHTS = {
     "check_classifiers_one_label_sample_weights",

@@ -10,6 +10,7 @@ import numpy as np
 
 from benchmarks.papers._rzmr20_classifiers import KINDS, score_split
 from benchmarks.papers._rzmr20_data import load
+from benchmarks.papers._rzmr20_power import power_path
 from benchmarks.papers._rzmr20_tuning import tune_directly, tune_on_path
 from sklearn_reject.thresholds import optimal_path
 
@@ -80,8 +81,12 @@ def _areas_of_better(scored, paths):
 def find_paths(scored, rule):
     """Return the paths of two classifiers, {name: ThresholdPath}."""
     find = partial(optimal_path, scored.tuning, scored.y_tuning, rule=rule)
-    families = {name: find(method="analytic", family=name) for name in FAMILIES}
-    return families | {"graph": find(), "fine graph": find(n_thresholds=N_THRESHOLDS)}
+    return {
+        "log_odds": find(method="analytic"),
+        "power": power_path(scored.tuning, scored.y_tuning, rule),
+        "graph": find(),
+        "fine graph": find(n_thresholds=N_THRESHOLDS),
+    }
 
 
 def _measure_rule(scored, rule, single, areas):

@@ -5,7 +5,7 @@ Tune the thresholds of two detectors together
 
 Two detectors look for the one document in a hundred that is positive. A person rates
 what they report, and nothing else. How high should the threshold of each detector be,
-if one in four of the last reports should be right? You will see thresholds that are
+if three false reports are worth one more true one? You will see thresholds that are
 tuned together, the curve of true against false positives, and what happens if each
 threshold is tuned alone.
 """
@@ -82,15 +82,15 @@ print(f"{(ratings >= 0).sum()} rated, {(ratings == 1).sum()} of them positive")
 # Joint thresholds
 # ----------------
 #
-# ``marginal_precision=0.25`` asks that one in four of the *last* documents that are
-# reported is positive: three false positives for one more true positive. The detectors
-# are frozen, so `cv` is only used for the thresholds. It estimates what they reach on
-# documents that did not choose them.
+# ``max_fp_per_tp=3`` accepts three false positives for one more true positive: one in
+# four of the *last* documents that are reported is positive. The detectors are frozen,
+# so `cv` is only used for the thresholds. It estimates what they reach on documents
+# that did not choose them.
 
 from sklearn_reject import EnsembleThresholdTuner
 
 tuner = EnsembleThresholdTuner(
-    detectors, marginal_precision=0.25, response_method="decision_function", cv=5
+    detectors, max_fp_per_tp=3, response_method="decision_function", cv=5
 )
 tuner.fit(X, ratings)
 
@@ -146,7 +146,7 @@ plt.show()
 # One threshold at a time
 # -----------------------
 #
-# We could tune each threshold alone for the same marginal precision. But some of the
+# We could tune each threshold alone for the same price. But some of the
 # last documents that a detector reports are found by the other one as well. Both take
 # the credit for them, so together they report too much. The table shows 100,000 new
 # documents with known labels. The gain is TP - FP / 3, since a true positive is worth
@@ -154,7 +154,7 @@ plt.show()
 
 from sklearn_reject.thresholds import operating_point
 
-TARGET = {"marginal_precision": 0.25}
+TARGET = {"max_fp_per_tp": 3}
 
 
 def one_by_one(scores, ratings):

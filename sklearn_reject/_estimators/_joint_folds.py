@@ -1,6 +1,8 @@
-"""Which documents fit classifiers, tune joint thresholds, and judge them in folds."""
+"""Which documents fit classifiers, tune joint thresholds, and judge them in folds.
 
-from dataclasses import dataclass
+Folds are pairs of masks of the documents that have scores: those that tune thresholds
+again, and those that judge these.
+"""
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
@@ -20,39 +22,28 @@ from sklearn_reject.exceptions import warn_user
 PREFIT = "prefit"
 
 
-@dataclass(frozen=True, eq=False)
-class JointPlan:
-    """Which documents fit and tune, and the folds that tune again.
-
-    `folds` are pairs of positions among the documents that have scores. None where they
-    are left to us, which takes the documents.
-    """
-
-    plan: Plan
-    folds: tuple | None
-
-
 def check_joint_cv(cv, joint):
     """Raise for a `cv` that is none, or that these classifiers cannot have."""
-    if isinstance(cv, str) and cv == PREFIT:
-        if not joint.is_frozen:
-            raise ValueError(
-                f"cv={PREFIT!r} takes scores as they are, but some estimators are "
-                "still to be fitted, and their scores on their own training documents "
-                "are too good. Wrap fitted estimators in FrozenEstimator, or use "
-                "another cv."
-            )
-        return
-    check_cv_choice(cv, None, learns=True)
+    if not isinstance(cv, str) or cv != PREFIT:
+        check_cv_choice(cv, None, learns=True)
+    elif not joint.is_frozen:
+        raise ValueError(
+            f"cv={PREFIT!r} takes scores as they are, but some estimators are still to "
+            "be fitted, and their scores on their own training documents are too good. "
+            "Wrap fitted estimators in FrozenEstimator, or use another cv."
+        )
 
 
 def plan_jointly(owner, joint, X, ratings, split_params):
-    """Return which documents fit and tune, and the folds, by the `cv` of a tuner."""
+    """Return which documents fit and tune, and the folds, by the `cv` of a tuner.
+
+    The folds are None where they are left to us, which takes the documents.
+    """
     everything = Plan(ALL_ROWS, held_out=ALL_ROWS)
     if joint.is_frozen and owner.cv is None:
-        return JointPlan(everything, None)
+        return everything, None
     if joint.is_frozen and isinstance(owner.cv, str):
-        return JointPlan(everything, ())
+        return everything, ()
     splits = make_splits(
         owner.cv,
         X,
@@ -62,31 +53,29 @@ def plan_jointly(owner, joint, X, ratings, split_params):
         split_params=split_params,
     )
     splits = check_splits(splits, len(ratings))
+    masks = [tuple(_mask(rows, len(ratings)) for rows in split) for split in splits]
     if joint.is_frozen:
-        return JointPlan(everything, tuple(splits))
+        return everything, tuple(masks)
     plan = plan_of_splits(owner.cv, splits)
-    return JointPlan(plan, _folds_of_scores(plan.folds, len(ratings)))
+    return plan, _folds_of_scores(masks) if len(plan.folds) > 1 else ()
 
 
-def _folds_of_scores(splits, n_documents):
+def _mask(rows, n_documents):
+    mask = np.zeros(n_documents, dtype=bool)
+    mask[rows] = True
+    return mask
+
+
+def _folds_of_scores(masks):
     """Return the folds among the documents with scores out of fold, in their order.
 
     A fold is judged by thresholds from what its own training part has of the others:
     all of them where folds are drawn, and the past where splits follow time.
     """
-    if len(splits) < 2:
-        return ()
-    scored = np.sort(np.concatenate([test for _, test in splits]))
-    position = np.full(n_documents, -1)
-    position[scored] = np.arange(len(scored))
-    folds = []
-    for train, test in splits:
-        known = np.setdiff1d(position[train], position[test])
-        known = known[known >= 0]
-        # Nothing has a score before the first test part of splits that follow time.
-        if len(known) and len(test):
-            folds.append((known, np.sort(position[test])))
-    return tuple(folds)
+    is_scored = np.any([test for _, test in masks], axis=0)
+    folds = [((train & ~test)[is_scored], test[is_scored]) for train, test in masks]
+    # Nothing has a score before the first test part of splits that follow time.
+    return tuple(fold for fold in folds if all(mask.any() for mask in fold))
 
 
 def default_folds(documents):
@@ -105,17 +94,18 @@ def default_folds(documents):
             "Rate more documents, or set cv='prefit' for no cross-validation.",
         )
         return ()
-    kind = np.full(len(documents.given_rows), -1)
-    place = np.searchsorted(documents.given_rows, documents.rows)
-    kind[place] = documents.is_positive
+    kind = np.full(len(documents.ratings), -1)
+    kind[documents.rows] = documents.is_positive
+    given = np.flatnonzero(documents.is_given)
+    kind = kind[given]
     splitter = StratifiedKFold(min(DEFAULT_FOLDS, n_fewest))
     # Fewer unrated documents than folds are not worth a word.
-    few = np.flatnonzero(kind < 0)
-    if len(few) < splitter.n_splits:
-        kind[few] = 0
-    rows = documents.given_rows
-    splits = splitter.split(np.zeros(len(kind)), kind)
-    return tuple((rows[train], rows[test]) for train, test in splits)
+    if np.sum(kind < 0) < splitter.n_splits:
+        kind[kind < 0] = 0
+    return tuple(
+        tuple(_mask(given[rows], len(documents.ratings)) for rows in split)
+        for split in splitter.split(np.zeros(len(kind)), kind)
+    )
 
 
 def usable_folds(documents, folds):
@@ -123,12 +113,11 @@ def usable_folds(documents, folds):
 
     The others are not judged, and a warning says so.
     """
-    classes = (
-        documents.rows[~documents.is_positive],
-        documents.rows[documents.is_positive],
-    )
+    is_positive = documents.is_positive
     usable = [
-        fold for fold in folds if all(np.isin(rows, fold[0]).any() for rows in classes)
+        fold
+        for fold in folds
+        if len(np.unique(is_positive[fold[0][documents.rows]])) == 2
     ]
     if len(usable) < len(folds):
         result = "does not count their documents" if usable else "is None"
@@ -141,33 +130,15 @@ def usable_folds(documents, folds):
     return tuple(usable)
 
 
-def as_masks(splits, n_documents):
-    """Return which documents are in the two parts of each split, a byte for each."""
-    masks = np.zeros((len(splits), 2, n_documents), dtype=bool)
-    for split, of_parts in zip(splits, masks, strict=True):
-        for rows, mask in zip(split, of_parts, strict=True):
-            mask[rows] = True
-    return masks
-
-
-def in_order(evaluated):
-    """Return scores and rows of evaluated documents, in the order they were given."""
-    if isinstance(evaluated.rows, slice):
-        return evaluated.scores, evaluated.rows
-    order = np.argsort(evaluated.rows)
-    return evaluated.scores[order], evaluated.rows[order]
-
-
 def check_tuning(ratings, rows):
     """Raise where the documents that tune have ratings of one class, and all have two.
 
     A class of a single document stays in the training part of each fold.
     """
     for rating, name in ((1, "positives"), (0, "negatives")):
-        n_rated = int(np.sum(ratings == rating))
         if not (ratings[rows] == rating).any():
             raise ValueError(
                 f"cv: there are no rated {name} to tune the thresholds on, of "
-                f"{n_rated} in y: they are only in training parts. Rate more "
-                "documents, or use other folds."
+                f"{np.sum(ratings == rating)} in y: they are only in training parts. "
+                "Rate more documents, or use other folds."
             )

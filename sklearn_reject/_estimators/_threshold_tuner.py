@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -20,15 +19,12 @@ from sklearn_reject._doc_link import (
     doc_link_params,
 )
 from sklearn_reject._estimators._joint_folds import (
-    as_masks,
     check_joint_cv,
     check_tuning,
     default_folds,
-    in_order,
     plan_jointly,
     usable_folds,
 )
-from sklearn_reject._estimators._joint_ratchet import warn_of_ratchet
 from sklearn_reject._estimators._joint_scores import JointScores, check_logged
 from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
 from sklearn_reject._estimators._rows import require_fit
@@ -77,8 +73,6 @@ from sklearn_reject.thresholds import (
     warn_if_selected,
 )
 
-_UNRATED = -1
-
 
 class EnsembleThresholdTuner(
     ClassifierMixin, CallbackSupportMixin, MetaEstimatorMixin, _BaseComposition
@@ -90,8 +84,6 @@ class EnsembleThresholdTuner(
     enough, or if all are. The thresholds are chosen jointly, so that one more false
     positive would bring at most a given number of true positives (RZMR20). Only counts
     of rated documents are used, never rates.
-
-    The last seven parameters are for experts. Their defaults rarely need a change.
 
     Read more in the :ref:`user guide <joint_thresholds>`.
 
@@ -107,17 +99,11 @@ class EnsembleThresholdTuner(
         detector did not run. None if X is the matrix of such scores: one column per
         classifier, higher = more likely positive.
 
-    target_derivative : float > 0, default=None
-        Number of true positives that one more false positive must bring: dTP/dFP at the
-        operating point, which maximizes TP - `target_derivative` * FP. Exactly one of
-        this and the next five must be given; the next two are names for the same
-        number.
-
-    marginal_precision : float in ]0, 1[, default=None
-        Precision of the last documents that are predicted positive, dTP/(dTP + dFP).
-
     max_fp_per_tp : float > 0, default=None
-        Number of false positives that you accept for one more true positive, dFP/dTP.
+        Number of false positives that you accept for one more true positive, 1 / d: the
+        operating point maximizes TP - FP * d, where d = dTP/dFP is the slope of the
+        curve. The precision of the last documents that are predicted positive is then
+        d / (1 + d). Exactly one of this and the next four must be given.
 
     max_alerts : int >= 1, default=None
         The most true positives with at most this number of documents predicted
@@ -127,6 +113,10 @@ class EnsembleThresholdTuner(
         The fewest false positives with at least this share of all positives found.
         Needs ratings of all documents, or of a sample of them, see `inclusion_proba`.
 
+    min_precision : float in ]0, 1], default=None
+        The most true positives with at least this precision, TP / (TP + FP) of the
+        rated documents.
+
     objective : {"f1"}, default=None
         The best F1 of the rated documents.
 
@@ -134,21 +124,22 @@ class EnsembleThresholdTuner(
         A document is predicted positive if any score reaches its threshold (union), or
         if all do (intersection).
 
-    unrated_label : label, default=-1
-        Label of documents in y that were not rated. Missing values always mean not
-        rated; None if no other label does.
-
-    pos_label : label, default=None
-        The positive class. None is 1 if the classes are 0 and 1, and the last of two
-        sorted classes otherwise; a warning says if that is a string and the more
-        frequent class.
-
     response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
         Method that gives the scores of classifiers. "auto" is the first of the two that
         a classifier has.
 
     confidence_level : float in ]0, 1[, default=0.95
         Confidence of the intervals of counts and precision at the operating point.
+
+    method : {"graph", "analytic", "direct"}, default="graph"
+        How the operating point is found. "graph" takes it from the path through a grid
+        of thresholds that has the largest area under TP against FP, "analytic" from the
+        best of a family of smooth paths with few parameters. "direct" takes the best of
+        all combinations of thresholds: exactly for one or two classifiers, a local
+        optimum for more.
+
+    n_thresholds : int >= 2, default=100
+        Largest number of thresholds of a classifier on the grid of "graph".
 
     cv : int, float, splitter, iterable, "prefit" or None, default=None
         Selects the scores that tune the thresholds. An int or a splitter pools
@@ -164,34 +155,14 @@ class EnsembleThresholdTuner(
     random_state : int, RandomState instance or None, default=None
         Seed of the held-out share.
 
-    method : {"graph", "analytic", "direct"}, default="graph"
-        How the operating point is found. "graph" takes it from the path through a grid
-        of thresholds that has the largest area under TP against FP, "analytic" from the
-        best of a family of smooth paths with few parameters. "direct" takes the best of
-        all combinations of thresholds: exactly for one or two classifiers, a local
-        optimum for more.
+    unrated_label : label, default=-1
+        Label of documents in y that were not rated. Missing values always mean not
+        rated; None if no other label does.
 
-    search : {"auto", "grid", "pairs"}, default="auto"
-        How the grid is searched, see :func:`~sklearn_reject.thresholds.optimal_path`.
-
-    n_thresholds : int >= 2, default=100
-        Largest number of thresholds of a classifier on the grid of "graph".
-
-    spacing : {"quantile", "uniform"}, default="quantile"
-        How the thresholds of the grid are chosen among the scores: by quantiles of the
-        rated documents, where both classes weigh the same, or by equal steps.
-
-    family : {"log_odds", "power"} or object, default="log_odds"
-        Paths of the method "analytic".
-
-    smoothing : {"concave", "isotonic"}, default="concave"
-        How the derivative along a path is smoothed, see
-        :func:`~sklearn_reject.thresholds.operating_point`.
-
-    base_thresholds : array-like of shape (n_classifiers,), default=None
-        Scores above which documents were rated, all of them or a sample. None finds the
-        lowest thresholds that no unrated document reaches. No lower threshold is ever
-        chosen.
+    pos_label : label, default=None
+        The positive class. None is 1 if the classes are 0 and 1, and the last of two
+        sorted classes otherwise; a warning says if that is a string and the more
+        frequent class.
 
     Attributes
     ----------
@@ -213,9 +184,8 @@ class EnsembleThresholdTuner(
     documents_ : RatedDocuments
         What tuned the thresholds, and what :meth:`retarget` tunes again: `scores` of
         shape (n_rated, n_classifiers), `is_positive` and `weight` or None, of the rated
-        documents that the lowest thresholds reach. Some 8 (n_classifiers + 2) bytes for
-        each of them; where folds or the method "direct" tune anew, 8 (n_classifiers +
-        1) more for each document, rated or not, and 2 for each fold and document.
+        documents that the lowest thresholds reach. Some 16 (n_classifiers + 1) bytes
+        for each document, rated or not, and 2 for each fold and document.
         ``cv="prefit"`` does without folds.
 
     area_ : float
@@ -297,50 +267,38 @@ class EnsembleThresholdTuner(
         self,
         estimators: Sequence[tuple[Any, ...]] | None,
         *,
-        target_derivative: float | None = None,
-        marginal_precision: float | None = None,
         max_fp_per_tp: float | None = None,
         max_alerts: int | None = None,
         min_recall: float | None = None,
+        min_precision: float | None = None,
         objective: Literal["f1"] | None = None,
         rule: Literal["any", "all"] = "any",
-        unrated_label: Label = -1,
-        pos_label: Label = None,
         response_method: Literal["auto", "predict_proba", "decision_function"] = "auto",
         confidence_level: float = 0.95,
+        method: Literal["graph", "analytic", "direct"] = "graph",
+        n_thresholds: int = 100,
         cv: CV | Literal["prefit"] | None = None,
         n_jobs: int | None = None,
         random_state: RandomState | None = None,
-        method: Literal["graph", "analytic", "direct"] = "graph",
-        search: Literal["auto", "grid", "pairs"] = "auto",
-        n_thresholds: int = 100,
-        spacing: Literal["quantile", "uniform"] = "quantile",
-        family: Literal["log_odds", "power"] | Other = "log_odds",
-        smoothing: Literal["concave", "isotonic"] = "concave",
-        base_thresholds: ArrayLike | None = None,
+        unrated_label: Label = -1,
+        pos_label: Label = None,
     ) -> None:
         self.estimators = estimators
-        self.target_derivative = target_derivative
-        self.marginal_precision = marginal_precision
         self.max_fp_per_tp = max_fp_per_tp
         self.max_alerts = max_alerts
         self.min_recall = min_recall
+        self.min_precision = min_precision
         self.objective = objective
         self.rule = rule
-        self.unrated_label = unrated_label
-        self.pos_label = pos_label
         self.response_method = response_method
         self.confidence_level = confidence_level
+        self.method = method
+        self.n_thresholds = n_thresholds
         self.cv = cv
         self.n_jobs = n_jobs
         self.random_state = random_state
-        self.method = method
-        self.search = search
-        self.n_thresholds = n_thresholds
-        self.spacing = spacing
-        self.family = family
-        self.smoothing = smoothing
-        self.base_thresholds = base_thresholds
+        self.unrated_label = unrated_label
+        self.pos_label = pos_label
 
     @with_callbacks
     def fit(
@@ -372,8 +330,8 @@ class EnsembleThresholdTuner(
             Probability in ]0, 1] of each document to be rated, if it was drawn at
             random, and NaN otherwise. Rated documents have the inverse as weight, times
             `sample_weight`, and represent unrated ones with the same probability. Only
-            unrated documents without a inclusion_proba mean that ratings are
-            incomplete. It weighs what tunes the thresholds, and reaches no classifier.
+            unrated documents without one mean that ratings are incomplete. It weighs
+            what tunes the thresholds, and reaches no classifier.
 
         **params : dict
             Parameters for the `fit` of the classifiers, indexed by document where they
@@ -406,48 +364,44 @@ class EnsembleThresholdTuner(
         )
         X, y = indexable(X, y)
         self._check_features(X)
-        is_positive, is_negative, ordered = split_ratings(
+        ratings, ordered = split_ratings(
             y, unrated_label=self.unrated_label, pos_label=self.pos_label
         )
-        ratings = np.where(is_positive, 1, np.where(is_negative, 0, _UNRATED))
-        self._warn_of_positives(ordered, is_positive, is_negative)
+        self._warn_of_positives(ordered, ratings)
         joint.set_params(classes=ordered)
         params = {"sample_weight": sample_weight, **params}
         fit_params, split_params, weight = self._route(len(ratings), params, joint)
-        check_weighted_classes(is_positive, is_negative, weight)
+        check_weighted_classes(ratings, weight)
         if inclusion_proba is not None:
-            inclusion_proba = check_inclusion_proba(
-                inclusion_proba, ratings != _UNRATED
-            )
+            inclusion_proba = check_inclusion_proba(inclusion_proba, ratings)
 
         # The scores of documents that trained no classifier.
-        planned = plan_jointly(self, joint, X, ratings, split_params)
+        plan, folds = plan_jointly(self, joint, X, ratings, split_params)
         evaluated = evaluate_out_of_sample(
             joint,
             _JointEvaluation(),
             X,
             ratings,
-            plan=planned.plan,
+            plan=plan,
             fit_params=fit_params,
             caller=self,
         )
-        scores, rows = in_order(evaluated)
+        rows = np.arange(len(ratings))[evaluated.rows]
+        order = np.argsort(rows)
+        rows, scores = rows[order], evaluated.scores[order]
         check_tuning(ratings, rows)
         documents = check_documents(
             scores,
             ratings[rows],
-            rule=self.rule,
-            base_thresholds=self.base_thresholds,
+            self.rule,
             sample_weight=take_weight(weight, rows),
             inclusion_proba=take_weight(inclusion_proba, rows),
-            names=None if isinstance(rows, slice) else rows,
+            names=rows,
         )
         warn_if_selected(documents)
-        warn_of_ratchet(self, X, rows, documents)
 
         # The thresholds, tuned on all of them and again without each fold.
-        is_default = planned.folds is None
-        folds = default_folds(documents) if is_default else planned.folds
+        folds = default_folds(documents) if folds is None else folds
         folds = usable_folds(documents, folds)
         found = self._tune(search, documents, target, folds)
 
@@ -457,11 +411,7 @@ class EnsembleThresholdTuner(
         self.classes_, self.pos_label_ = np.sort(ordered), ordered[1]
         self.path_, self.operating_point_, self.cross_validated_point_ = found
         self.base_thresholds_ = self.path_.thresholds[0]
-        self._search, self._folds = search, as_masks(folds, len(scores))
-        if not folds and search.follows_path(documents):
-            # Those that were not rated have placed the thresholds, which stay.
-            documents = replace(documents, given=None, given_rows=None)
-        self.documents_ = documents
+        self.documents_, self._search, self._folds = documents, search, folds
         return self
 
     def retarget(self, **target: Any) -> Self:
@@ -475,8 +425,8 @@ class EnsembleThresholdTuner(
         Parameters
         ----------
         **target : dict
-            One of `target_derivative`, `marginal_precision`, `max_fp_per_tp`,
-            `max_alerts`, `min_recall` and `objective`; the others become None.
+            One of `max_fp_per_tp`, `max_alerts`, `min_recall`, `min_precision` and
+            `objective`; the others become None.
 
         Returns
         -------
@@ -488,7 +438,7 @@ class EnsembleThresholdTuner(
         InfeasibleTargetError
             If the target is not attained. Its `attainable` has what can be.
         ValueError
-            If not exactly one of the six is given, or it is out of range.
+            If not exactly one of the five is given, or it is out of range.
         TypeError
             If another parameter is given.
 
@@ -511,9 +461,8 @@ class EnsembleThresholdTuner(
         check_target_names(target, TARGETS)
         twin = copy_fitted(self, dict.fromkeys(TARGETS) | target)
         wanted = twin._check_target()
-        folds = [tuple(map(np.flatnonzero, split)) for split in self._folds]
         twin.path_, twin.operating_point_, twin.cross_validated_point_ = twin._tune(
-            self._search, self.documents_, wanted, folds, self.path_
+            self._search, self.documents_, wanted, self._folds, self.path_
         )
         return twin
 
@@ -728,14 +677,7 @@ class EnsembleThresholdTuner(
         check_joint_cv(self.cv, joint)
         check_level(self.confidence_level, "confidence_level")
         check_random_state(self.random_state)
-        search = Search(
-            method=self.method,
-            n_thresholds=self.n_thresholds,
-            spacing=self.spacing,
-            search=self.search,
-            family=self.family,
-            smoothing=self.smoothing,
-        )
+        search = Search(self.method, self.n_thresholds)
         search.check()
         return joint, search, self._check_target()
 
@@ -743,10 +685,10 @@ class EnsembleThresholdTuner(
         """Return the one target that is given."""
         return resolve_target(**{name: getattr(self, name) for name in TARGETS})
 
-    def _warn_of_positives(self, ordered, is_positive, is_negative):
+    def _warn_of_positives(self, ordered, ratings):
         """Warn where the alphabet has made the more frequent class the positive one."""
         is_chosen = self.pos_label is None and ordered.dtype.kind in "US"
-        if is_chosen and is_positive.sum() > is_negative.sum():
+        if is_chosen and np.sum(ratings == 1) > np.sum(ratings == 0):
             warn_user(
                 f"pos_label=None takes {ordered[1].item()!r} as the positive class, "
                 f"because it comes after {ordered[0].item()!r}, but it is the more "
@@ -783,12 +725,7 @@ class EnsembleThresholdTuner(
         path, vertex = search.find_point(documents, target, path)
         point = make_point(documents, target, path, vertex, self.confidence_level)
         cross_validated = cross_validate_point(
-            documents,
-            target,
-            search,
-            folds,
-            self.confidence_level,
-            n_jobs=self.n_jobs,
+            documents, target, search, folds, self.confidence_level, self.n_jobs
         )
         return path, point, cross_validated
 

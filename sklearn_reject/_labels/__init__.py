@@ -14,8 +14,8 @@ from sklearn_reject._labels._ratings import (
     Ratings,
     find_rated,
     rate,
+    split_part,
     split_ratings,
-    split_some_ratings,
 )
 from sklearn_reject._labels._rejected import mark_rejected, resolve_reject_label
 
@@ -31,8 +31,8 @@ __all__ = [
     "refuse_unknown_labels",
     "resolve_reject_label",
     "split_origin",
+    "split_part",
     "split_ratings",
-    "split_some_ratings",
     "split_wild",
     "warn_of_unknown_labels",
 ]

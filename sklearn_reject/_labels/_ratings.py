@@ -22,20 +22,18 @@ class Ratings:
 
 def rate(y, *, pos_label=None, unrated_label=-1, sample_weight=None, name="y"):
     """Return the documents that were rated, with weights; `name` is for errors."""
-    is_positive, is_negative, classes = split_ratings(
+    ratings, classes = split_ratings(
         y, unrated_label=unrated_label, pos_label=pos_label, name=name
     )
-    n_given = len(is_positive)
-    weight = check_sample_weight(sample_weight, n_given)
-    rows = np.flatnonzero(is_positive | is_negative)
-    weight = take_weight(weight, rows)
-    return Ratings(is_positive[rows], weight, rows, classes, n_given)
+    rows = np.flatnonzero(ratings >= 0)
+    weight = take_weight(check_sample_weight(sample_weight, len(ratings)), rows)
+    return Ratings(ratings[rows] == 1, weight, rows, classes, len(ratings))
 
 
 def split_ratings(y, *, unrated_label=-1, pos_label=None, name="y"):
-    """Return which documents are positive, which negative, and these two classes.
+    """Return 1 for positives, 0 for negatives and -1 for the rest, and both classes.
 
-    Both are False where nobody has rated a document. `name` is for errors.
+    The negative class is the first. `name` is for errors.
     """
     y, is_rated = find_rated(y, unrated_label)
     if not is_rated.any():
@@ -46,28 +44,27 @@ def split_ratings(y, *, unrated_label=-1, pos_label=None, name="y"):
         )
     seen = _distinct(y[is_rated], name)
     classes = _order_classes(seen, pos_label, unrated_label, name)
-    is_positive = is_rated.copy()
-    is_positive[is_rated] = _equals(y[is_rated], classes[1])
-    return is_positive, is_rated & ~is_positive, classes
+    return _as_ratings(y, is_rated, classes[1]), classes
 
 
-def split_some_ratings(y, *, unrated_label=-1, pos_label=None, name="y"):
-    """Return which documents are positive, which negative, and the positive class.
+def split_part(y, *, unrated_label=-1, pos_label=None, name="y"):
+    """Return ratings as `split_ratings` does, and the positive class, of a part.
 
-    As `split_ratings` for a part of the documents, which may lack a class or be empty.
-    The positive class is None where nothing tells which it is.
+    It may lack a class or be empty. The class is None where nothing tells which it is.
     """
     y, is_rated = find_rated(y, unrated_label)
     seen = _distinct(y[is_rated], name) if is_rated.any() else np.zeros(0)
     if len(seen) > 1:
-        options = {"unrated_label": unrated_label, "pos_label": pos_label}
-        is_positive, is_negative, classes = split_ratings(y, **options, name=name)
-        return is_positive, is_negative, classes[1].item()
-    if len(seen):
+        pos_label = _order_classes(seen, pos_label, unrated_label, name)[1].item()
+    elif len(seen):
         pos_label = _positive_of_one(seen[0].item(), pos_label, name)
-    is_positive = is_rated.copy()
-    is_positive[is_rated] = _equals(y[is_rated], pos_label)
-    return is_positive, is_rated & ~is_positive, pos_label
+    return _as_ratings(y, is_rated, pos_label), pos_label
+
+
+def _as_ratings(y, is_rated, positive):
+    ratings = np.full(len(y), -1, dtype=np.int8)
+    ratings[is_rated] = _equals(y[is_rated], positive)
+    return ratings
 
 
 def _positive_of_one(seen, pos_label, name):
@@ -129,11 +126,17 @@ def _distinct(labels, name):
         )
     try:
         # Such as the column of a frame that has missing values.
-        return np.unique(np.array(labels.tolist()))
+        seen = np.unique(np.array(labels.tolist()))
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"{name} must hold labels of one kind, such as 0, 1 and -1: {error}"
         ) from error
+    if seen.dtype.kind == "O":
+        raise ValueError(
+            f"{name} must hold labels that are numbers, booleans or texts, got "
+            f"{seen[0]!r}. Convert them, as in `(y == label).astype(int)`."
+        )
+    return seen
 
 
 def _order_classes(seen, pos_label, unrated_label, name):

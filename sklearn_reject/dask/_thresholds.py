@@ -27,7 +27,6 @@ def pn_table(
     *,
     thresholds: Sequence[ArrayLike],
     rule: Literal["any", "all"] = "any",
-    base_thresholds: ArrayLike | None = None,
     unrated_label: Label = -1,
     sample_weight: Any = None,
     pos_label: Label = None,
@@ -56,15 +55,12 @@ def pn_table(
         Increasing thresholds of each classifier to count at, such as those of the table
         of one partition or of a sample, ``table.thresholds``. Infinity is appended
         where it is missing; a first threshold of -inf is reached by every score. The
-        lowest of each are those down to which ratings are known.
+        lowest of each are those down to which ratings are known: no unrated document
+        may reach them.
 
     rule : {"any", "all"}, default="any"
         Whether one score that reaches its threshold is enough for a document to be
         predicted positive (union), or all have to (intersection).
-
-    base_thresholds : array-like of shape (n_classifiers,), default=None
-        Documents from here on were rated, all or a sample of them. None says that no
-        unrated document reaches the lowest of the `thresholds`.
 
     unrated_label : label, default=-1
         What stands for unrated.
@@ -81,7 +77,7 @@ def pn_table(
         Probability in ]0, 1] of each document to be rated, if it was drawn at random,
         and NaN otherwise. Rated documents have the inverse as weight, times
         `sample_weight`, and represent unrated ones with the same probability. Only
-        unrated documents without a inclusion_proba mean that ratings are incomplete.
+        unrated documents without one mean that ratings are incomplete.
 
     compute : bool, default=True
         False gives a `dask.delayed.Delayed` of the table.
@@ -97,8 +93,8 @@ def pn_table(
         If an argument is no dask collection, the collections are not cut at the same
         rows and cannot be, scores are infinite, thresholds do not increase, the table
         would take more than scikit-learn's ``working_memory``, or an unrated document
-        reaches the lowest and nothing says that a sample was rated. Of values, the
-        error names the partition.
+        without an `inclusion_proba` reaches the lowest. Of values, the error names the
+        partition.
 
     Examples
     --------
@@ -122,7 +118,6 @@ def pn_table(
     options = {
         "thresholds": thresholds,
         "rule": rule,
-        "base_thresholds": base_thresholds,
         "unrated_label": unrated_label,
         "pos_label": pos_label,
     }

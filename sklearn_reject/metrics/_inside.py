@@ -1,6 +1,5 @@
 """What metrics need to know of an estimator that sits inside a pipeline or a search."""
 
-from dataclasses import replace
 from inspect import signature
 
 import numpy as np
@@ -12,7 +11,7 @@ from sklearn_reject._response import Response, widen_sets
 from sklearn_reject._validation import index_labels
 from sklearn_reject.decoding import one_hot
 from sklearn_reject.scores import evaluate_score, resolve_score
-from sklearn_reject.thresholds import RatedDocuments, count_intervals, count_predicted
+from sklearn_reject.thresholds import RatedDocuments, recount_path, recount_point
 
 
 def predict_with_uncertainty(estimator, X, *, finite=False):
@@ -208,26 +207,15 @@ def recount(tuner, scores, ratings):
 
     Their scores have shape (n_documents, n_classifiers), rated or not.
     """
-    path, point = tuner.path_, tuner.operating_point_
-    others = np.delete(scores, ratings.rows, axis=0)
+    path, weight = tuner.path_, None
+    labels = np.full(ratings.n_given, -1)
+    labels[ratings.rows] = ratings.is_positive
+    if ratings.weight is not None:
+        weight = np.ones(ratings.n_given)
+        weight[ratings.rows] = ratings.weight
+    lowest = path.thresholds[0]
     documents = RatedDocuments(
-        scores=scores[ratings.rows],
-        is_positive=ratings.is_positive,
-        weight=ratings.weight,
-        base=path.thresholds[0],
-        rule=path.rule,
-        rows=ratings.rows,
-        n_given=ratings.n_given,
-        others=others,
-        # Nobody has rated them, whatever their weight.
-        is_weightless=np.zeros(len(others), dtype=bool),
+        scores, labels, lowest, lowest, path.rule, is_complete=False, all_weights=weight
     )
-    fp, tp = documents.count(point.predict(documents.scores))
-    names = "fp_interval", "tp_interval", "precision_interval"
-    intervals = count_intervals(
-        [documents], [point.thresholds], confidence_level=point.confidence_level
-    )
-    n_predicted, rated_share = count_predicted([documents], [point.thresholds])
-    counts = {"fp": fp, "tp": tp, **dict(zip(names, intervals, strict=True))}
-    counts |= {"n_predicted": n_predicted, "rated_share": rated_share}
-    return path.recount(documents), replace(point, **counts)
+    path = recount_path(path, documents)
+    return path, recount_point(tuner.operating_point_, documents)

@@ -97,7 +97,7 @@ def make_rated_scorer(
     ...     1000, 2, n_informative=2, n_redundant=0, weights=[0.9], random_state=0
     ... )
     >>> y[scores.max(axis=1) < 0] = -1  # nobody has looked
-    >>> tuner = EnsembleThresholdTuner(None, target_derivative=1)
+    >>> tuner = EnsembleThresholdTuner(None, max_fp_per_tp=1)
     >>> precision = cross_val_score(
     ...     tuner, scores, y, scoring=make_rated_scorer("precision"), cv=3
     ... )

@@ -4,25 +4,20 @@ What is imported but not in ``__all__`` is for the other rooms of the package, a
 change.
 """
 
-from sklearn_reject.thresholds._cross_validation import (
-    CrossValidatedPoint,
-    cross_validate_point,
-)
-from sklearn_reject.thresholds._documents import (
-    RatedDocuments,
+from sklearn_reject.thresholds._checks import (
     check_documents,
     check_inclusion_proba,
     check_scores,
     check_weighted_classes,
     fill_missing,
 )
-from sklearn_reject.thresholds._intervals import count_intervals
-from sklearn_reject.thresholds._path import ThresholdPath
-from sklearn_reject.thresholds._point import (
-    OperatingPoint,
-    count_predicted,
-    make_point,
+from sklearn_reject.thresholds._cross_validation import (
+    CrossValidatedPoint,
+    cross_validate_point,
 )
+from sklearn_reject.thresholds._documents import RatedDocuments
+from sklearn_reject.thresholds._path import ThresholdPath, recount_path
+from sklearn_reject.thresholds._point import OperatingPoint, make_point, recount_point
 from sklearn_reject.thresholds._search import Search, operating_point, optimal_path
 from sklearn_reject.thresholds._selected import warn_if_selected
 from sklearn_reject.thresholds._table import PNTable

@@ -1,9 +1,10 @@
 """The best path of a family with few parameters."""
 
+from collections import namedtuple
+
 import numpy as np
 from scipy.optimize import minimize
 
-from sklearn_reject._validation import check_option
 from sklearn_reject.thresholds._path import ThresholdPath, area_under, only_path
 
 # Levels of scores that the search tells apart; the path that it ends with is exact.
@@ -18,17 +19,19 @@ _LARGEST_LOG = 40.0
 
 # Where one classifier overrules another whatever the scores: starts of the search, so
 # that it hardly ends below a single classifier.
-_ONE_ALONE = 40.0
+ONE_ALONE = 40.0
 
-# Dense near both ends, where the rare documents are that all classifiers agree on.
-_KNOTS = (1 - np.cos(np.linspace(0, np.pi, 4097))) / 2
+# Paths with few parameters: `starts` maps the number of classifiers to a matrix of
+# parameters, a row for each start of the search, and `enter` maps normalized scores and
+# parameters to the position on the path where each score is its threshold.
+Family = namedtuple("Family", "starts enter")
 
 
-def analytic_path(documents, *, family="log_odds"):
+def analytic_path(documents, family=None):
     """Find the path with the largest area within a family of smooth paths (RZMR20).
 
-    It is a local optimum, with a vertex wherever its curve turns: at most two for each
-    positive, and two more.
+    Without a family, that of log-odds. It is a local optimum, with a vertex wherever
+    its curve turns: at most two for each positive, and two more.
     """
     # phi maps x in [0, 1] to normalized thresholds, and Nelder-Mead minimizes the
     # energy -log(log(area)). No surface is interpolated: a document enters at the x
@@ -36,11 +39,11 @@ def analytic_path(documents, *, family="log_odds"):
     # and the smallest under "all", and the area is the AUROC of it. Scores are
     # normalized by ranks, so that a path depends on nothing but the order of the
     # scores.
-    family = check_family(family)
     if documents.n_classifiers == 1:
         return only_path(documents)
+    family = family or LOG_ODDS
     u = normalize_scores(documents)
-    energy = _Energy(documents, u, family)
+    energy = _Energy(documents, u, family.enter)
     starts = family.starts(documents.n_classifiers)
     order = np.argsort([energy(start) for start in starts], kind="stable")
     found = [_minimize(energy, starts[k]) for k in order[:_N_STARTS]]
@@ -95,8 +98,8 @@ class _Energy:
     # Positions are evaluated for levels of scores, and only their ranks count: numbers
     # of any scale can be compared, and each document costs a look-up a classifier.
 
-    def __init__(self, documents, u, family):
-        self.family = family
+    def __init__(self, documents, u, enter):
+        self.enter = enter
         levels, self.level_of = zip(*map(_find_levels, u.T), strict=True)
         n_levels = max(map(len, levels))
         # Levels that repeat the last one are nobody's.
@@ -108,7 +111,7 @@ class _Energy:
 
     def __call__(self, parameters):
         """Return -log(log(area)), the area scaled to be above one. Lower is better."""
-        positions = self.family.enter(self.levels, parameters)
+        positions = self.enter(self.levels, parameters)
         positions = np.maximum.accumulate(positions, axis=0).T
         # Ranks by classifier and level from one on, and 0 for no level, number -1.
         _, ranks = np.unique(positions, return_inverse=True)
@@ -180,94 +183,29 @@ def _turning_points(documents, entered):
     return np.append(distinct, np.inf)[kept], fp.copy(), tp.copy()
 
 
-def check_family(family):
-    """Return the family, with methods `starts` and `enter`, that a parameter names.
-
-    An object of the user's has ``starts(n_classifiers)`` and ``thresholds(x,
-    parameters)``; see `operating_point`.
-    """
-    methods = [getattr(family, name, None) for name in ("starts", "thresholds")]
-    if all(map(callable, methods)) and not isinstance(family, type):
-        return _InvertedFamily(family)
-    if not isinstance(family, str):
-        raise ValueError(
-            f"family must be one of {list(FAMILIES)}, or an object with the methods "
-            f"starts(n_classifiers) and thresholds(x, parameters), got {family!r}."
-        )
-    return FAMILIES[check_option(family, "family", FAMILIES)]
+# Families
 
 
-class PowerFamily:
-    """The family of RZMR20, eq. 2: (x, x^p_2, .., x^p_N) for x in [0, 1].
-
-    The parameters are the logarithms of the exponents.
-    """
-
-    name = "power"
-
-    def starts(self, n_classifiers):
-        """Return parameters to start from, shape (n_starts, n_parameters)."""
-        options = [0.0, -1, 1, -3, 3, -_ONE_ALONE, _ONE_ALONE]
-        return _same_or_one(n_classifiers, np.array(options)[:, np.newaxis])
-
-    def enter(self, u, parameters):
-        """Return log x where each normalized score in ]0, 1[ equals its threshold."""
-        return np.log(u) / _exponentials(parameters)
+def _start_log_odds(n_classifiers):
+    offsets, slopes = np.meshgrid([0, -1.5, 1.5], [0, -1.5, 1.5])
+    pairs = np.column_stack([offsets.ravel(), slopes.ravel()])
+    alone = [[-ONE_ALONE, 0], [ONE_ALONE, 0]]
+    return same_or_one(n_classifiers, np.vstack([pairs, alone]))
 
 
-class LogOddsFamily:
-    """The log-odds of each threshold are an increasing affine function of the first's.
-
-    Parameters: offsets from the second classifier on, then logarithms of slopes.
-    """
-
-    # It holds the paths that move one classifier only as limits, whichever it is, and
-    # the inverse of each of its maps.
-    name = "log_odds"
-
-    def starts(self, n_classifiers):
-        """Return parameters to start from, shape (n_starts, n_parameters)."""
-        offsets, slopes = np.meshgrid([0, -1.5, 1.5], [0, -1.5, 1.5])
-        pairs = np.column_stack([offsets.ravel(), slopes.ravel()])
-        return _same_or_one(
-            n_classifiers, np.vstack([pairs, [[-_ONE_ALONE, 0], [_ONE_ALONE, 0]]])
-        )
-
-    def enter(self, u, parameters):
-        """Return the log-odds of x where each normalized score equals its threshold."""
-        offsets, slopes = np.split(parameters, 2)
-        return np.log(u / (1 - u)) * _exponentials(slopes) + np.append(0.0, offsets)
+def _enter_log_odds(u, parameters):
+    offsets, slopes = np.split(parameters, 2)
+    return np.log(u / (1 - u)) * exponentials(slopes) + np.append(0.0, offsets)
 
 
-class _InvertedFamily:
-    """A family of the user's, which gives thresholds and not where one enters."""
-
-    def __init__(self, family):
-        self.family = family
-
-    def starts(self, n_classifiers):
-        starts = np.asarray(self.family.starts(n_classifiers), dtype=np.float64)
-        if starts.ndim != 2 or 0 in starts.shape or not np.isfinite(starts).all():
-            raise ValueError(
-                "family.starts(n_classifiers) must return a finite matrix with one row "
-                f"of parameters per start, got an array of shape {starts.shape}."
-            )
-        return starts
-
-    def enter(self, u, parameters):
-        thresholds = np.asarray(self.family.thresholds(_KNOTS, parameters), np.float64)
-        expected = (len(_KNOTS), u.shape[1])
-        if thresholds.shape != expected or not (np.diff(thresholds, axis=0) >= 0).all():
-            raise ValueError(
-                "family.thresholds(x, parameters) must return normalized thresholds "
-                f"that do not fall along x, of shape {expected} here, got shape "
-                f"{thresholds.shape} for parameters {np.asarray(parameters).tolist()}."
-            )
-        columns = zip(u.T, thresholds.T, strict=True)
-        return np.column_stack([np.interp(v, t, _KNOTS) for v, t in columns])
+# The log-odds of each threshold are an increasing affine function of the first's. The
+# parameters are offsets from the second classifier on, then logarithms of slopes. It
+# holds the paths that move one classifier only as limits, whichever it is, and the
+# inverse of each of its maps.
+LOG_ODDS = Family(_start_log_odds, _enter_log_odds)
 
 
-def _same_or_one(n_classifiers, options):
+def same_or_one(n_classifiers, options):
     """Return starts with the same option for all classifiers, or for one only."""
     n_others = n_classifiers - 1
     same = np.repeat(options, n_others, axis=1)
@@ -277,10 +215,7 @@ def _same_or_one(n_classifiers, options):
     return np.vstack([same, alone.reshape(-1, same.shape[1])])
 
 
-def _exponentials(parameters):
+def exponentials(parameters):
     """Return a factor for each classifier, one for the first."""
     clipped = np.clip(parameters, -_LARGEST_LOG, _LARGEST_LOG)
     return np.exp(np.append(0.0, clipped))
-
-
-FAMILIES = {family.name: family for family in (LogOddsFamily(), PowerFamily())}

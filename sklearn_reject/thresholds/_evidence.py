@@ -1,8 +1,45 @@
-"""What is predicted positive, in sums that add up over parts of the documents."""
+"""What is known of documents, in sums that add up over parts, and its intervals."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
+from scipy.stats import beta, chi2
+
+
+@dataclass(frozen=True, eq=False)
+class Census:
+    """What is known of documents, whatever the thresholds."""
+
+    #: Number of documents that were given, but for rated ones of weight zero.
+    n_given: int
+    #: Weight of all rated positives, and of those that no thresholds reach, however
+    #: low, as a classifier did not run.
+    total_positive: float
+    unreachable_positive: float
+    #: The least and the largest weight among those that may be predicted, drawn or not:
+    #: infinity and zero where there are none.
+    weight_range: tuple
+    #: Whether nothing is unrated but where a sample was rated.
+    is_complete: bool
+    #: Whether weights of zero leave out positives, too.
+    leaves_out_positives: bool
+    #: The positive class, None where nothing tells which it is.
+    pos_label: object = None
+
+    def __add__(self, other):
+        return Census(
+            n_given=self.n_given + other.n_given,
+            total_positive=self.total_positive + other.total_positive,
+            unreachable_positive=self.unreachable_positive + other.unreachable_positive,
+            weight_range=(
+                min(self.weight_range[0], other.weight_range[0]),
+                max(self.weight_range[1], other.weight_range[1]),
+            ),
+            is_complete=self.is_complete and other.is_complete,
+            leaves_out_positives=self.leaves_out_positives
+            or other.leaves_out_positives,
+            pos_label=self.pos_label if other.pos_label is None else other.pos_label,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -15,26 +52,19 @@ class Evidence:
     #: Sums of the weights, and of their squares.
     counts: np.ndarray
     squares: np.ndarray
-    #: Documents that these are made of; others that do not count; those of weight zero
-    #: among them, if they look as if nobody had rated them.
+    #: Number of documents that these are made of; of others, which do not count, and
+    #: of those of weight zero among these.
     n_counted: int
     n_others: int
     n_weightless: int
-    #: Number of all documents, and the least and the largest weight among those that
-    #: may be predicted: infinity and zero where there are none.
-    n_given: int
-    weight_range: tuple
+    census: Census
 
     def __add__(self, other):
-        return Evidence(
-            self.counts + other.counts,
-            self.squares + other.squares,
-            self.n_counted + other.n_counted,
-            self.n_others + other.n_others,
-            self.n_weightless + other.n_weightless,
-            self.n_given + other.n_given,
-            join_ranges(self.weight_range, other.weight_range),
+        parts = (
+            getattr(self, field.name) + getattr(other, field.name)
+            for field in fields(self)
         )
+        return Evidence(*parts)
 
     @property
     def n_predicted(self):
@@ -46,7 +76,75 @@ class Evidence:
         """Share of these that count, NaN if there are none."""
         return self.n_counted / self.n_predicted if self.n_predicted else float("nan")
 
+    def intervals(self, confidence_level):
+        """Return intervals of FP, TP and the precision.
 
-def join_ranges(first, second):
-    """Return the least and the largest weight of two ranges."""
-    return min(first[0], second[0]), max(first[1], second[1])
+        Those of counts cover the expected count of a sample of this size. The precision
+        is NaN if nothing is predicted positive.
+        """
+        tails = (1 - confidence_level) / 2, (1 + confidence_level) / 2
+        smallest, largest = self.census.weight_range
+        if not largest:  # no document could be predicted
+            smallest = largest = 1.0
+        # In units of the largest weight, whose squares stay far from what float64
+        # holds.
+        totals, squares = self.counts / largest, self.squares / largest / largest
+        if smallest == largest:
+            n = self.census.n_given
+            counts = [
+                (n * largest * share for share in _share_interval(np.rint(k), n, tails))
+                for k in totals
+            ]
+        else:
+            pairs = zip(totals, squares, strict=True)
+            counts = [
+                (largest * bound for bound in _weighted_interval(*pair, tails))
+                for pair in pairs
+            ]
+        fp, tp = (tuple(map(float, bounds)) for bounds in counts)
+        return fp, tp, _precision_interval(*totals, squares.sum(), tails)
+
+
+def _share_interval(successes, n, tails):
+    """Return the bounds of Clopper and Pearson of a share; numbers may be broken."""
+    failures = n - successes
+    low = beta.ppf(tails[0], successes, failures + 1) if successes else 0.0
+    high = beta.ppf(tails[1], successes + 1, failures) if failures > 0 else 1.0
+    return float(low), float(high)
+
+
+def _weighted_interval(total, squares, tails):
+    """Return the bounds of the expected sum of a Poisson number of weights.
+
+    Those of M. P. Fay and E. J. Feuer (1997), from gamma distributions of the mean and
+    variance of the sum, for the upper bound with one more document of the largest
+    weight. Where all weights are equal they are the exact ones of F. Garwood (1936).
+    The sums of the weights, and of their squares, are in units of the largest.
+    """
+    low = _gamma_quantile(tails[0], total, squares) if total else 0.0
+    return low, _gamma_quantile(tails[1], total + 1, squares + 1)
+
+
+def _gamma_quantile(level, mean, variance):
+    """Return a quantile of the gamma distribution of this mean and variance."""
+    return variance / (2 * mean) * chi2.ppf(level, 2 * mean**2 / variance)
+
+
+def _precision_interval(fp, tp, squares, tails):
+    """Return the bounds of Clopper and Pearson of what is predicted positive.
+
+    Each bound with one more document of the largest weight and of the class that is
+    against it: with equal weights that is what they are. The sums of the weights, and
+    of their squares, are in units of the largest.
+    """
+    if not fp + tp:
+        return float("nan"), float("nan")
+    bounds = []
+    for own, other, tail in ((tp, fp, tails[0]), (fp, tp, 1 - tails[1])):
+        # Weights that differ say less than their number: as much as the square of their
+        # sum over the sum of their squares (L. Kish, 1965).
+        known, against = own, other + 1
+        scale = (known + against) / (squares + 1)
+        bound = beta.ppf(tail, scale * known, scale * against) if known else 0.0
+        bounds.append(float(bound))
+    return bounds[0], 1 - bounds[1]

@@ -1,6 +1,5 @@
 """Thresholds of each classifier that a search compares, and counts at all of them."""
 
-from dataclasses import dataclass
 from decimal import Context, Decimal
 from math import prod
 from numbers import Integral
@@ -24,64 +23,20 @@ _MOST_BUCKETS = 64 << 12
 _FEW_SCORES = 1 << 14
 
 
-@dataclass(frozen=True, eq=False)
-class GridCounts:
-    """False and true positives at all combinations of thresholds, as in PNTable."""
-
-    thresholds: tuple
-    fp: np.ndarray
-    tp: np.ndarray
-    rule: str
+# Thresholds
 
 
-def count_table(documents, grid):
-    """Count false and true positives on a grid."""
-    ranks = rank_scores(documents.scores, grid)
-    fp, tp = count_ranks(ranks, documents, tuple(map(len, grid)))
-    return GridCounts(tuple(grid), fp, tp, documents.rule)
+def check_n_thresholds(n_thresholds):
+    """Raise unless the number of thresholds is an int of at least two."""
+    is_int = isinstance(n_thresholds, Integral) and not isinstance(n_thresholds, bool)
+    if not is_int or n_thresholds < 2:
+        raise ValueError(
+            "n_thresholds must be an int >= 2, for the lowest threshold and infinity, "
+            f"got {n_thresholds!r}."
+        )
 
 
-def rank_scores(scores, grid):
-    """Return how many thresholds of its classifier each score reaches, by column."""
-    columns = zip(grid, scores.T, strict=True)
-    return [_count_reached_from(*pair) for pair in columns]
-
-
-def _count_reached_from(thresholds, scores):
-    """Count as `count_reached`, from thresholds of which the first may be -inf."""
-    if thresholds[0] > -np.inf:
-        return count_reached(thresholds, scores)
-    return count_reached(thresholds[1:], scores) + ~np.isnan(scores)
-
-
-def count_ranks(ranks, documents, shape):
-    """Count false and true positives, shape (2, *shape), from ranks on each axis.
-
-    They are those of the indices that a rank is above of, on any axis or on all.
-    """
-    check_grid_fits(shape)
-    # Under "all" every document reaches the lowest thresholds: no rank is 0.
-    is_any = documents.rule == "any"
-    code = documents.is_positive.astype(np.intp)
-    for rank, length in zip(ranks, shape, strict=True):
-        code *= length
-        code += rank
-        code -= not is_any
-    counts = np.bincount(code, documents.weight, 2 * prod(shape))
-    counts = counts.astype(np.float64, copy=False).reshape(2, *shape)
-    # Under "all" sum up, in place, from the end, which comes first in a view; under
-    # "any" from the start, and take the sums from the totals.
-    axes = tuple(range(1, counts.ndim))
-    view = counts if is_any else np.flip(counts, axes)
-    for axis in axes:
-        np.cumsum(view, axis=axis, out=view)
-    if is_any:
-        totals = counts.reshape(2, -1)[:, -1].copy()
-        np.subtract(totals.reshape(2, *[1] * len(axes)), counts, out=counts)
-    return counts
-
-
-def threshold_grid(documents, n_thresholds, spacing="quantile"):
+def threshold_grid(documents, n_thresholds):
     """Choose increasing thresholds of each classifier, at most `n_thresholds`.
 
     All are scores of documents, from the lowest threshold of the classifier to
@@ -99,19 +54,9 @@ def threshold_grid(documents, n_thresholds, spacing="quantile"):
         fits = max(map(len, distinct)) <= room
         chosen = np.union1d(*distinct) if fits else ()
         if not fits or len(chosen) > room:
-            chosen = SPACINGS[spacing](base, classes, room)
+            chosen = _quantiles_of_classes(classes, room)
         grid.append(np.concatenate([[base], chosen, [np.inf]]))
     return grid
-
-
-def check_n_thresholds(n_thresholds):
-    """Raise unless the number of thresholds is an int of at least two."""
-    is_int = isinstance(n_thresholds, Integral) and not isinstance(n_thresholds, bool)
-    if not is_int or n_thresholds < 2:
-        raise ValueError(
-            "n_thresholds must be an int >= 2, for the lowest threshold and infinity, "
-            f"got {n_thresholds!r}."
-        )
 
 
 def _sort_class(scores, weight):
@@ -124,7 +69,7 @@ def _sort_class(scores, weight):
     return distinct, np.cumsum(sizes, dtype=np.float64)
 
 
-def _quantiles_of_classes(base, classes, room):
+def _quantiles_of_classes(classes, room):
     """Return quantiles of negatives and of positives, so that both weigh the same."""
     # Quantiles of all documents would leave a handful of thresholds to the positives of
     # rare events, where the curve has all its steps. A class with fewer distinct scores
@@ -155,24 +100,28 @@ def _quantiles(distinct, reached, number):
     return np.union1d(chosen, others[np.rint(steps).astype(np.intp)])
 
 
-def _equal_steps(base, classes, room):
-    """Return the next score above each step from the base to the highest score."""
-    scores = np.union1d(*(distinct for distinct, _ in classes))
-    part = np.linspace(0.0, 1.0, room + 1)[1:]
-    # The difference of two scores might overflow, and rounding end above the highest.
-    steps = np.minimum(base * (1 - part) + scores[-1] * part, scores[-1])
-    return np.unique(scores[np.searchsorted(scores, steps)])
+def locate_thresholds(grid, thresholds):
+    """Return the position of a threshold of each classifier in a grid that has it."""
+    pairs = zip(grid, thresholds, strict=True)
+    return np.array([np.searchsorted(*pair) for pair in pairs])
 
 
-SPACINGS = {"quantile": _quantiles_of_classes, "uniform": _equal_steps}
+# Ranks of scores
 
 
-def count_reached(thresholds, scores):
-    """Return how many of increasing thresholds each score reaches: its rank.
+def rank_scores(scores, grid):
+    """Return how many thresholds of its classifier each score reaches, by column.
 
-    All thresholds are finite but the last. A classifier predicts a document positive at
-    the thresholds of index below its rank.
+    Thresholds increase, the last is infinite. A classifier predicts a document positive
+    at the thresholds of index below its rank.
     """
+    return [_rank(*pair) for pair in zip(grid, scores.T, strict=True)]
+
+
+def _rank(thresholds, scores):
+    """Return how many of increasing thresholds each score reaches."""
+    if thresholds[0] == -np.inf:
+        return _rank(thresholds[1:], scores) + ~np.isnan(scores)
     # A binary search among unordered scores mostly waits for wrong guesses of the
     # processor. Most scores need one comparison instead, with the threshold in the same
     # bucket; where there are more, they are searched. The width of a bucket is relative
@@ -202,10 +151,41 @@ def _bucket(scores, origin):
     return distance.view(np.int64) >> _IGNORED_BITS
 
 
-def locate_thresholds(grid, thresholds):
-    """Return the position of a threshold of each classifier in a grid that has it."""
-    pairs = zip(grid, thresholds, strict=True)
-    return np.array([np.searchsorted(*pair) for pair in pairs])
+# Counts at all combinations
+
+
+def count_documents(documents, grid):
+    """Count false and true positives on a grid, shape (2, *shape of the grid)."""
+    ranks, shape = rank_scores(documents.scores, grid), tuple(map(len, grid))
+    counted = documents.is_positive, documents.weight
+    return count_ranks(ranks, *counted, shape, documents.rule)
+
+
+def count_ranks(ranks, is_positive, weight, shape, rule):
+    """Count false and true positives, shape (2, *shape), from ranks on each axis.
+
+    They are those of the indices that a rank is above of, on any axis or on all.
+    """
+    check_grid_fits(shape)
+    # Under "all" every document reaches the lowest thresholds: no rank is 0.
+    is_any = rule == "any"
+    code = is_positive.astype(np.intp)
+    for rank, length in zip(ranks, shape, strict=True):
+        code *= length
+        code += rank
+        code -= not is_any
+    counts = np.bincount(code, weight, 2 * prod(shape))
+    counts = counts.astype(np.float64, copy=False).reshape(2, *shape)
+    # Under "all" sum up, in place, from the end, which comes first in a view; under
+    # "any" from the start, and take the sums from the totals.
+    axes = tuple(range(1, counts.ndim))
+    view = counts if is_any else np.flip(counts, axes)
+    for axis in axes:
+        np.cumsum(view, axis=axis, out=view)
+    if is_any:
+        totals = counts.reshape(2, -1)[:, -1].copy()
+        np.subtract(totals.reshape(2, *[1] * len(axes)), counts, out=counts)
+    return counts
 
 
 def grid_fits(shape, bytes_per_node=BYTES_PER_NODE):
@@ -233,9 +213,8 @@ def check_grid_fits(shape, bytes_per_node=BYTES_PER_NODE, name="n_thresholds"):
         f"{name} is too large: {len(shape)} classifiers with up to {max(shape)} "
         f"thresholds each make a grid of {_spell(prod(shape))} nodes, which takes "
         f"{_spell(needed)} MiB, more than scikit-learn's working_memory of "
-        f"{get_config()['working_memory']:g} MiB. {way_out}, allow more memory with "
-        f"sklearn.set_config(working_memory={_spell(needed)}), or, for a path of more "
-        'than two classifiers, use search="pairs".'
+        f"{get_config()['working_memory']:g} MiB. {way_out}, or allow more memory with "
+        f"sklearn.set_config(working_memory={_spell(needed)})."
     )
 
 

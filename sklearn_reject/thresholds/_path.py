@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,12 +11,8 @@ from sklearn.utils import gen_batches
 
 from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._validation import check_option, take_weight
-from sklearn_reject.thresholds._documents import (
-    RULES,
-    RatedDocuments,
-    check_columns,
-    locate_last,
-)
+from sklearn_reject.thresholds._checks import check_scores
+from sklearn_reject.thresholds._documents import RULES, locate_last
 
 # A pass over all points at once is worth while as long as it leaves out so many.
 _LARGEST_PART_LEFT = 0.75
@@ -100,31 +95,20 @@ class ThresholdPath(DictMixin):
         ValueError
             If there is not one column for each classifier, or a score is infinite.
         """
-        scores = check_columns(scores, self.thresholds.shape[1])
+        scores = check_scores(scores, self.thresholds.shape[1])
         return locate_last(self.thresholds, scores, self.rule)
 
-    def recount(self, documents: RatedDocuments) -> Self:
-        """Return the same path with the counts, and the area, of other documents.
 
-        Parameters
-        ----------
-        documents : RatedDocuments
-            What counts.
-
-        Returns
-        -------
-        path : ThresholdPath
-            The path, with other counts and another area.
-        """
-        last = locate_last(self.thresholds, documents.scores, documents.rule)
-        counts = []
-        for rows in (~documents.is_positive, documents.is_positive):
-            weight = take_weight(documents.weight, rows)
-            n_last = np.bincount(last[rows] + 1, weight, len(self.thresholds) + 1)
-            # Without those that not even the first vertex predicts positive.
-            counts.append(np.cumsum(n_last[:0:-1])[::-1].astype(np.float64))
-        area = area_under(*counts)
-        return ThresholdPath(self.thresholds, *counts, area, documents.rule)
+def recount_path(path, documents):
+    """Return the same path with the counts, and the area, of other documents."""
+    last = locate_last(path.thresholds, documents.scores, documents.rule)
+    counts = []
+    for rows in (~documents.is_positive, documents.is_positive):
+        weight = take_weight(documents.weight, rows)
+        n_last = np.bincount(last[rows] + 1, weight, len(path) + 1)
+        # Without those that not even the first vertex predicts positive.
+        counts.append(np.cumsum(n_last[:0:-1])[::-1].astype(np.float64))
+    return ThresholdPath(path.thresholds, *counts, area_under(*counts), documents.rule)
 
 
 def are_exact(fp, tp):
@@ -220,27 +204,22 @@ def place_midway(path, documents):
     # it, and few classifiers give the same score to the last digit in another batch;
     # and of two documents a new one is as likely to be nearer to the lower as to the
     # higher.
-    moved = path.thresholds.copy()
-    columns = zip(moved.T, documents.given.T, documents.floor, strict=True)
+    moved, given = path.thresholds.copy(), documents.all_scores[documents.is_given]
+    columns = zip(moved.T, given.T, documents.floor, strict=True)
     for column, scores, floor in columns:
         finite = np.isfinite(column)
         ordered = np.sort(scores[~np.isnan(scores)])
         middles = _middles_below(column[finite], ordered)
         column[finite] = np.maximum(middles, floor)
-    _open_downwards(moved, path.thresholds, documents)
+    if documents.is_complete:
+        # Nothing is unknown further down, though unrated documents, of which a sample
+        # was rated, may score lower still.
+        is_last = ~(given < documents.base).any(axis=0)
+        is_lowest = (path.thresholds == documents.base) & is_last
+        if documents.rule == "all":
+            is_lowest &= is_lowest.all(axis=1, keepdims=True)
+        moved[is_lowest] = -np.inf
     return replace(path, thresholds=moved)
-
-
-def _open_downwards(moved, thresholds, documents):
-    """Lower what predicts everything to -inf where nothing is unknown further down.
-
-    Unrated documents, of which a sample was rated, may score lower still.
-    """
-    is_last = ~(documents.given < documents.base).any(axis=0)
-    is_lowest = (thresholds == documents.base) & np.isneginf(documents.floor) & is_last
-    if documents.rule == "all":
-        is_lowest &= is_lowest.all(axis=1, keepdims=True)
-    moved[is_lowest] = -np.inf
 
 
 def _middles_below(thresholds, ordered):

@@ -29,16 +29,16 @@ def warn_if_selected(documents):
 
     So it looks if documents were given only where a score was high.
     """
-    is_whole = documents.is_complete and np.isneginf(documents.floor).all()
-    if not is_whole or not looks_selected(documents.given):
+    if not documents.is_complete:
+        return
+    if not looks_selected(documents.all_scores[documents.is_given]):
         return
     warn_user(
         "No document is unrated, but the documents look as if they had been selected "
         "because one of their scores is high: there is none whose scores are all low. "
         "Thresholds may then be chosen where nothing was rated, and predict far more "
         "documents than are counted. Add the documents that were not rated, with "
-        "unrated_label, or pass base_thresholds, the scores above which documents were "
-        "rated.",
+        "unrated_label.",
     )
 
 

@@ -8,18 +8,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_reject._validation import as_real_array, check_level, check_option
+from sklearn_reject._validation import as_real_array, check_level
 from sklearn_reject.exceptions import warn_user
-from sklearn_reject.thresholds._counted import (
-    CountedDocuments,
-    TabulatedDocuments,
-    add_counted,
-)
+from sklearn_reject.thresholds._evidence import Census, Evidence
 from sklearn_reject.thresholds._graph import best_grid_path
 from sklearn_reject.thresholds._grid import locate_thresholds
 from sklearn_reject.thresholds._path import ThresholdPath
-from sklearn_reject.thresholds._point import SMOOTHINGS, OperatingPoint, make_point
-from sklearn_reject.thresholds._targets import resolve_target
+from sklearn_reject.thresholds._point import OperatingPoint, make_point
+from sklearn_reject.thresholds._targets import find_vertex, resolve_target
 
 # Of positives, beyond what rounding of sums of weights may come to.
 _LEAST_SHARE = 1e-9
@@ -47,7 +43,7 @@ class PNTable:
     rule : {"any", "all"}
         How the classifiers decide together.
 
-    counted : CountedDocuments, optional
+    census, extra : optional
         What else operating points need: how many documents were given, sums of squared
         weights, and so on. Private, may change.
 
@@ -66,19 +62,23 @@ class PNTable:
     fp: np.ndarray
     tp: np.ndarray
     rule: str
-    counted: CountedDocuments | None = None
+    census: Census | None = None
+    #: At each node the squared weights of false and true positives, the number of both,
+    #: and those of documents that do not count, first but for those of weight zero,
+    #: then these. None where all documents count, and weigh one.
+    extra: np.ndarray | None = None
 
     def __add__(self, other: PNTable) -> PNTable:
         if not isinstance(other, PNTable):
             return NotImplemented
         _check_same(self, other)
-        return PNTable(
-            self.thresholds,
-            self.fp + other.fp,
-            self.tp + other.tp,
-            self.rule,
-            add_counted(self, other),
-        )
+        census = extra = None
+        if self.census is not None and other.census is not None:
+            census = self.census + other.census
+        if self.extra is not None or other.extra is not None:
+            extra = self._extra_at() + other._extra_at()
+        fp, tp = self.fp + other.fp, self.tp + other.tp
+        return PNTable(self.thresholds, fp, tp, self.rule, census, extra)
 
     def __radd__(self, other: Any) -> PNTable:
         # The start of `sum`.
@@ -117,17 +117,13 @@ class PNTable:
         node = tuple(locate_thresholds(self.thresholds, thresholds))
         return float(self.fp[node]), float(self.tp[node])
 
-    def optimal_path(self, *, method: Literal["graph"] = "graph") -> ThresholdPath:
+    def optimal_path(self) -> ThresholdPath:
         """Find the path of the largest area on the grid of the table.
 
-        That of :func:`~sklearn_reject.thresholds.optimal_path` with these thresholds.
+        That of :func:`~sklearn_reject.thresholds.optimal_path` by the method "graph",
+        with these thresholds.
         No document is at hand to place thresholds midway between scores: they are those
         of the table.
-
-        Parameters
-        ----------
-        method : {"graph"}, default="graph"
-            The only method that counts are enough for.
 
         Returns
         -------
@@ -137,8 +133,7 @@ class PNTable:
         Raises
         ------
         ValueError
-            If the method needs the scores of documents, or the lowest thresholds reach
-            no positive or no negative.
+            If the lowest thresholds reach no positive or no negative.
 
         Examples
         --------
@@ -147,42 +142,34 @@ class PNTable:
         >>> pn_table(scores, [1, 1, 0, 0, 0]).optimal_path().area
         6.0
         """
-        _check_method(method)
         self._check_classes()
-        return best_grid_path(self)
+        return best_grid_path(self.thresholds, self.fp, self.tp, self.rule)
 
     def operating_point(
         self,
         *,
-        target_derivative: float | None = None,
-        marginal_precision: float | None = None,
         max_fp_per_tp: float | None = None,
         max_alerts: int | None = None,
         min_recall: float | None = None,
+        min_precision: float | None = None,
         objective: Literal["f1"] | None = None,
-        method: Literal["graph"] = "graph",
-        smoothing: Literal["concave", "isotonic"] = "concave",
         confidence_level: float = 0.95,
     ) -> OperatingPoint:
         """Find the joint thresholds that are best for a target.
 
-        That of :func:`~sklearn_reject.thresholds.operating_point` on a grid with these
-        thresholds, with the same counts and intervals. No document is at hand to place
-        thresholds midway between scores: they are those of the table. Nor can anything
-        warn of documents that look as if a high score had selected them.
+        That of :func:`~sklearn_reject.thresholds.operating_point` by the method "graph"
+        on a grid with these thresholds, with the same counts and intervals. No document
+        is at hand to place thresholds midway between scores: they are those of the
+        table. Nor can anything warn of documents that look as if a high score had
+        selected them.
 
         Parameters
         ----------
-        target_derivative : float > 0, default=None
-            Slope dTP/dFP: true positives that one more false positive must bring.
-            Exactly one of this and the next five parameters must be given, of which two
-            are other names of the same number.
-
-        marginal_precision : float in ]0, 1[, default=None
-            Share d / (1 + d) of true positives among the last documents predicted.
-
         max_fp_per_tp : float > 0, default=None
-            False positives 1 / d that one more true positive may cost.
+            False positives that one more true positive may cost, 1 / d: the point
+            maximizes TP - FP * d, where d = dTP/dFP is the slope of the curve. The
+            share of true positives among the last documents predicted is then d / (1 +
+            d). Exactly one of this and the next four must be given.
 
         max_alerts : int >= 1, default=None
             The most true positives with at most this number of documents predicted
@@ -194,14 +181,12 @@ class PNTable:
             `inclusion_proba` of :func:`~sklearn_reject.thresholds.pn_table`. Positives
             below the lowest thresholds of the table count as missed.
 
+        min_precision : float in ]0, 1], default=None
+            The most true positives with at least this precision, TP / (TP + FP) of the
+            rated documents.
+
         objective : {"f1"}, default=None
             The best F1 of the rated documents.
-
-        method : {"graph"}, default="graph"
-            The only method that counts are enough for.
-
-        smoothing : {"concave", "isotonic"}, default="concave"
-            What makes slopes of a path.
 
         confidence_level : float in ]0, 1[, default=0.95
             Coverage of the intervals of counts and precision.
@@ -217,15 +202,13 @@ class PNTable:
         InfeasibleTargetError
             If the target cannot be met.
         ValueError
-            If not exactly one target is given, a parameter is invalid, the method needs
-            the scores of documents, or the lowest thresholds reach no positive or no
-            negative.
+            If not exactly one target is given, a parameter is invalid, or the lowest
+            thresholds reach no positive or no negative.
 
         Warns
         -----
         RejectionWarning
-            If lower thresholds than those of the table might be better, or much of what
-            is predicted positive was not rated.
+            If lower thresholds than those of the table might be better.
 
         Examples
         --------
@@ -236,41 +219,37 @@ class PNTable:
         (array([0.9, 0.7]), 0.0, 2.0)
         """
         target = resolve_target(
-            target_derivative=target_derivative,
-            marginal_precision=marginal_precision,
             max_fp_per_tp=max_fp_per_tp,
             max_alerts=max_alerts,
             min_recall=min_recall,
+            min_precision=min_precision,
             objective=objective,
         )
-        check_option(smoothing, "smoothing", SMOOTHINGS)
         check_level(confidence_level, "confidence_level")
-        documents = TabulatedDocuments(self)
-        path = self.optimal_path(method=method)
-        self._check_counted()
+        path = self.optimal_path()
+        if self.census is None:
+            raise ValueError(
+                "The table was not made by pn_table, so the number of documents is "
+                "unknown, and an operating point has no intervals. Make it with "
+                "pn_table(scores, y, thresholds=table.thresholds)."
+            )
+        documents = _Tabulated(self)
         target.check(documents)
-        vertex = target.find_vertex(path, documents, smoothing)
+        vertex = find_vertex(target, path, documents)
         self._warn_of_missed(float(path.tp[vertex]))
         return make_point(documents, target, path, vertex, confidence_level)
 
-    def _warn_of_missed(self, tp):
-        """Warn where all is predicted that the table has, and there is more below."""
-        if self.counted.is_complete and tp == self.tp.flat[0]:
-            missed = self.counted.total_positive - tp
-            missed -= self.counted.unreachable_positive
-            if missed > _LEAST_SHARE * tp:
-                warn_user(
-                    "At the operating point, all positives that reach the lowest "
-                    f"thresholds of the table are predicted positive, but {missed:g} "
-                    "more positives are rated below them. Lower thresholds might meet "
-                    "the target, too. Start the table at lower thresholds, or at -inf."
-                )
+    def _extra_at(self, node=...):
+        """Return what `extra` has at some nodes, where it is None, too."""
+        if self.extra is not None:
+            return self.extra[:, *(node if isinstance(node, tuple) else (node,))]
+        fp, tp = self.fp[node], self.tp[node]
+        return np.stack([fp, tp, fp + tp, np.zeros_like(fp), np.zeros_like(fp)])
 
     def _check_classes(self):
         """Raise where the lowest thresholds leave one class."""
-        lowest = (0,) * self.fp.ndim
         for counts, missing in ((self.tp, "positives"), (self.fp, "negatives")):
-            if not counts[lowest] > 0:
+            if not counts.flat[0] > 0:
                 raise ValueError(
                     f"The table has no rated {missing} that the lowest thresholds "
                     f"{[float(values[0]) for values in self.thresholds]} reach. Add "
@@ -278,25 +257,49 @@ class PNTable:
                     "thresholds."
                 )
 
-    def _check_counted(self):
-        """Raise where counts are all that is known."""
-        if self.counted is None:
-            raise ValueError(
-                "The table was not made by pn_table, so the number of documents is "
-                "unknown, and an operating point has no intervals. Make it with "
-                "pn_table(scores, y, thresholds=table.thresholds)."
+    def _warn_of_missed(self, tp):
+        """Warn where all is predicted that the table has, and there is more below."""
+        census = self.census
+        if not census.is_complete or tp < self.tp.flat[0]:
+            return
+        missed = census.total_positive - tp - census.unreachable_positive
+        if missed > _LEAST_SHARE * tp:
+            warn_user(
+                "At the operating point, all positives that reach the lowest "
+                f"thresholds of the table are predicted positive, but {missed:g} "
+                "more positives are rated below them. Lower thresholds might meet "
+                "the target, too. Start the table at lower thresholds, or at -inf."
             )
 
 
-def _check_method(method):
-    """Raise for what needs the scores of documents."""
-    if method in ("analytic", "direct"):
-        raise ValueError(
-            f"method={method!r} needs the scores of documents, which a table does not "
-            "have. Use method='graph', or call the function of the same name with the "
-            "scores and labels of a sample that fits into memory."
+class _Tabulated:
+    """Stands for RatedDocuments where a target and a point ask for them."""
+
+    def __init__(self, table):
+        self.table = table
+        self.census = table.census
+        self.base = np.array([values[0] for values in table.thresholds])
+
+    def count_alerts(self, thresholds):
+        """Return how many of all documents given each vertex of a path predicts."""
+        extra = self.table._extra_at(self._locate(thresholds.T))
+        return np.rint(extra[2:].sum(axis=0)).astype(np.int64)
+
+    def evidence_at(self, thresholds):
+        """Return what is known of the documents that thresholds predict positive."""
+        node = self._locate(thresholds)
+        *squares, n_counted, n_others, n_weightless = self.table._extra_at(node)
+        return Evidence(
+            counts=np.array([self.table.fp[node], self.table.tp[node]]),
+            squares=np.array(squares),
+            n_counted=int(n_counted),
+            n_others=int(n_others + n_weightless),
+            n_weightless=int(n_weightless),
+            census=self.census,
         )
-    check_option(method, "method", ("graph",))
+
+    def _locate(self, thresholds):
+        return tuple(locate_thresholds(self.table.thresholds, thresholds))
 
 
 def _check_same(first, second):
@@ -321,21 +324,16 @@ def _check_same(first, second):
                 f"has {_describe(one, two)} and {_describe(two, one)}. {way_out} "
                 "thresholds, such as table.thresholds of the first."
             )
-    _check_same_class(first.counted, second.counted)
-
-
-def _describe(values, others):
-    """Return the number of thresholds, and the first that is not among others."""
-    own = np.setdiff1d(values, others)
-    return f"{len(values)}" + (f" with {own[0].item()!r}" if len(own) else "")
-
-
-def _check_same_class(first, second):
-    """Raise where the class that is positive differs; unknown is no difference."""
-    labels = [part and part.pos_label for part in (first, second)]
+    labels = [table.census and table.census.pos_label for table in (first, second)]
     if None not in labels and labels[0] != labels[1]:
         raise ValueError(
             "Tables of different positive classes do not add up: the class "
             f"{labels[0]!r} and the class {labels[1]!r}. Pass pos_label to pn_table, "
             "as a part of the documents may lack a class."
         )
+
+
+def _describe(values, others):
+    """Return the number of thresholds, and the first that is not among others."""
+    own = np.setdiff1d(values, others)
+    return f"{len(values)}" + (f" with {own[0].item()!r}" if len(own) else "")

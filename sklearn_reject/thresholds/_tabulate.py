@@ -5,27 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_reject._typing import Label
-from sklearn_reject._validation import check_option, of_ratings
-from sklearn_reject.thresholds._counted import (
-    BYTES_PER_WEIGHED_NODE,
-    describe,
-    reached_others,
-)
-from sklearn_reject.thresholds._documents import check_documents
+from sklearn_reject._validation import as_real_array, of_ratings
+from sklearn_reject.thresholds._checks import check_documents, check_part
+from sklearn_reject.thresholds._documents import predict_positive
 from sklearn_reject.thresholds._grid import (
     BYTES_PER_NODE,
-    SPACINGS,
     check_grid_fits,
     check_n_thresholds,
     count_ranks,
     rank_scores,
     threshold_grid,
 )
-from sklearn_reject.thresholds._partition import check_grid, check_partition
 from sklearn_reject.thresholds._table import PNTable
+
+# Counts of both classes as `_grid` has them, and what is beside them.
+BYTES_PER_WEIGHED_NODE = 96
 
 
 @of_ratings
@@ -36,8 +34,6 @@ def pn_table(
     thresholds: Sequence[ArrayLike] | None = None,
     rule: Literal["any", "all"] = "any",
     n_thresholds: int = 100,
-    spacing: Literal["quantile", "uniform"] = "quantile",
-    base_thresholds: ArrayLike | None = None,
     unrated_label: Label = -1,
     sample_weight: ArrayLike | None = None,
     pos_label: Label = None,
@@ -65,25 +61,18 @@ def pn_table(
         Increasing thresholds of each classifier to count at, so that tables of parts of
         the documents add up: those of the table of one part or of a sample, as
         ``table.thresholds``. Infinity is appended where it is missing; a first
-        threshold of -inf is reached by every score. The lowest of each are what
-        `base_thresholds` finds otherwise, and a part may lack a class, or have no
-        rated documents or no rows. None chooses them by `n_thresholds` and `spacing`.
+        threshold of -inf is reached by every score. No unrated document may reach the
+        lowest of each, and a part may lack a class, or have no rated documents or no
+        rows. None chooses them by `n_thresholds`.
 
     rule : {"any", "all"}, default="any"
         Whether one score that reaches its threshold is enough for a document to be
         predicted positive (union), or all have to (intersection).
 
     n_thresholds : int >= 2, default=100
-        Largest number of thresholds of a classifier, the two extremes included.
-
-    spacing : {"quantile", "uniform"}, default="quantile"
-        Whether the thresholds are quantiles of the scores, half of them of positives
-        and half of negatives, or equal steps. All distinct scores where they fit.
-
-    base_thresholds : array-like of shape (n_classifiers,), default=None
-        Documents from here on were rated, all or a sample of them. None finds the
-        lowest thresholds that no unrated document reaches; with `thresholds`, none may
-        reach the lowest of these.
+        Largest number of thresholds of a classifier: quantiles of its scores, half of
+        them of positives and half of negatives, from the lowest that no unrated
+        document reaches to infinity. All distinct scores where they fit.
 
     unrated_label : label, default=-1
         What stands for unrated.
@@ -99,7 +88,7 @@ def pn_table(
         Probability in ]0, 1] of each document to be rated, if it was drawn at random,
         and NaN otherwise. Rated documents have the inverse as weight, times
         `sample_weight`, and represent unrated ones with the same probability. Only
-        unrated documents without a inclusion_proba mean that ratings are incomplete.
+        unrated documents without one mean that ratings are incomplete.
 
     Returns
     -------
@@ -113,8 +102,8 @@ def pn_table(
         If scores are infinite or constant, a class has no rated documents, there are
         no thresholds down to which ratings are known, or the table would take more than
         scikit-learn's ``working_memory``. With `thresholds`: if they do not increase,
-        come with `n_thresholds` or `spacing`, or an unrated document reaches the lowest
-        and nothing says that a sample was rated.
+        come with `n_thresholds`, or an unrated document without an `inclusion_proba`
+        reaches the lowest.
 
     Examples
     --------
@@ -140,45 +129,77 @@ def pn_table(
            [3., 0., 0.]])
     """
     check_n_thresholds(n_thresholds)
-    check_option(spacing, "spacing", SPACINGS)
-    given = (
-        rule,
-        base_thresholds,
-        unrated_label,
-        sample_weight,
-        pos_label,
-        inclusion_proba,
-    )
+    options = {
+        "unrated_label": unrated_label,
+        "sample_weight": sample_weight,
+        "pos_label": pos_label,
+        "inclusion_proba": inclusion_proba,
+    }
     if thresholds is None:
-        documents = check_documents(scores, y, *given)
-        return _tabulate(documents, threshold_grid(documents, n_thresholds, spacing))
-    _refuse_beside_thresholds(n_thresholds, spacing)
-    grid = check_grid(thresholds)
-    documents = check_partition(scores, y, grid, *given)
-    return _tabulate(documents, grid, "thresholds")
+        documents = check_documents(scores, y, rule, **options)
+        return _tabulate(documents, threshold_grid(documents, n_thresholds))
+    if n_thresholds != 100:
+        raise ValueError(
+            f"thresholds and n_thresholds={n_thresholds} exclude each other: "
+            "n_thresholds is only for tables without given thresholds. Omit one of the "
+            "two."
+        )
+    grid = _check_grid(thresholds)
+    return _tabulate(check_part(scores, y, grid, rule, **options), grid, "thresholds")
 
 
-def _refuse_beside_thresholds(n_thresholds, spacing):
-    """Raise where thresholds are given and are to be chosen, too."""
-    if (n_thresholds, spacing) == (100, "quantile"):
-        return
-    name = f"n_thresholds={n_thresholds}"
-    if n_thresholds == 100:
-        name = f"spacing={spacing!r}"
-    raise ValueError(
-        f"thresholds and {name} exclude each other: n_thresholds and spacing are only "
-        "for tables without given thresholds. Omit one of the two."
-    )
+def _check_grid(thresholds):
+    """Return increasing thresholds of each classifier, infinity the last of each.
+
+    A vector of numbers are those of a single classifier.
+    """
+    try:
+        is_vector = np.ndim(next(iter(thresholds))) == 0
+        grid = [thresholds] if is_vector else list(thresholds)
+    except (TypeError, StopIteration, ValueError):
+        grid = []
+    if not grid:
+        raise ValueError(
+            "thresholds must hold one vector of increasing numbers for each "
+            f"classifier, such as the thresholds of a PNTable, got {thresholds!r}."
+        )
+    return [_check_axis(values, column) for column, values in enumerate(grid)]
+
+
+def _check_axis(values, column):
+    values = as_real_array(values, "thresholds").astype(np.float64)
+    is_vector = values.ndim == 1 and len(values) > 0
+    # Comparisons with NaN are false.
+    if not is_vector or not (np.diff(values) > 0).all() or np.isnan(values).any():
+        raise ValueError(
+            f"thresholds of classifier {column} must be a vector of increasing "
+            f"numbers, none of them NaN, got {values.tolist()}. Sort them and remove "
+            "duplicates, as np.unique does."
+        )
+    if values[0] == np.inf:
+        raise ValueError(
+            f"thresholds of classifier {column} contain only infinity, which no score "
+            "reaches. Add the lowest threshold, or -inf for all scores."
+        )
+    return values if values[-1] == np.inf else np.append(values, np.inf)
 
 
 def _tabulate(documents, grid, name="n_thresholds"):
     """Return the table of documents; `name` is the parameter that made the grid."""
-    shape = tuple(map(len, grid))
-    reached = reached_others(documents)
-    is_weighed = documents.weight is not None or len(reached[0]) > 0
-    bytes_per_node = BYTES_PER_WEIGHED_NODE if is_weighed else BYTES_PER_NODE
+    shape, rule = tuple(map(len, grid)), documents.rule
+    is_reached = predict_positive(documents.others, documents.base, rule)
+    has_extra = documents.weight is not None or is_reached.any()
+    bytes_per_node = BYTES_PER_WEIGHED_NODE if has_extra else BYTES_PER_NODE
     check_grid_fits(shape, bytes_per_node, name)
-    ranks = rank_scores(documents.scores, grid)
-    fp, tp = count_ranks(ranks, documents, shape)
-    counted = describe(documents, grid, ranks, reached)
-    return PNTable(tuple(grid), fp, tp, documents.rule, counted)
+    ranks, is_positive = rank_scores(documents.scores, grid), documents.is_positive
+    fp, tp = count_ranks(ranks, is_positive, documents.weight, shape, rule)
+    extra = None
+    if has_extra:
+        squared = None if documents.weight is None else documents.weight**2
+        of_others = rank_scores(documents.others[is_reached], grid)
+        weightless = documents.others_weigh_nothing[is_reached]
+        extra = np.empty((5, *shape))
+        extra[:2] = count_ranks(ranks, is_positive, squared, shape, rule)
+        extra[2] = count_ranks(ranks, is_positive, None, shape, rule).sum(axis=0)
+        extra[3:] = count_ranks(of_others, weightless, None, shape, rule)
+    return PNTable(tuple(grid), fp, tp, rule, documents.census, extra)

@@ -1,38 +1,55 @@
-"""What an operating point is to attain, and where a path does."""
+"""What an operating point is to attain, and which of some points does."""
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sklearn_reject._validation import check_count, check_number, check_option
-from sklearn_reject.exceptions import InfeasibleTargetError, round_down
-from sklearn_reject.thresholds._point import point_on_path
+from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
 
-#: Names of targets, of which exactly one is to be given; the first three are names of
-#: one number.
-TARGETS = (
-    "target_derivative",
-    "marginal_precision",
-    "max_fp_per_tp",
-    "max_alerts",
-    "min_recall",
-    "objective",
-)
+#: Names of targets, of which exactly one is to be given.
+TARGETS = ("max_fp_per_tp", "max_alerts", "min_recall", "min_precision", "objective")
 
 OBJECTIVES = ("f1",)
+
+# Slopes and targets that differ by no more than rounding of sums of weights are equal.
+RELATIVE_TOLERANCE = 1e-12
+
+# What rounding of sums of weights may come to, relative to the total.
+_ROUNDING = 1e-11
 
 # Products of slopes up to here and sums of weights stay far from what float64 holds.
 _LARGEST_SLOPE = 1e100
 
-_TO_DERIVATIVE = {
-    "target_derivative": float,
-    "marginal_precision": lambda precision: precision / (1 - precision),
-    # A price of next to nothing has no finite reciprocal.
-    "max_fp_per_tp": lambda price: 1 / max(price, 1e-300),
-}
 
-# Sums of weights are off by rounding.
-_TOLERANCE = 1e-12
+@dataclass(frozen=True)
+class Target:
+    """What an operating point is to attain: the name of a parameter, and its value."""
+
+    name: str
+    value: object
+
+    @property
+    def derivative(self):
+        """The slope dTP/dFP of the curve that a price stands for."""
+        # A price of next to nothing has no finite reciprocal.
+        return 1 / max(self.value, 1e-300)
+
+    def of_share(self, share):
+        """Return the same target for a share of the documents."""
+        if self.name != "max_alerts":
+            return self
+        return replace(self, value=max(1, round(self.value * share)))
+
+    def check(self, documents):
+        """Raise where the documents cannot tell whether the target is met."""
+        if self.name == "min_recall" and not documents.census.is_complete:
+            raise ValueError(
+                "min_recall needs the number of all positives, but documents are "
+                f"unrated below the lowest thresholds {documents.base.tolist()}. Use "
+                "another target, or rate a random sample of all documents and pass its "
+                "probability as inclusion_proba."
+            )
 
 
 def resolve_target(**given):
@@ -41,161 +58,138 @@ def resolve_target(**given):
     if len(given) != 1:
         raise ValueError(
             f"Exactly one of {', '.join(TARGETS[:-1])} and {TARGETS[-1]} must be "
-            "given. The first three are names of the same number, the others are "
-            f"different targets. Got {given or 'none'}."
+            f"given. Got {given or 'none'}."
         )
-    (name, value), *_ = given.items()
+    [(name, value)] = given.items()
     if name == "max_alerts":
-        return AlertsTarget(name, check_count(value, name))
-    if name == "min_recall":
-        return RecallTarget(name, check_number(value, name, high=1, open_low=True))
+        return Target(name, check_count(value, name))
     if name == "objective":
-        return F1Target(name, check_option(value, name, OBJECTIVES))
-    high = 1 if name == "marginal_precision" else np.inf
-    value = check_number(value, name, high=high, open_low=True, open_high=True)
-    derivative = _TO_DERIVATIVE[name](value)
-    if not 1 / _LARGEST_SLOPE <= derivative <= _LARGEST_SLOPE:
+        return Target(name, check_option(value, name, OBJECTIVES))
+    if name != "max_fp_per_tp":
+        return Target(name, check_number(value, name, high=1, open_low=True))
+    target = Target(name, check_number(value, name, open_low=True, open_high=True))
+    if not 1 / _LARGEST_SLOPE <= target.derivative <= _LARGEST_SLOPE:
         raise ValueError(
-            f"{name}={value!r} is a slope dTP/dFP of {derivative:g}. It must be "
-            f"between {1 / _LARGEST_SLOPE:g} and {_LARGEST_SLOPE:g}, because its "
-            "products with counts might overflow otherwise."
+            f"max_fp_per_tp={value!r} must be between {1 / _LARGEST_SLOPE:g} and "
+            f"{_LARGEST_SLOPE:g}, because its products with counts might overflow "
+            "otherwise."
         )
-    return SlopeTarget(name, value, derivative)
+    return target
 
 
-def as_target(target):
-    """Return a target, which a number is as a slope."""
-    if isinstance(target, Target):
-        return target
-    return SlopeTarget("target_derivative", float(target), float(target))
+def find_vertex(target, path, documents):
+    """Return the vertex of a path where a target is met best."""
+    if target.name == "max_fp_per_tp":
+        return point_on_path(path, target.derivative)
+    alerts = None
+    if target.name == "max_alerts":
+        alerts = documents.count_alerts(path.thresholds)
+    return find_best(target, path.fp, path.tp, documents.census.total_positive, alerts)
 
 
-@dataclass(frozen=True)
-class Target:
-    """What an operating point is to attain."""
-
-    name: str
-    value: object
-
-    def check(self, documents):
-        """Raise where the documents cannot tell whether the target is met."""
-
-    def of_part(self, part, documents):
-        """Return the same target for a part of the documents."""
-        return self
-
-    def slope(self, path, vertex, documents):
-        """Return the slope dTP/dFP that the target stands for, NaN if for none."""
-        return float("nan")
-
-
-@dataclass(frozen=True)
-class SlopeTarget(Target):
-    """A slope of the curve."""
-
-    derivative: float
-
-    def slope(self, path, vertex, documents):
-        """Return the slope dTP/dFP that the target stands for."""
-        return self.derivative
-
-    def find_vertex(self, path, documents, smoothing="concave"):
-        """Return the vertex of the path where the target is met."""
-        return point_on_path(path, self.derivative, smoothing)
-
-
-@dataclass(frozen=True)
-class AlertsTarget(Target):
-    """As many true positives as a number of predicted documents allows."""
-
-    def of_part(self, part, documents):
-        """Return the target of the same share of the documents."""
-        share = part.n_given / documents.n_given
-        return replace(self, value=max(1, round(self.value * share)))
-
-    def find_vertex(self, path, documents, smoothing=None):
-        """Return the vertex of the path where the target is met."""
-        n_predicted = documents.count_alerts(path)
-        return self.best(path.fp, path.tp, n_predicted=n_predicted)
-
-    def best(self, fp, tp, *, n_predicted, total=None):
-        """Return the number of the best point of some, or raise.
-
-        That is where nothing can be found among so few predicted documents.
-        """
-        is_allowed = n_predicted <= self.value
-        if (tp[is_allowed] > 0).any():
-            return _last_of_best(is_allowed, -tp, fp)
-        least = int(n_predicted[tp > 0].min())
-        raise InfeasibleTargetError(
-            f"max_alerts={self.value} can only be met on these documents by predicting "
-            f"no positive: the first true positive needs {least} documents predicted "
-            "positive",
-            "Allow this number, or use scores that rank more positives first.",
-            {"max_alerts": least},
-        )
-
-
-@dataclass(frozen=True)
-class RecallTarget(Target):
-    """As few false positives as a share of all positives that are found allows."""
-
-    def check(self, documents):
-        """Raise where documents are unrated, so that nobody knows all positives."""
-        if not documents.is_complete:
-            raise ValueError(
-                "min_recall needs the number of all positives, but documents are "
-                f"unrated below the lowest thresholds {documents.base.tolist()}. Use "
-                "max_alerts or a slope, or rate a random sample of all documents and "
-                "pass its probability as inclusion_proba."
-            )
-
-    def find_vertex(self, path, documents, smoothing=None):
-        """Return the vertex of the path where the target is met."""
-        return self.best(path.fp, path.tp, total=documents.total_positive)
-
-    def best(self, fp, tp, *, n_predicted=None, total):
-        """Return the number of the best point of some, or raise.
-
-        That is where not even all documents that can be predicted are enough.
-        """
-        highest = float(tp.max() / total)
-        if highest >= self.value * (1 - _TOLERANCE):
-            is_allowed = tp >= self.value * total * (1 - _TOLERANCE)
-            return _last_of_best(is_allowed, fp, -tp)
-        raise InfeasibleTargetError(
-            f"min_recall={self.value} cannot be met on these documents: the lowest "
-            f"thresholds reach {round_down(highest)} of all rated positives",
-            "Use a lower min_recall, or lower base_thresholds.",
-            {"min_recall": highest},
-        )
-
-
-@dataclass(frozen=True)
-class F1Target(Target):
-    """The best F1 on the documents that are rated."""
-
-    def slope(self, path, vertex, documents):
-        """Return the slope dTP/dFP at which one more document raises F1 no more."""
-        f1 = f1_of(path.fp[vertex], path.tp[vertex], documents.total_positive)
-        return float(f1 / 2 / (1 - f1 / 2))
-
-    def find_vertex(self, path, documents, smoothing=None):
-        """Return the vertex of the path where the target is met."""
-        f1 = f1_of(path.fp, path.tp, documents.total_positive)
-        return _last_of_best(np.ones(len(f1), dtype=bool), -f1, -path.tp)
-
-
-def f1_of(fp, tp, total):
-    """Return F1 where there are so many positives in total."""
-    return 2 * tp / (tp + fp + total)
-
-
-def _last_of_best(allowed, first, second):
-    """Return the last of the points for which `first`, then `second`, is least."""
+def find_best(target, fp, tp, total_positive, alerts=None):
+    """Return the number of the best of some points for a target that is no price."""
+    # The most true positives, of these the fewest false ones, among what is allowed.
+    best = -tp, fp
+    if target.name == "max_alerts":
+        allowed = (alerts <= target.value) & (tp > 0)
+    elif target.name == "min_precision":
+        predicted = target.value * (tp + fp)
+        allowed = (tp > 0) & (tp * (1 + RELATIVE_TOLERANCE) >= predicted)
+    elif target.name == "min_recall":
+        allowed = tp >= target.value * total_positive * (1 - RELATIVE_TOLERANCE)
+        best = fp, -tp
+    else:
+        allowed = np.ones(len(tp), dtype=bool)
+        best = -f1_of(fp, tp, total_positive), -tp
     rows = np.flatnonzero(allowed)
-    for values in (first, second):
-        least = values[rows].min()
-        slack = _TOLERANCE * np.abs(values).max()
-        rows = rows[values[rows] <= least + slack]
+    if not rows.size:
+        _refuse(target, fp, tp, total_positive, alerts)
+    for values in best:
+        slack = RELATIVE_TOLERANCE * np.abs(values).max()
+        rows = rows[values[rows] <= values[rows].min() + slack]
     return int(rows[-1])
+
+
+def f1_of(fp, tp, total_positive):
+    """Return F1 where there are so many positives in total."""
+    return 2 * tp / (tp + fp + total_positive)
+
+
+def _refuse(target, fp, tp, total_positive, alerts):
+    """Raise with what can be met."""
+    found = tp > 0
+    if target.name == "max_alerts":
+        value = int(alerts[found].min())
+        reason = f"the first true positive needs {value} documents predicted positive"
+        way_out = "Allow this number, or use scores that rank more positives first."
+    elif target.name == "min_precision":
+        value = float((tp[found] / (tp + fp)[found]).max())
+        reason = f"the precision is at most {round_down(value)}"
+        way_out = "Use a lower one, or scores that rank more positives first."
+    else:
+        value = float(tp.max() / total_positive)
+        reason = (
+            f"the lowest thresholds reach {round_down(value)} of all rated positives"
+        )
+        way_out = "Use a lower one, or lower thresholds where they were given."
+    raise InfeasibleTargetError(
+        f"{target.name}={target.value} cannot be met on these documents: {reason}",
+        way_out,
+        {target.name: value},
+    )
+
+
+# Prices
+
+
+def check_attainable(derivative, highest):
+    """Raise if a target is above the highest slope that a curve attains.
+
+    Of a smaller slope everything down to the lowest thresholds is worth its price.
+    """
+    if derivative <= highest * (1 + RELATIVE_TOLERANCE):
+        return
+    raise InfeasibleTargetError(
+        f"max_fp_per_tp={1 / derivative:.6g} cannot be met on these documents: it must "
+        f"be at least {round_up(1 / highest)}, as otherwise no document would be "
+        "predicted positive",
+        "Allow this number, or use scores that rank more positives first.",
+        {"max_fp_per_tp": 1 / highest},
+    )
+
+
+def point_on_path(path, derivative):
+    """Find the vertex of a path at which one more false positive just pays.
+
+    It maximizes TP - FP * derivative. Of vertices with equal counts it is the one of
+    the highest thresholds.
+    """
+    # The curve of a path is a step function, and its raw slopes are noise. The slopes
+    # that count are those of its concave majorant, which are the isotonic regression of
+    # the labels in the order of the path. They replace steps 7 and 8 of the analytic
+    # approach in RZMR20, where a derivative is estimated from differences.
+    vertices = path.majorant
+    slopes, rounding = _slopes_between(path, vertices)
+    if path.is_rounded:
+        # Sums of weights part what would be one segment in counts.
+        is_new = slopes[1:] * (1 - rounding[1:]) > slopes[:-1] * (1 + rounding[:-1])
+        vertices = vertices[np.concatenate([[True], is_new, [True]])]
+        slopes, rounding = _slopes_between(path, vertices)
+    check_attainable(derivative, float(slopes[-1]))
+    # At a slope that equals the target, true positives are worth their price.
+    return int(vertices[np.sum(slopes < derivative * (1 - rounding))])
+
+
+def _slopes_between(path, vertices):
+    """Return the slopes between vertices, and by how much each may be off."""
+    up, right = -np.diff(path.tp[vertices]), -np.diff(path.fp[vertices])
+    slopes = np.divide(up, right, out=np.full(len(up), np.inf), where=right > 0)
+    rounding = np.full(len(up), RELATIVE_TOLERANCE)
+    if path.is_rounded:
+        # Sums of many weights are off by a share of the total. Nothing is if it is not
+        # between the two vertices.
+        both = (up > 0) & (right > 0)
+        parts = path.tp[0] / up[both] + path.fp[0] / right[both]
+        rounding[both] = np.minimum(rounding[both] + _ROUNDING * parts, 0.5)
+    return slopes, rounding

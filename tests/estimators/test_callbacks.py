@@ -345,7 +345,7 @@ def test_learned_score_inside_a_classifier(recorder):
 def test_classifiers_of_a_tuner_are_told_of(propagated):
     tuner = EnsembleThresholdTuner(
         [("left", LogisticRegression(), [0, 1]), ("right", LogisticRegression())],
-        target_derivative=1.0,
+        max_fp_per_tp=1.0,
         cv=2,
     )
     tuner.set_callbacks(propagated).fit(X, y)
@@ -356,6 +356,6 @@ def test_classifiers_of_a_tuner_are_told_of(propagated):
 
 
 def test_a_tuner_of_scores_warns_of_nothing(propagated):
-    tuner = EnsembleThresholdTuner(None, target_derivative=1.0)
+    tuner = EnsembleThresholdTuner(None, max_fp_per_tp=1.0)
     tuner.set_callbacks(propagated).fit(X, y)
     assert propagated.events("begin")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.datasets import make_blobs
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 
@@ -114,10 +115,10 @@ CASES = {
     ),
     "tuner": (
         EnsembleThresholdTuner(
-            detectors(GaussianNB(), GaussianNB()), target_derivative=1.0
+            detectors(GaussianNB(), GaussianNB()), max_fp_per_tp=1.0
         ),
         BINARY,
-        {"base_thresholds": [1e9, 1e9]},
+        {"estimators": detectors(GaussianNB(), DummyClassifier())},
         {"estimators": detectors(GaussianNB(), BrokenClassifier())},
         {"rule": "some"},
     ),

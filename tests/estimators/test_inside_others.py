@@ -254,7 +254,7 @@ def double_score():
         selective(),
         double_score(),
         ExpectedLossDecoder(GaussianNB()),
-        EnsembleThresholdTuner([("one", GaussianNB())], target_derivative=1.0),
+        EnsembleThresholdTuner([("one", GaussianNB())], max_fp_per_tp=1.0),
         SelectiveRegressor(LogisticRegression(), target_coverage=0.5),
     ],
     ids=lambda estimator: type(estimator).__name__,

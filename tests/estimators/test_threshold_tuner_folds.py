@@ -1,26 +1,30 @@
-"""Folds of joint thresholds: the past alone tunes what follows, and five by default."""
+"""Folds of joint thresholds, and other targets without another fit."""
 
+import pickle
 import warnings
 
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
     PredefinedSplit,
+    RepeatedStratifiedKFold,
     ShuffleSplit,
     StratifiedKFold,
     TimeSeriesSplit,
 )
 from sklearn.naive_bayes import GaussianNB
 
-from sklearn_reject import EnsembleThresholdTuner
+from sklearn_reject import EnsembleThresholdTuner, InfeasibleTargetError
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.thresholds import operating_point
 
-D = {"target_derivative": 0.5}
+PRICE = {"max_fp_per_tp": 2}
+METHODS = pytest.mark.parametrize("method", ["graph", "analytic", "direct"])
 
 
 def draw(n=300, seed=0, share=0.25):
@@ -29,8 +33,12 @@ def draw(n=300, seed=0, share=0.25):
     return rng.normal(size=(n, 4)) + 1.2 * y[:, np.newaxis], y
 
 
-def views():
-    return [("left", GaussianNB(), slice(0, 2)), ("right", GaussianNB(), slice(2, 4))]
+def views(kind=GaussianNB):
+    return [("left", kind(), slice(0, 2)), ("right", kind(), slice(2, 4))]
+
+
+def tuner(estimators=None, **options):
+    return EnsembleThresholdTuner(estimators, **(PRICE | options))
 
 
 def scores_of_splits(X, y, splits):
@@ -43,20 +51,23 @@ def scores_of_splits(X, y, splits):
     return scores
 
 
-def count_by_hand(scores, y, splits):
-    """Thresholds of each fold by what its training part knows, and the counts."""
-    thresholds, fp, tp = [], 0, 0
-    known = ~np.isnan(scores[:, 0])
+def count_by_hand(scores, y, splits, weight=None, **target):
+    """Thresholds of each fold by what its training part knows, counts and areas."""
+    weight = np.ones(len(y)) if weight is None else weight
+    thresholds, counts, known = [], np.zeros(2), ~np.isnan(scores[:, 0])
     for train, test in splits:
         tune = np.intersect1d(train, np.flatnonzero(known))
         tune = np.setdiff1d(tune, test)
-        if not len(tune):
-            continue
-        point = operating_point(scores[tune], y[tune], **D)
-        found = y[test][(scores[test] >= point.thresholds).any(axis=1)]
-        thresholds.append(point.thresholds)
-        fp, tp = fp + np.sum(found == 0), tp + np.sum(found == 1)
-    return np.array(thresholds), fp, tp
+        if len(tune):
+            options = {"sample_weight": weight[tune], **(target or PRICE)}
+            point = operating_point(scores[tune], y[tune], **options)
+            found = test[(scores[test] >= point.thresholds).any(axis=1)]
+            counts += np.bincount(y[found], weight[found], minlength=2)
+            thresholds.append(point.thresholds)
+    return np.array(thresholds), counts
+
+
+# Folds
 
 
 @pytest.mark.parametrize(
@@ -68,138 +79,70 @@ def count_by_hand(scores, y, splits):
         KFold(4),
         StratifiedKFold(3, shuffle=True, random_state=0),
         PredefinedSplit(np.r_[np.full(60, -1), np.arange(240) % 3]),
+        list(TimeSeriesSplit(4).split(np.zeros(300)))[::-1],
+        GroupKFold(3),
     ],
-    ids=["time", "gap", "window", "k", "shuffled", "predefined"],
+    ids=["time", "gap", "window", "k", "shuffled", "predefined", "backwards", "groups"],
 )
 def test_thresholds_of_a_fold_see_nothing_but_its_training_part(cv):
     X, y = draw()
-    splits = list(cv.split(X, y))
+    groups = np.arange(300) // 10 if isinstance(cv, GroupKFold) else None
+    splits = cv if isinstance(cv, list) else list(cv.split(X, y, groups))
     scores = scores_of_splits(X, y, splits)
-    expected, fp, tp = count_by_hand(scores, y, splits)
-    model = EnsembleThresholdTuner(views(), cv=cv, **D).fit(X, y)
+    expected, counts = count_by_hand(scores, y, splits)
+    params = {} if groups is None else {"groups": groups}
+    model = tuner(views(), cv=cv).fit(X, y, **params)
     point = model.cross_validated_point_
     # Between scores, thresholds are placed among those that a fold sees.
     np.testing.assert_allclose(point.thresholds, expected)
-    assert (point.fp, point.tp) == (fp, tp)
+    assert [point.fp, point.tp] == counts.tolist()
     known = ~np.isnan(scores[:, 0])
-    whole = operating_point(scores[known], y[known], **D)
+    whole = operating_point(scores[known], y[known], **PRICE)
     np.testing.assert_allclose(model.thresholds_, whole.thresholds)
+
+
+@pytest.mark.parametrize("rule", ["any", "all"])
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_a_point_is_what_the_folds_attain(rule, is_weighted):
+    X, y = draw(240)
+    scores, weight = X[:, :2], np.linspace(0.5, 2, 240) if is_weighted else None
+    scores[:3], y[:3] = scores.min(axis=0), 0  # all parts begin at the same thresholds
+    splits = list(KFold(3, shuffle=True, random_state=0).split(scores))
+    for split in splits:
+        split[0].sort()
+    model = tuner(rule=rule, cv=splits).fit(scores, y, sample_weight=weight)
+    point, counts, areas = model.cross_validated_point_, np.zeros(2), []
+    for (train, test), thresholds in zip(splits, point.thresholds, strict=True):
+        own = None if weight is None else weight[train]
+        part = tuner(rule=rule, cv="prefit").fit(scores[train], y[train], own)
+        np.testing.assert_allclose(thresholds, part.thresholds_)
+        own = np.ones(len(test)) if weight is None else weight[test]
+        found = part.predict(scores[test]) == 1
+        counts += np.bincount(y[test][found], own[found], minlength=2)
+        areas.append(part.score(scores[test], y[test], own))
+    np.testing.assert_allclose([point.fp, point.tp], counts)
+    assert point.precision == pytest.approx(counts[1] / counts.sum())
+    assert point.normalized_area == pytest.approx(np.mean(areas))
+    for name in ("fp", "tp", "precision"):
+        low, high = getattr(point, f"{name}_interval")
+        assert low < getattr(point, name) < high
+    wide = tuner(rule=rule, cv=splits, confidence_level=0.99).fit(scores, y, weight)
+    wide = wide.cross_validated_point_
+    assert wide.fp_interval[0] < point.fp_interval[0] < point.fp_interval[1]
+    assert type(point).from_dict(point.to_dict()).to_dict() == point.to_dict()
 
 
 def test_what_follows_a_fold_does_not_change_its_thresholds():
     X, y = draw()
-    cv = TimeSeriesSplit(5)
-    one = EnsembleThresholdTuner(views(), cv=cv, **D).fit(X, y)
+    one = tuner(views(), cv=TimeSeriesSplit(5)).fit(X, y)
     # The last test part again, with other documents.
     other_X, other_y = draw(seed=1)
     X[250:], y[250:] = other_X[250:], other_y[250:]
-    other = EnsembleThresholdTuner(views(), cv=cv, **D).fit(X, y)
+    other = tuner(views(), cv=TimeSeriesSplit(5)).fit(X, y)
     points = one.cross_validated_point_, other.cross_validated_point_
     assert points[0].thresholds.shape == (4, 2)
     np.testing.assert_array_equal(points[0].thresholds, points[1].thresholds)
     assert one.thresholds_.tolist() != other.thresholds_.tolist()
-
-
-def test_the_order_of_splits_does_not_matter():
-    X, y = draw()
-    splits = list(TimeSeriesSplit(4).split(X))
-    forth, back = (
-        EnsembleThresholdTuner(views(), cv=cv, **D).fit(X, y)
-        for cv in (splits, splits[::-1])
-    )
-    np.testing.assert_array_equal(forth.thresholds_, back.thresholds_)
-    assert forth.cross_validated_point_.tp == back.cross_validated_point_.tp
-
-
-def test_a_single_split_has_no_folds_and_repeats_are_refused():
-    X, y = draw()
-    model = EnsembleThresholdTuner(
-        views(), cv=ShuffleSplit(1, test_size=0.3, random_state=0), **D
-    ).fit(X, y)
-    assert model.cross_validated_point_ is None
-    model.set_params(cv=ShuffleSplit(2, test_size=0.6, random_state=0))
-    with pytest.raises(ValueError, match="are in several test parts"):
-        model.fit(X, y)
-
-
-def test_folds_that_cannot_tune_are_left_out_and_said():
-    X, y = draw(share=0.1)
-    y[:160] = 0
-    y[[3, 5]] = 1  # in the first training part, which has no scores
-    cv = TimeSeriesSplit(5)
-    with pytest.warns(RejectionWarning, match="2 of 4 folds leave no rated positives"):
-        model = EnsembleThresholdTuner(views(), cv=cv, **D).fit(X, y)
-    assert len(model.cross_validated_point_.thresholds) == 2
-    y[:250] = 0
-    y[[3, 5]] = 1
-    model.set_params(target_derivative=1e-3)
-    with pytest.warns(RejectionWarning, match="4 of 4 folds .* is None"):
-        model.fit(X, y)
-    assert model.cross_validated_point_ is None
-    assert model.operating_point_.tp > 0
-
-
-@pytest.mark.parametrize("partly", [False, True])
-def test_scores_are_cross_validated_by_default(partly):
-    X, truth = draw(400)
-    scores = X[:, :2]
-    y = np.where((scores >= 0.5).any(axis=1), truth, -1) if partly else truth
-    model = EnsembleThresholdTuner(None, **D).fit(scores, y)
-    kind = y.copy()
-    kind[model.documents_.rows] += 2  # what is rated, and known
-    splits = list(StratifiedKFold(5).split(scores, kind))
-    expected = EnsembleThresholdTuner(None, cv=splits, **D).fit(scores, y)
-    points = model.cross_validated_point_, expected.cross_validated_point_
-    np.testing.assert_array_equal(points[0].thresholds, points[1].thresholds)
-    assert points[0].tp == points[1].tp > 0
-    model.set_params(cv="prefit").fit(scores, y)
-    assert model.cross_validated_point_ is None
-    np.testing.assert_array_equal(model.thresholds_, expected.thresholds_)
-
-
-def test_frozen_classifiers_are_cross_validated_by_default():
-    X, y = draw(400)
-    frozen = [
-        (name, FrozenEstimator(model.fit(X[:200, view], y[:200])), view)
-        for name, model, view in views()
-    ]
-    model = EnsembleThresholdTuner(frozen, **D).fit(X[200:], y[200:])
-    assert len(model.cross_validated_point_.thresholds) == 5
-    model.set_params(cv="prefit").fit(X[200:], y[200:])
-    assert model.cross_validated_point_ is None
-
-
-def test_prefit_is_for_what_is_not_fitted():
-    X, y = draw()
-    with pytest.raises(ValueError, match="cv='prefit' takes scores as they are"):
-        EnsembleThresholdTuner(views(), cv="prefit", **D).fit(X, y)
-    with pytest.raises(ValueError, match="cv must be"):
-        EnsembleThresholdTuner(views(), cv="none", **D).fit(X, y)
-
-
-@pytest.mark.parametrize("rule", ["any", "all"])
-@pytest.mark.parametrize("method", ["graph", "analytic", "direct"])
-@pytest.mark.parametrize("n_positive", [1, 2, 3, 4])
-def test_few_positives_do_not_fail_by_the_default(rule, method, n_positive):
-    scores = np.random.default_rng(n_positive).normal(size=(40, 2))
-    y = np.zeros(40, dtype=int)
-    y[:n_positive] = 1
-    scores[:n_positive] += 3
-    model = EnsembleThresholdTuner(None, rule=rule, method=method, **D)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        model.fit(scores, y)
-    if n_positive > 1:
-        assert len(model.cross_validated_point_.thresholds) == n_positive
-        assert not caught
-        return
-    assert model.cross_validated_point_ is None
-    [told] = caught
-    assert "a single rated positive" in str(told.message)
-    # It can be switched off, and then nothing is said.
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model.set_params(cv="prefit").fit(scores, y)
 
 
 class Recorder(ClassifierMixin, BaseEstimator):
@@ -218,54 +161,233 @@ def test_classifiers_of_time_splits_score_what_follows():
     rng = np.random.default_rng(0)
     y = (rng.random(200) < 0.3).astype(int)
     X = np.column_stack([np.arange(200), (rng.random(200) + y) / 2])
-    model = EnsembleThresholdTuner([("a", Recorder())], cv=TimeSeriesSplit(3), **D)
-    model.fit(X, y)
+    model = tuner([("a", Recorder())], cv=TimeSeriesSplit(3)).fit(X, y)
     assert model.estimators_[0].last_ == 199
     assert len(model.cross_validated_point_.thresholds) == 2
 
 
-def test_groups_stay_apart_by_folds():
+@pytest.mark.parametrize("partly", [False, True])
+def test_scores_are_cross_validated_by_default(partly):
+    X, truth = draw(400)
+    scores = X[:, :2]
+    is_known = (scores >= 0.5).any(axis=1) if partly else np.ones(400, dtype=bool)
+    y = np.where(is_known, truth, -1)
+    model = tuner().fit(scores, y)
+    splits = list(StratifiedKFold(5).split(scores, y + 2 * is_known))
+    expected = tuner(cv=splits).fit(scores, y).cross_validated_point_
+    assert model.cross_validated_point_.to_dict() == expected.to_dict()
+    thresholds = model.thresholds_
+    # No fold leaves what is known.
+    lowest = model.base_thresholds_
+    assert (model.cross_validated_point_.thresholds >= lowest).all()
+    model.set_params(cv="prefit").fit(scores, y)
+    assert model.cross_validated_point_ is None
+    np.testing.assert_array_equal(model.thresholds_, thresholds)
+
+
+def test_what_folds_there_are():
     X, y = draw()
-    groups = np.arange(300) // 10
-    splits = list(GroupKFold(3).split(X, y, groups))
-    model = EnsembleThresholdTuner(views(), cv=GroupKFold(3), **D)
-    point = model.fit(X, y, groups=groups).cross_validated_point_
-    scores = scores_of_splits(X, y, splits)
-    expected, fp, tp = count_by_hand(scores, y, splits)
-    np.testing.assert_allclose(point.thresholds, expected)
-    assert (point.fp, point.tp) == (fp, tp)
+    scores = X[:, :2]
+    model = tuner(views(), cv=ShuffleSplit(1, test_size=0.3, random_state=0)).fit(X, y)
+    assert model.cross_validated_point_ is None
+    points = [
+        tuner(cv=[(np.arange(200), test)]).fit(scores, y).cross_validated_point_
+        for test in (np.arange(200, 300), np.arange(-100, 0), list(range(200, 300)))
+    ]
+    assert points[0].tp == points[1].tp == points[2].tp > 0
+    frozen = [(n, FrozenEstimator(m.fit(X[:, v], y)), v) for n, m, v in views()]
+    assert len(tuner(frozen).fit(X, y).cross_validated_point_.thresholds) == 5
 
 
-@pytest.mark.parametrize("method", ["graph", "analytic", "direct"])
+@pytest.mark.parametrize(
+    ("cv", "words"),
+    [
+        (ShuffleSplit(2, test_size=0.6, random_state=0), "are in several test parts"),
+        (RepeatedStratifiedKFold(n_splits=3, n_repeats=2), "cv: 300 samples are in"),
+        ([(np.arange(100), np.arange(250, 350))], "the row 300, but there are 300"),
+        (GroupKFold(3), "groups"),
+    ],
+)
+@pytest.mark.parametrize("estimators", [None, views()], ids=["scores", "fitted"])
+def test_bad_folds(cv, words, estimators):
+    X, y = draw()
+    with pytest.raises(ValueError, match=words):
+        tuner(estimators, cv=cv).fit(X, y)
+
+
+def test_folds_that_cannot_tune_are_left_out_and_said():
+    X, y = draw(share=0.1)
+    y[:160] = 0
+    y[[3, 5]] = 1  # in the first training part, which has no scores
+    model = tuner(views(), cv=TimeSeriesSplit(5))
+    with pytest.warns(RejectionWarning, match="2 of 4 folds leave no rated positives"):
+        model.fit(X, y)
+    assert len(model.cross_validated_point_.thresholds) == 2
+    y[:250] = 0
+    y[[3, 5]] = 1
+    model.set_params(max_fp_per_tp=1000)
+    with pytest.warns(RejectionWarning, match="4 of 4 folds .* is None"):
+        model.fit(X, y)
+    assert model.cross_validated_point_ is None
+    assert model.operating_point_.tp > 0
+    # A fold may be judged without one of the classes, and has no area then.
+    scores, rows, y = X[:, :2], np.arange(300), draw()[1]
+    negatives, both = (rows, np.flatnonzero(y == 0)[:5]), (rows, np.flatnonzero(y)[:9])
+    split = (rows, np.r_[both[1], np.flatnonzero(y == 0)[5:20]])
+    points = [
+        tuner(cv=cv).fit(scores, y).cross_validated_point_
+        for cv in ([negatives, split], [split], [negatives])
+    ]
+    assert points[0].normalized_area == points[1].normalized_area
+    assert np.isnan(points[2].normalized_area)
+
+
+def test_folds_that_cannot_meet_the_target_predict_nothing():
+    # Without one fold, a negative scores highest.
+    scores = np.array([9, 8, 7, 6, 5, 4, 3, 2, 1, 9, 8, 7, 6, 1.0])
+    y = np.array([0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 1, 1, 1, 0])
+    split = [(np.arange(9), np.arange(9, 14)), (np.arange(9, 14), np.arange(9))]
+    model = tuner(cv=split, max_fp_per_tp=0.5).fit(scores[:, np.newaxis], y)
+    point = model.cross_validated_point_
+    assert np.isposinf(point.thresholds[0])
+    assert point.thresholds[1] == 3.5
+    assert (point.fp, point.tp) == (3, 3)
+    point = model.retarget(max_alerts=6).cross_validated_point_
+    assert point.n_predicted <= 6  # a share of them for each training part
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+def test_few_documents_of_a_class():
+    X, y = draw(400)
+    positives, negatives = (np.flatnonzero(y == k) for k in (1, 0))
+    few = np.r_[positives[:3], negatives[:9]]
+    model = tuner(views(), max_fp_per_tp=20).fit(X[few], y[few])
+    assert 0 < model.operating_point_.tp <= 3
+    single = np.r_[positives[:1], negatives[:30]]
+    with pytest.raises(ValueError, match=r"no rated positives to tune .*, of 1 in y"):
+        model.fit(X[single], y[single])
+
+
+@METHODS
+@pytest.mark.parametrize("rule", ["any", "all"])
+@pytest.mark.parametrize("n_positive", [1, 2, 3])
+def test_few_positives_do_not_fail_by_the_default(rule, method, n_positive):
+    scores = np.random.default_rng(n_positive).normal(size=(40, 2))
+    y = np.zeros(40, dtype=int)
+    y[:n_positive] = 1
+    scores[:n_positive] += 3
+    model = tuner(rule=rule, method=method)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(scores, y)
+    told = [str(each.message) for each in caught]
+    if n_positive > 1:
+        assert len(model.cross_validated_point_.thresholds) == n_positive
+        assert not told
+        return
+    assert model.cross_validated_point_ is None
+    assert ["a single rated positive" in text for text in told] == [True]
+    # It can be switched off, and then nothing is said.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.set_params(cv="prefit").fit(scores, y)
+
+
+@METHODS
 def test_a_detector_that_ran_in_one_fold_only(method):
     X, y = draw(200)
     scores = np.column_stack([X[:, :2], np.full(200, np.nan)])
     # Known where the first of two splits tests.
     scores[:100, 2] = X[:100, 2]
-    splits = [
-        (np.arange(100, 200), np.arange(100)),
-        (np.arange(100), np.arange(100, 200)),
-    ]
-    model = EnsembleThresholdTuner(
-        None, method=method, cv=splits, target_derivative=0.2, n_thresholds=9
-    )
+    halves = np.arange(100), np.arange(100, 200)
+    model = tuner(method=method, cv=[halves[::-1], halves], n_thresholds=9)
     thresholds = model.fit(scores, y).cross_validated_point_.thresholds
     assert thresholds.shape == (2, 3)
     assert not np.isnan(thresholds).any()
 
 
-def test_errors_name_rows_of_X_where_splits_follow_time():
-    X, y = draw()
-    y[np.argmax(X[150:, 0]) + 150] = -1
-    logged = [("logged", "passthrough", 0), *views()[1:]]
-    model = EnsembleThresholdTuner(logged, cv=TimeSeriesSplit(4), **D)
-    row = np.flatnonzero(y == -1)[0]
-    with pytest.raises(ValueError, match=f"row {row} is unrated and scores"):
-        model.fit(X, y)
-    # The first rows have no scores out of fold.
-    for row in (5, 250):
-        chance = np.where(np.arange(len(y)) == row, 2, 0.5)
-        with pytest.raises(
-            ValueError, match=f"inclusion_proba .* got 2.0 in row {row}"
-        ):
-            model.fit(X, y, inclusion_proba=chance)
+# Other targets
+
+
+class Counting(GaussianNB):
+    """A classifier that counts how often any of its kind is fitted."""
+
+    n_fits = 0
+
+    def fit(self, X, y):
+        Counting.n_fits += 1
+        return super().fit(X, y)
+
+
+X, Y = draw(400, seed=7)
+FROZEN = [(n, FrozenEstimator(m.fit(X[:100, v], Y[:100])), v) for n, m, v in views()]
+KINDS = {
+    "path": {},
+    "all": {"rule": "all", "cv": 3},
+    "direct": {"method": "direct", "cv": TimeSeriesSplit(2)},
+    "analytic": {"method": "analytic"},
+    "prefit": {"cv": "prefit"},
+    "folds": {"estimators": views(), "cv": 3},
+    "time": {"estimators": views(), "cv": TimeSeriesSplit(4)},
+    "share": {"estimators": views(), "cv": 0.4},
+    "one": {"estimators": views()[:1], "method": "direct"},
+    "frozen": {"estimators": FROZEN},
+}
+
+
+def state_of(model):
+    """Return all that a fitted tuner says, and its parameters."""
+    points = model.operating_point_, model.cross_validated_point_, model.path_
+    written = [None if point is None else point.to_dict() for point in points]
+    return written, repr(model)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "weight", [None, np.linspace(0.2, 1, 400)], ids=["", "weights"]
+)
+@pytest.mark.parametrize("target", [{"max_fp_per_tp": 1.4}, {"min_precision": 0.7}])
+def test_retarget_is_another_fit(kind, weight, target):
+    options = {"n_thresholds": 15, "random_state": 0, **KINDS[kind]}
+    data = X if "estimators" in options else X[:, :2]
+    model = tuner(**options).fit(data, Y, sample_weight=weight)
+    fresh = tuner(**options, **({"max_fp_per_tp": None} | target))
+    fresh.fit(data, Y, sample_weight=weight)
+    before = state_of(model)
+    copy = pickle.loads(pickle.dumps(model)).retarget(**target)
+    copy = pickle.loads(pickle.dumps(copy))
+    assert state_of(copy) == state_of(fresh)
+    np.testing.assert_array_equal(copy.predict(data), fresh.predict(data))
+    assert state_of(copy.retarget(**PRICE)) == state_of(model) == before
+
+
+def test_nothing_is_fitted_and_everything_is_shared():
+    model = tuner(views(Counting), cv=3).fit(X, Y)
+    before, params = dict(vars(model)), repr(model)
+    Counting.n_fits = 0
+    copy = model.retarget(max_fp_per_tp=1)
+    assert Counting.n_fits == 0
+    assert repr(model) == params
+    assert all(vars(model)[name] is value for name, value in before.items())
+    assert copy.path_ is model.path_
+    assert copy.documents_ is model.documents_
+    assert copy.named_estimators_["left"] is model.named_estimators_["left"]
+    copy.set_params(left__var_smoothing=0.5)
+    assert model.get_params()["left__var_smoothing"] == 1e-9
+    # What was set after the fit does not matter.
+    expected = copy.thresholds_
+    model.set_params(method="direct", n_thresholds=3)
+    np.testing.assert_array_equal(model.retarget(max_fp_per_tp=1).thresholds_, expected)
+
+
+def test_targets_that_another_fit_would_refuse():
+    scores = np.append(X[:, 0], 99.0)[:, np.newaxis]
+    model = tuner().fit(scores, np.append(Y, 0))
+    with pytest.raises(InfeasibleTargetError) as info:
+        model.retarget(max_fp_per_tp=1e-9)
+    assert model.retarget(**info.value.attainable).operating_point_.tp > 0
+    partial = np.where(X[:, :2].max(axis=1) >= 0.5, Y, -1)
+    with pytest.raises(ValueError, match="min_recall needs the number of all"):
+        tuner().fit(X[:, :2], partial).retarget(min_recall=0.5)
+    with pytest.raises(NotFittedError):
+        tuner().retarget(max_fp_per_tp=1)

@@ -1,4 +1,9 @@
-"""PN metrics are the curves of the rated documents, whoever was not rated."""
+"""PN curves and areas by the rule at each threshold, with labels of any kind."""
+
+import math
+import warnings
+from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -9,112 +14,206 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import make_scorer, roc_auc_score
-from sklearn.model_selection import (
-    GridSearchCV,
-    StratifiedKFold,
-    cross_val_score,
-    cross_validate,
-)
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_reject import _curves as curves
 from sklearn_reject.metrics import pn_auc_score, pn_curve
 
 RESPONSES = ("decision_function", "predict_proba")
 
 
 @st.composite
-def partly_rated(draw, max_size=12):
+def samples(draw, max_size=12):
     """Draw (y_true, y_score, weights) with ties and some documents not rated."""
     n = draw(st.integers(2, max_size))
-    column = lambda low, high: np.array(  # noqa: E731
-        draw(st.lists(st.integers(low, high), min_size=n, max_size=n))
-    )
-    y_true = column(-1, 1)
+
+    def column(low, high):
+        return np.array(draw(st.lists(st.integers(low, high), min_size=n, max_size=n)))
+
+    y_true, weights = column(-1, 1), None
     y_true[:2] = [1, 0]
-    weights = None
     if draw(st.booleans()):
         weights = column(0, 3).astype(float)
-        weights[:2] = 1
+        weights[:2] += 1
     return y_true, column(-3, 3) / 4, weights
 
 
-def assert_same(one, other):
-    for a, b in zip(one, other, strict=True):
-        np.testing.assert_array_equal(a, b)
-
-
-@given(partly_rated(), st.booleans())
-def test_metrics_are_the_curves_of_rated_documents(sample, normalize):
-    y_true, y_score, weights = sample
-    rated = y_true != -1
-    arguments = y_score[rated], y_true[rated] == 1
-    weight = {"sample_weight": None if weights is None else weights[rated]}
-    curve = pn_curve(y_true, y_score, sample_weight=weights)
-    assert_same(curve, curves.pn_curve(*arguments, **weight))
-    options = {"normalize": normalize, "max_fp": 0.5}
-    area = pn_auc_score(y_true, y_score, sample_weight=weights, **options)
-    assert area == curves.pn_auc_score(*arguments, **weight, **options)
-
-
-@given(partly_rated(), st.lists(st.floats(-9, 9), max_size=6), st.integers(0, 99))
-def test_unrated_rows_change_nothing(sample, scores, seed):
+def exact_curve(sample):
+    """Return false and true positives of each threshold, and the thresholds."""
     y_true, y_score, weights = sample
     weights = np.ones(len(y_true)) if weights is None else weights
-    more = np.append(y_true, np.full(len(scores), -1))
-    rows = np.random.default_rng(seed).permutation(len(more))
-    samples = (
-        more[rows],
-        np.append(y_score, scores)[rows],
-        np.append(weights, np.full(len(scores), 7.0))[rows],
-    )
-    assert_same(
-        pn_curve(*samples[:2], sample_weight=samples[2]),
-        pn_curve(y_true, y_score, sample_weight=weights),
-    )
-    assert pn_auc_score(*samples[:2]) == pn_auc_score(y_true, y_score)
+    counted = (y_true != -1) & (weights > 0)
+    thresholds = [np.inf, *np.unique(y_score[counted])[::-1].tolist()]
+    rows = list(zip(y_true, y_score, map(Fraction, weights), strict=True))
+    return [
+        tuple(sum(w for y, s, w in rows if s >= t and y == label) for label in (0, 1))
+        for t in thresholds
+    ], thresholds
 
 
-@given(partly_rated())
+def exact_area(curve, max_fp=None):
+    """Add up the trapezoids, the last of them cut."""
+    max_fp = curve[-1][0] if max_fp is None else max_fp
+    area = Fraction(0)
+    for (left, low), (right, high) in pairwise(curve):
+        if left < max_fp and left < right:
+            end = min(right, max_fp)
+            height = low + (high - low) * Fraction(end - left) / (right - left)
+            area += (end - left) * (low + height) / 2
+    return area
+
+
+@given(samples(), st.integers(1, 48))
+def test_curve_and_areas_are_those_of_the_rule_at_each_threshold(sample, eighths):
+    *arguments, weights = sample
+    fp, tp, thresholds = pn_curve(*arguments, sample_weight=weights)
+    curve, expected = exact_curve(sample)
+    assert thresholds.tolist() == expected
+    assert list(zip(fp, tp, strict=True)) == curve
+    assert fp.dtype == tp.dtype == thresholds.dtype == np.float64
+    area = pn_auc_score(*arguments, sample_weight=weights)
+    assert type(area) is float
+    assert area == exact_area(curve)
+    # A part of it, and as a share.
+    max_fp = min(Fraction(eighths, 8), curve[-1][0])
+    for normalize, unit in ((False, 1), (True, max_fp * curve[-1][1])):
+        options = {"max_fp": float(max_fp), "normalize": normalize}
+        area = pn_auc_score(*arguments, sample_weight=weights, **options)
+        expected = float(exact_area(curve, max_fp) / unit)
+        assert area == pytest.approx(expected, rel=1e-14, abs=1e-15)
+
+
+@given(samples())
 def test_normalized_area_is_that_under_the_roc_curve(sample):
     y_true, y_score, weights = sample
     rated = y_true != -1
     area = pn_auc_score(y_true, y_score, normalize=True, sample_weight=weights)
-    weights = None if weights is None else weights[rated]
-    theirs = roc_auc_score(y_true[rated], y_score[rated], sample_weight=weights)
+    weight = None if weights is None else weights[rated]
+    theirs = roc_auc_score(y_true[rated], y_score[rated], sample_weight=weight)
     assert area == pytest.approx(theirs, abs=1e-14)
+    turned = pn_auc_score(
+        y_true, -y_score, pos_label=0, normalize=True, sample_weight=weights
+    )
+    assert turned == pytest.approx(area, abs=1e-14)
 
 
-@given(partly_rated())
-def test_the_other_class_and_the_score_turned_around_keep_the_area(sample):
-    y_true, y_score, _ = sample
-    area = pn_auc_score(y_true, y_score)
-    assert pn_auc_score(y_true, -y_score, pos_label=0) == area
+@given(samples(), st.lists(st.floats(-9, 9), max_size=6), st.integers(0, 99))
+def test_weights_repeat_rows_and_unrated_ones_change_nothing(sample, scores, seed):
+    y_true, y_score, weights = sample
+    copies = np.ones(len(y_true)) if weights is None else weights
+    rows = np.repeat(np.arange(len(y_true)), copies.astype(int))
+    y_more = np.append(y_true[rows], np.full(len(scores), -1))
+    order = np.random.default_rng(seed).permutation(len(y_more))
+    more = y_more[order], np.append(y_score[rows], scores)[order]
+    pairs = zip(
+        pn_curve(y_true, y_score, sample_weight=weights), pn_curve(*more), strict=True
+    )
+    for one, other in pairs:
+        np.testing.assert_array_equal(one, other)
+    moved = pn_curve(y_true, np.exp(y_score), sample_weight=weights)
+    np.testing.assert_array_equal(moved[1], pn_curve(*more)[1])
 
 
+def test_areas_by_hand():
+    # Points (0, 1), (2, 1), (3, 3) and (4, 3).
+    sample = [1, 0, 0, 1, 1, 0, 0], [9, 8, 8, 7, 7, 7, 6]
+    for max_fp, area in {0.5: 0.5, 1: 1, 2: 2, 2.5: 2.75, 3: 4, 3.25: 4.75}.items():
+        assert pn_auc_score(*sample, max_fp=max_fp) == area
+    # Straight up at one false positive, where the area is cut.
+    sample = [0, 1, 1, 0], [5, 4, 3, 2]
+    assert pn_auc_score(*sample, max_fp=1) == 0
+    assert pn_auc_score(*sample, max_fp=2) == 2
+    # A bound off by rounding is the whole area.
+    options = {"sample_weight": [1.0, 0.1, 0.1, 0.1]}
+    sample = [1, 0, 0, 0], [4, 3, 2, 1]
+    whole = pytest.approx(pn_auc_score(*sample, **options), rel=1e-15)
+    for bound in (0.3, 0.1 + 0.1 + 0.1):
+        assert pn_auc_score(*sample, max_fp=bound, **options) == whole
+
+
+def test_counts_of_many_documents_are_exact():
+    rng = np.random.default_rng(0)
+    y_score, y_true = rng.normal(size=10**5), (rng.random(10**5) < 0.01).astype(int)
+    fp, tp, thresholds = pn_curve(y_true, y_score)
+    np.testing.assert_array_equal(fp + tp, np.arange(10**5 + 1))
+    np.testing.assert_array_equal(tp[1:], np.cumsum(y_true[np.argsort(-y_score)]))
+    np.testing.assert_array_equal(thresholds[1:], np.sort(y_score)[::-1])
+
+
+# Labels: negative, positive and unrated ones of one kind, as users have them
+
+KINDS = {
+    "int": (0, 1, -1),
+    "signs": (-1, 1, 0),
+    "float": (0.0, 1.0, -1.0),
+    "other numbers": (3, 7, 5),
+    "text": ("no", "yes", "unrated"),
+    "long unrated": ("a", "b", "not rated at all"),
+    "bool": (False, True, None),
+    "large": (2**60, 2**60 + 1, -1),
+}
+MISSING = (None, math.nan, np.float32("nan"), pd.NA)
+FORMS = (list, np.array, pd.Series, np.asfortranarray)
+
+
+@given(samples(), st.sampled_from(list(KINDS)), st.data())
+def test_labels_of_any_kind(sample, kind, data):
+    codes, y_score, weights = sample
+    expected = pn_curve(codes, y_score, sample_weight=weights)
+    named = dict(zip((0, 1, -1), KINDS[kind], strict=True))
+    labels = [named[code] for code in codes.tolist()]
+
+    def assert_found(given, expected=expected, **options):
+        found = pn_curve(given, y_score, sample_weight=weights, **options)
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+    options = {"unrated_label": named[-1]}
+    assert_found(data.draw(st.sampled_from(FORMS))(labels), **options)
+    assert_found(labels, pos_label=named[1], **options)
+    turned = pn_curve(codes, y_score, sample_weight=weights, pos_label=0)
+    assert_found(labels, turned, pos_label=named[0], **options)
+    # What is missing is unrated, whatever the label.
+    array = np.empty(len(labels), dtype=object)
+    array[:] = labels
+    before = array.copy()
+    assert_found(array, **options)
+    assert (array == before).all()
+    array[codes == -1] = data.draw(st.sampled_from(MISSING))
+    for form in (np.asarray, pd.Series):
+        assert_found(form(array), unrated_label=None)
+        assert_found(form(array), **options)
+
+
+@pytest.mark.filterwarnings("ignore:A column-vector y was passed")
 @pytest.mark.parametrize(
-    ("y_true", "options"),
+    "y_true",
     [
-        ([1, 0, 1, -1, 0], {}),
-        ([1, 0, 1, np.nan, 0], {}),
-        ([1, 0, 1, None, 0], {}),
-        ([1, 0, 1, None, 0], {"unrated_label": None}),
-        ([-1, 1, -1, 0, 1], {"unrated_label": 0, "pos_label": -1}),
-        (["yes", "no", "yes", "?", "no"], {"unrated_label": "?"}),
-        (["a", "b", "a", "?", "b"], {"unrated_label": "?", "pos_label": "a"}),
-        (pd.Series([1, 0, 1, None, 0], dtype="Int64"), {}),
-        (pd.Series([True, False, True, None, False], dtype=object), {}),
+        *(pd.Series([1, None, 0, 1], dtype=d) for d in ("Int64", "Float64", "boolean")),
+        *(pd.Series(["b", None, "a", "b"], dtype=d) for d in ("string", "category")),
+        np.ma.masked_array([1, 0, 0, 1], mask=[0, 1, 0, 0]),
+        np.ma.masked_array([1, 0, 0, 1], mask=[0, 1, 0, 0], dtype=object),
+        [[1], [-1], [0], [1]],
+        np.array([255, -1, 7, 255]),
+        np.array([True, None, False, True], dtype=object),
     ],
-    ids=str,
 )
-def test_ratings_of_all_kinds(y_true, options):
-    fp, tp, thresholds = pn_curve(y_true, [0.9, 0.7, 0.7, 0.5, 0.2], **options)
-    assert fp.tolist() == [0, 0, 1, 2]
-    assert tp.tolist() == [0, 1, 2, 2]
-    assert thresholds.tolist() == [np.inf, 0.9, 0.7, 0.2]
-    assert pn_auc_score(y_true, [0.9, 0.7, 0.7, 0.5, 0.2], **options) == 3.5
+def test_columns_and_masks(y_true):
+    fp, tp, _ = pn_curve(y_true, [0.9, 0.8, 0.5, 0.2])
+    assert (fp.tolist(), tp.tolist()) == ([0, 0, 1, 1], [0, 1, 1, 2])
+
+
+def test_a_label_of_another_kind_is_none_of_the_labels():
+    # Neither a comparison of numbers with text nor a warning about it.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert pn_auc_score(["b", "a"], [2, 1], unrated_label=-1) == 1
+        assert pn_auc_score([0, 1], [2, 1], unrated_label="unrated") == 0
+    # Among text, the number -1 is text, too.
+    with pytest.raises(ValueError, match=r"got 3, \['-1', 'a', 'b'\]"):
+        pn_curve(["-1", "a", "b"], [1, 2, 3], unrated_label=-1)
 
 
 # Scorers
@@ -144,63 +243,37 @@ class OnRated(ClassifierMixin, BaseEstimator):
 
 @pytest.mark.parametrize("model", [LogisticRegression(), GaussianNB()], ids=str)
 def test_scorer(model):
-    scorer = make_scorer(pn_auc_score, response_method=RESPONSES, normalize=True)
+    options = {"response_method": RESPONSES, "normalize": True}
     model.fit(X[::2], y[::2])
-    held_out = X[1::2], y[1::2]
-    area = scorer(model, *held_out)
-    response = getattr(model, RESPONSES[not hasattr(model, RESPONSES[0])])
-    values = response(held_out[0])
-    values = values if values.ndim == 1 else values[:, 1]
-    assert area == pytest.approx(roc_auc_score(held_out[1], values), abs=1e-14)
-    assert area > 0.6
+    values = model.predict_proba(X[1::2])[:, 1]
+    auc = pytest.approx(roc_auc_score(y[1::2], values), abs=1e-14)
+    assert make_scorer(pn_auc_score, **options)(model, X[1::2], y[1::2]) == auc
+    names = np.array(["usual", "rare"])[y]
+    model.fit(X[::2], names[::2])
+    scorer = make_scorer(pn_auc_score, pos_label="rare", **options)
+    assert scorer(model, X[1::2], names[1::2]) == auc
 
 
-def test_scorer_of_partly_rated_documents():
+def test_searches_and_folds_of_partly_rated_documents():
     scorer = make_scorer(pn_auc_score, response_method=RESPONSES, max_fp=5)
-    model = OnRated().fit(X[::2], PARTLY[::2])
-    rated = PARTLY[1::2] != -1
-    expected = scorer(model, X[1::2][rated], PARTLY[1::2][rated])
-    assert scorer(model, X[1::2], PARTLY[1::2]) == expected
-    values = model.decision_function(X[1::2])
-    assert expected == pn_auc_score(PARTLY[1::2], values, max_fp=5)
-
-
-def test_grid_search():
-    scorer = make_scorer(pn_auc_score, response_method=RESPONSES, normalize=True)
-    model = make_pipeline(StandardScaler(), OnRated())
     folds = StratifiedKFold(3)
-    grid = {"onrated__C": [1e-6, 1e-3, 1.0]}
+    model = make_pipeline(StandardScaler(), OnRated())
+    grid = {"onrated__C": [1e-3, 1.0]}
     search = GridSearchCV(model, grid, scoring=scorer, cv=folds).fit(X, PARTLY)
     for C, mean in zip(
-        grid["onrated__C"], search.cv_results_["mean_test_score"], strict=True
+        *grid.values(), search.cv_results_["mean_test_score"], strict=True
     ):
-        candidate = model.set_params(onrated__C=C)
-        areas = cross_val_score(candidate, X, PARTLY, scoring=scorer, cv=folds)
-        assert mean == areas.mean()
-    assert search.best_score_ == search.cv_results_["mean_test_score"].max()
-
-
-def test_pos_label_in_a_scorer():
-    names = np.array(["rare", "usual"])[1 - y]
-    scorer = make_scorer(
-        pn_auc_score, response_method=RESPONSES, pos_label="rare", normalize=True
-    )
-    model = LogisticRegression().fit(X[::2], names[::2])
-    theirs = roc_auc_score(y[1::2], -model.decision_function(X[1::2]))
-    assert scorer(model, X[1::2], names[1::2]) == pytest.approx(theirs, abs=1e-14)
-
-
-def test_folds_without_rated_positives_are_told():
-    scorer = make_scorer(pn_auc_score, response_method=RESPONSES)
+        areas = []
+        for train, test in folds.split(X, PARTLY):
+            model.set_params(onrated__C=C).fit(X[train], PARTLY[train])
+            rated = test[PARTLY[test] != -1]
+            values = model.decision_function(X[rated])
+            areas.append(pn_auc_score(PARTLY[rated], values, max_fp=5))
+        assert mean == pytest.approx(np.mean(areas))
     few = np.where(np.arange(len(y)) < 400, y, 0)
+    split = [(np.arange(300), np.arange(450, 600))]
     with pytest.warns(UserWarning, match="y_true has no rated positives"):
-        scores = cross_validate(
-            LogisticRegression(),
-            X,
-            few,
-            scoring=scorer,
-            cv=[(np.arange(300), np.arange(450, 600))],
-        )
+        scores = cross_validate(LogisticRegression(), X, few, scoring=scorer, cv=split)
     assert np.isnan(scores["test_score"]).all()
 
 
@@ -211,19 +284,30 @@ def test_folds_without_rated_positives_are_told():
     ("arguments", "message"),
     [
         ({"y_true": [1, 0]}, "y_true has 2 elements, but there are 3 samples"),
-        ({"y_true": [-1, -1, -1]}, "y_true has no rated documents"),
-        ({"y_true": [1, -1, 1]}, "y_true has no rated negatives"),
-        ({"y_true": [0, -1, 0]}, "y_true has no rated positives"),
-        ({"y_true": [0, 1, 2]}, "y_true must have two classes"),
-        ({"pos_label": 2}, "pos_label=2 is not among the rated classes of y_true"),
+        ({"y_true": [-1, -1, -1]}, "y_true has no rated documents: all 3 are missing"),
+        ({"y_true": [1, -1, 1]}, r"no rated negatives: .*one class only, 1\. Both"),
+        ({"y_true": [0, -1, 0]}, "y_true has no rated positives: .*one class only, 0"),
+        ({"y_true": ["b", "b", "b"]}, "no rated negatives: .*one class only, 'b'"),
+        ({"y_true": [0, 1, 2]}, r"y_true must have two classes .*-1, got 3, \[0, 1, 2"),
+        ({"unrated_label": None}, "two classes .* None, got 3"),
+        ({"y_true": [[0, 1]] * 3}, r"y should be a 1d array.*\(3, 2\)"),
+        ({"y_true": np.array([0, "a", 1], dtype=object)}, "labels of one kind"),
+        ({"y_true": np.array([{1}, (2,), 3], dtype=object)}, "labels of one kind"),
+        ({"y_true": [Fraction(1), Fraction(0), 0]}, "numbers, booleans or texts, got"),
+        ({"pos_label": 2}, r"pos_label=2 is not among .* of y_true, \[0, 1\]"),
+        ({"pos_label": -1}, "pos_label=-1 is not among the rated classes"),
+        ({"pos_label": "1"}, "pos_label='1' is not among"),
+        ({"pos_label": math.nan}, "pos_label=nan is not among"),
         ({"y_score": [1, np.nan, 2]}, "y_score must be finite, got nan in row 1"),
         ({"y_score": [1, 2, -np.inf]}, "y_score must be finite, got -inf in row 2"),
         ({"y_score": [[0.1, 0.9]] * 3}, r"y_score must be a vector .*\(3, 2\)"),
         ({"y_score": ["a", "b", "c"]}, "y_score must hold numbers"),
+        ({"y_score": [], "y_true": []}, "y_score is empty"),
         ({"sample_weight": [1, 2]}, "sample_weight has 2 elements"),
         ({"sample_weight": [1, -2, 1]}, "sample_weight must be non-negative"),
         ({"sample_weight": [0, 0, 1]}, "sample_weight is zero for every sample"),
         ({"sample_weight": [0, 1, 1]}, "is_positive is False for all documents"),
+        ({"sample_weight": [1, 0, 1]}, "is_positive is True for all documents"),
     ],
     ids=str,
 )
@@ -237,12 +321,15 @@ def test_bad_input(metric, arguments, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"max_fp": 3}, "max_fp=3 is above the weight of all negatives, 1,"),
-        ({"max_fp": 0}, "max_fp must be in"),
+        ({"max_fp": 2.001}, r"max_fp=2 is above|max_fp=2.001 is above the weight of"),
+        ({"max_fp": 0}, r"max_fp must be in \]0, inf\[, got 0"),
+        ({"max_fp": np.nan}, "max_fp must be in"),
+        ({"max_fp": "1"}, "max_fp must be a number"),
         ({"normalize": "yes"}, "normalize must be one of"),
+        ({"normalize": None}, "normalize must be one of"),
     ],
     ids=str,
 )
 def test_bad_options(options, message):
     with pytest.raises(ValueError, match=message):
-        pn_auc_score([1, 0, -1], [0.3, 0.2, 0.1], **options)
+        pn_auc_score([1, 0, 0], [0.3, 0.2, 0.1], **options)

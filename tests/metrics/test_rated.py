@@ -14,7 +14,7 @@ rng = np.random.default_rng(0)
 truth = (rng.random(300) < 0.3).astype(int)
 scores = rng.normal(size=(300, 2)) + truth[:, np.newaxis]
 is_rated = (scores >= 0).any(axis=1)
-tuner = EnsembleThresholdTuner(None, target_derivative=0.5, cv="prefit")
+tuner = EnsembleThresholdTuner(None, max_fp_per_tp=2, cv="prefit")
 
 
 def hide(missing, dtype=object):
@@ -82,7 +82,7 @@ def test_in_cross_validation_and_searches():
         assert value == pytest.approx(truth[found].mean())
     search = GridSearchCV(
         tuner,
-        {"target_derivative": [0.3, 0.6]},
+        {"max_fp_per_tp": [3, 1.5]},
         scoring={"f1": make_rated_scorer("f1"), "p": make_rated_scorer("precision")},
         refit="f1",
         cv=3,
@@ -98,7 +98,7 @@ def test_weights_are_routed_where_they_are_requested():
         scorer = make_rated_scorer(
             get_scorer("precision").set_score_request(sample_weight=True)
         ).set_score_request(sample_weight=True)
-        model = EnsembleThresholdTuner(None, target_derivative=0.5, cv="prefit")
+        model = EnsembleThresholdTuner(None, max_fp_per_tp=2, cv="prefit")
         model.set_fit_request(sample_weight=False)
         values = cross_val_score(
             model, scores, y, scoring=scorer, cv=3, params={"sample_weight": weight}

@@ -66,11 +66,11 @@ CASES = {
         partial(
             EnsembleThresholdTuner,
             [("bayes", GaussianNB()), ("linear", LogisticRegression())],
-            target_derivative=1.0,
+            max_fp_per_tp=1.0,
             random_state=0,
         ),
         BINARY,
-        {"target_derivative": [0.5, 1.0]},
+        {"max_fp_per_tp": [2.0, 1.0]},
     ),
     "deferring": Case(
         partial(

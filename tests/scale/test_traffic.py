@@ -97,7 +97,7 @@ def test_others(cluster, samples, cv):
 
     tuner = EnsembleThresholdTuner(
         [("bayes", GaussianNB()), ("linear", LogisticRegression())],
-        target_derivative=1.0,
+        max_fp_per_tp=1.0,
         cv=cv,
     )
     assert least_traffic(cluster, lambda: tuner.fit(X, y > 0), X) < PLUG_IN

@@ -59,13 +59,13 @@ def path(rule):
 @pytest.fixture(scope="module")
 def point(rule):
     return operating_point(
-        SCORES[TUNING], Y[TUNING], rule=rule, target_derivative=D, **OPTIONS
+        SCORES[TUNING], Y[TUNING], rule=rule, max_fp_per_tp=1 / D, **OPTIONS
     )
 
 
 @pytest.fixture(scope="module")
 def tuner(rule):
-    return EnsembleThresholdTuner(None, rule=rule, target_derivative=D, **OPTIONS).fit(
+    return EnsembleThresholdTuner(None, rule=rule, max_fp_per_tp=1 / D, **OPTIONS).fit(
         SCORES[TUNING], Y[TUNING]
     )
 
@@ -320,7 +320,7 @@ def fitted_ensemble(**options):
         ("left", LogisticRegression(), slice(0, 10)),
         ("right", GaussianNB(), slice(10, 20)),
     ]
-    options = {"target_derivative": D, "n_thresholds": 20, "cv": 2, **options}
+    options = {"max_fp_per_tp": 1 / D, "n_thresholds": 20, "cv": 2, **options}
     return EnsembleThresholdTuner(halves, **options)
 
 
@@ -518,7 +518,7 @@ def test_styles_in_threshold_space(path, point):
 def test_infinite_operating_point_is_on_the_border():
     scores = np.array([[3, 1], [2, 2], [1, 3.0], [4, 0], [5, 1], [0, 5]])
     y = [0, 0, 0, 1, 1, 0]
-    point = operating_point(scores, y, target_derivative=1, method="direct")
+    point = operating_point(scores, y, max_fp_per_tp=1, method="direct")
     assert np.isinf(point.thresholds[1])
     display = PNCurveDisplay.from_path(optimal_path(scores, y), operating_point=point)
     display.plot_thresholds()

@@ -1,0 +1,306 @@
+"""Scores, ratings and weights of documents, validated."""
+
+import numpy as np
+from scipy.sparse import issparse
+
+from sklearn_reject._labels import split_part, split_ratings
+from sklearn_reject._validation import (
+    as_real_array,
+    check_option,
+    check_part_weight,
+    check_same_length,
+    check_sample_weight,
+)
+from sklearn_reject.thresholds._documents import (
+    RULES,
+    RatedDocuments,
+    predict_positive,
+)
+
+# As for sample_weight: sums of weights, and products of two sums, stay finite.
+_LARGEST_WEIGHT = 1e100
+
+
+def check_documents(
+    scores,
+    y,
+    rule="any",
+    *,
+    unrated_label=-1,
+    sample_weight=None,
+    pos_label=None,
+    inclusion_proba=None,
+    names=None,
+):
+    """Validate scores and ratings, and find down to where the ratings are known.
+
+    Parameters are those of `operating_point`, and `names` the numbers of the rows for
+    errors.
+    """
+    check_option(rule, "rule", RULES)
+    scores = check_scores(scores)
+    check_same_length(len(scores), y=y)
+    ratings, classes = split_ratings(
+        y, unrated_label=unrated_label, pos_label=pos_label
+    )
+    weight = check_sample_weight(sample_weight, len(scores))
+    weight, is_sampled = _weigh_sampled(ratings, weight, inclusion_proba)
+    check_weighted_classes(ratings, weight)
+    is_rated, is_unknown = _split_known(ratings, weight, is_sampled)
+    _check_columns_vary(scores[is_rated])
+    names = np.arange(len(scores)) if names is None else names
+    base = _find_base(scores[is_rated], scores[is_unknown], names[is_unknown], rule)
+    is_complete = not is_unknown.any()
+    documents = RatedDocuments(
+        scores,
+        ratings,
+        base,
+        # Where nothing is unknown, thresholds may be placed below all scores.
+        floor=np.full_like(base, -np.inf) if is_complete else base,
+        rule=rule,
+        is_complete=is_complete,
+        all_weights=weight,
+        is_sampled=is_sampled,
+        pos_label=classes[1].item(),
+    )
+    _check_classes_reached(documents)
+    return documents
+
+
+def check_part(
+    scores,
+    y,
+    grid,
+    rule,
+    *,
+    unrated_label=-1,
+    sample_weight=None,
+    pos_label=None,
+    inclusion_proba=None,
+):
+    """Validate a part of the documents, which may lack a class or have no rows.
+
+    As `check_documents`, with the first thresholds of the grid as the lowest.
+    """
+    check_option(rule, "rule", RULES)
+    scores = _as_columns(scores, len(grid))
+    check_same_length(len(scores), y=y)
+    ratings, positive = split_part(y, unrated_label=unrated_label, pos_label=pos_label)
+    weight = check_part_weight(sample_weight, len(scores))
+    if not len(scores):
+        inclusion_proba = None
+    weight, is_sampled = _weigh_sampled(ratings, weight, inclusion_proba)
+    _, is_unknown = _split_known(ratings, weight, is_sampled)
+    base = np.array([values[0] for values in grid])
+    _check_rated_from(base, scores, is_unknown, rule)
+    return RatedDocuments(
+        scores,
+        ratings,
+        base,
+        floor=base,
+        rule=rule,
+        is_complete=not is_unknown.any(),
+        all_weights=weight,
+        is_sampled=is_sampled,
+        pos_label=positive,
+    )
+
+
+# Scores
+
+
+def check_scores(scores, n_classifiers=None):
+    """Return scores as a float64 matrix, one column a classifier, NaN where none ran.
+
+    They are finite or NaN.
+    """
+    if issparse(scores):
+        raise ValueError("scores must be dense, got a sparse matrix. Use `.toarray()`.")
+    array = as_real_array(fill_missing(scores), "scores")
+    if array.ndim == 1:
+        array = array[:, np.newaxis]
+    if array.ndim != 2 or 0 in array.shape:
+        raise ValueError(
+            "scores must be a matrix of shape (n_documents, n_classifiers) with at "
+            f"least one of each, got an array of shape {np.shape(scores)}."
+        )
+    array = array.astype(np.float64)
+    bad = np.isinf(array)
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        raise ValueError(
+            f"scores must be finite, got {array[row, column]} in row {row}, column "
+            f"{column} ({bad.sum()} such values). Use NaN for documents that a "
+            "classifier has not seen, and a large finite score where it is certain."
+        )
+    if n_classifiers not in (None, array.shape[1]):
+        raise ValueError(
+            f"scores must have one column for each of the {n_classifiers} classifiers, "
+            f"got {array.shape[1]}."
+        )
+    return array
+
+
+def fill_missing(scores):
+    """Return scores with NaN in place of what is masked, or NA in columns of pandas."""
+    if np.ma.is_masked(scores):
+        return scores.astype(np.float64).filled(np.nan)
+    if hasattr(scores, "notna") and np.asarray(scores).dtype == object:
+        return scores.astype(object).where(scores.notna(), np.nan)
+    return scores
+
+
+def _as_columns(scores, n_classifiers):
+    """Return scores, one column a classifier, of maybe no document."""
+    if np.shape(scores) in ((0,), (0, n_classifiers)):
+        return np.zeros((0, n_classifiers))
+    return check_scores(scores, n_classifiers)
+
+
+def _check_columns_vary(rated):
+    """Raise where a classifier tells no rated documents apart."""
+    for column, values in enumerate(rated.T):
+        ran = values[~np.isnan(values)]
+        if not len(ran):
+            raise ValueError(
+                f"scores in column {column} are NaN for every rated document, so "
+                "nothing is known about this classifier. Remove it."
+            )
+        if len(ran) == len(values) and ran.min() == ran.max():
+            raise ValueError(
+                f"scores in column {column} are constant, {ran[0]:g} for every rated "
+                "document, so no threshold separates them. Remove this classifier."
+            )
+
+
+# Weights
+
+
+def _weigh_sampled(ratings, weight, inclusion_proba):
+    """Return weights over probabilities, and which documents have one, or None."""
+    if inclusion_proba is None:
+        return weight, None
+    chance = check_inclusion_proba(inclusion_proba, ratings)
+    is_sampled = ~np.isnan(chance)
+    chance = np.where(is_sampled, chance, 1.0)
+    with np.errstate(over="ignore"):
+        weight = (1.0 if weight is None else weight) / chance
+    if weight.max() > _LARGEST_WEIGHT:
+        raise ValueError(
+            "inclusion_proba: the weights of documents, sample_weight / "
+            f"inclusion_proba, are up to {weight.max():g}, which is too large to be "
+            f"summed. The smallest inclusion_proba is {chance.min():g}. Check that it "
+            "is not a rounded zero, or rescale sample_weight."
+        )
+    return weight, is_sampled
+
+
+def check_inclusion_proba(inclusion_proba, ratings):
+    """Return the probability of each document to be rated, NaN where it is unknown."""
+    chance = np.asarray(as_real_array(inclusion_proba, "inclusion_proba"), np.float64)
+    if chance.ndim == 0:
+        chance = np.full(len(ratings), chance)
+    check_same_length(len(ratings), inclusion_proba=chance)
+    outside = np.flatnonzero(~np.isnan(chance) & ~((chance > 0) & (chance <= 1)))
+    if chance.ndim != 1 or outside.size:
+        got = chance[outside[0]] if outside.size else f"shape {chance.shape}"
+        row = f" in row {outside[0]}" if outside.size else ""
+        raise ValueError(
+            "inclusion_proba must hold one probability in ]0, 1] for each document, or "
+            f"NaN where no draw could select it, got {got}{row}."
+        )
+    unknown = np.flatnonzero(np.isnan(chance) & (ratings >= 0))
+    if unknown.size:
+        raise ValueError(
+            f"inclusion_proba is NaN in row {unknown[0]}, which is rated "
+            f"({unknown.size} such rows). Use an inclusion_proba of 1 for documents "
+            "that were certain to be rated."
+        )
+    return chance
+
+
+def check_weighted_classes(ratings, weight):
+    """Raise if weights of zero leave a class without rated documents."""
+    if weight is None:
+        return
+    for rating, name in ((1, "positives"), (0, "negatives")):
+        if not weight[ratings == rating].any():
+            raise ValueError(
+                f"sample_weight is zero for all rated {name}, which leaves one class "
+                "only. Give documents of both classes a positive weight."
+            )
+
+
+# Down to where ratings are known
+
+
+def _split_known(ratings, weight, is_sampled):
+    """Return which documents count as rated, and which say that ratings are incomplete.
+
+    A rating of weight zero counts as absent. But a document that nobody has rated says
+    that ratings are incomplete, whatever its weight.
+    """
+    is_rated = ratings >= 0
+    is_unknown = ~is_rated if is_sampled is None else ~is_rated & ~is_sampled
+    return is_rated if weight is None else is_rated & (weight > 0), is_unknown
+
+
+def _find_base(rated, unknown, names, rule):
+    """Return the lowest thresholds that no document of unknown rating reaches.
+
+    With "any" there is one choice; with "all", one threshold is raised above all of
+    them, the one that leaves most rated documents. `names` are numbers of rows.
+    """
+    base = np.nanmin(rated, axis=0)
+    is_inside = predict_positive(unknown, base, rule)
+    if not is_inside.any():
+        return base
+    # A classifier that did not run has reached nothing.
+    unknown = np.where(np.isnan(unknown), -np.inf, unknown)
+    columns = range(len(base))
+    if rule == "all":
+        unknown, names = unknown[is_inside], names[is_inside]
+        columns = [np.argmax((rated > unknown.max(axis=0)).sum(axis=0))]
+    for column in columns:
+        highest = unknown[:, column].max()
+        left = rated[:, column] > highest
+        if not left.any():
+            where = "any column, as in" if rule == "all" else "column"
+            raise ValueError(
+                f"y: no rated document scores above all unrated ones in {where} "
+                f"{column}: row {names[np.argmax(unknown[:, column])]} is unrated and "
+                f"scores {highest:g} there, so there is no threshold above which all "
+                "documents are rated. Rate this document and the other missing ones. "
+                "If only a sample was rated, pass inclusion_proba= (its probabilities, "
+                "NaN where none was drawn). If other classifiers selected the "
+                "documents to rate, add them to the ensemble."
+            )
+        base[column] = rated[left, column].min()
+    return base
+
+
+def _check_classes_reached(documents):
+    """Raise where the lowest thresholds leave one class."""
+    is_positive = documents.is_positive
+    if not is_positive.all() and is_positive.any():
+        return
+    missing = "negatives" if len(is_positive) and is_positive.all() else "positives"
+    raise ValueError(
+        f"y has no rated {missing} that the lowest thresholds "
+        f"{documents.base.tolist()} reach, below which ratings are incomplete. Rate "
+        "more documents. If a sample of those below was rated, pass its probability as "
+        "inclusion_proba."
+    )
+
+
+def _check_rated_from(base, scores, is_unknown, rule):
+    """Raise where documents of unknown rating reach the lowest thresholds."""
+    inside = np.flatnonzero(is_unknown & predict_positive(scores, base, rule))
+    if inside.size:
+        raise ValueError(
+            f"y: row {inside[0]} is unrated and scores {scores[inside[0]].tolist()}, "
+            f"which the lowest thresholds {base.tolist()} predict positive "
+            f"({inside.size} such rows), so ratings are incomplete above them. Pass "
+            "thresholds that start higher. If only a sample was rated, pass "
+            "inclusion_proba= (its probabilities)."
+        )

@@ -1,0 +1,395 @@
+"""Paths of joint thresholds against all paths, and the best of smooth ones."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import config_context
+from sklearn.isotonic import IsotonicRegression
+from sklearn.metrics import roc_auc_score
+
+from sklearn_reject.thresholds import PNTable, optimal_path, pn_table
+from tests.thresholds.threshold_oracle import (
+    Counted,
+    bellman_ford_area,
+    best_area,
+    samples,
+    trapezoids,
+)
+
+RULES = pytest.mark.parametrize("rule", ["any", "all"])
+
+# So that all paths can be listed.
+FEW_THRESHOLDS = {1: 10, 2: 6, 3: 4}
+
+# Grids of three classifiers do not fit, and pairs of them are improved in turn.
+PAIRS = {"working_memory": 0.01}
+
+
+def draw(n_documents=500, n_classifiers=2, seed=0, share=0.1, seen=1.0):
+    """Draw documents; each classifier sees a share of the positives."""
+    rng = np.random.default_rng(seed)
+    y = (np.arange(n_documents) < share * n_documents).astype(int)
+    is_seen = rng.random((n_documents, n_classifiers)) < seen
+    strength = rng.uniform(0.2, 2, n_classifiers) * is_seen * y[:, np.newaxis]
+    return rng.normal(size=strength.shape) + strength, y
+
+
+def assert_is_path(path, counted):
+    """Each vertex predicts what it says, and none is below the one before."""
+    assert np.isposinf(path.thresholds[-1]).all()
+    # No difference: infinity minus infinity is none.
+    assert (path.thresholds[1:] >= path.thresholds[:-1]).all()
+    found = zip(path.fp, path.tp, strict=True)
+    assert list(found) == [counted.count(row)[:2] for row in path.thresholds]
+    assert path.area == trapezoids(path.fp, path.tp)
+
+
+def single_areas(scores, y):
+    """Return the area under the curve of each classifier, in units of counts."""
+    unit = y.sum() * (1 - y).sum()
+    return [unit * roc_auc_score(y, column) for column in scores.T]
+
+
+# The global optimum
+
+
+@given(sample=samples())
+def test_no_path_is_better(sample):
+    n_thresholds = FEW_THRESHOLDS[sample["scores"].shape[1]]
+    table = pn_table(**sample, n_thresholds=n_thresholds)
+    path = table.optimal_path()
+    assert path.area == best_area(table.fp, table.tp)
+    assert_is_path(path, Counted(**sample))
+    assert len(path) == 1 + sum(len(values) - 1 for values in table.thresholds)
+    assert path.thresholds[0].tolist() == [values[0] for values in table.thresholds]
+    # The same from documents, whose thresholds are between scores.
+    own = optimal_path(**sample, n_thresholds=n_thresholds)
+    assert_is_path(own, Counted(**sample))
+    if len(table.thresholds) > 1:
+        assert own.area == path.area
+        scores = sample["scores"]
+        np.testing.assert_array_equal(own.locate(scores), path.locate(scores))
+
+
+@given(
+    n_classifiers=st.integers(1, 4),
+    n_thresholds=st.integers(2, 12),
+    rule=st.sampled_from(["any", "all"]),
+    seed=st.integers(0, 10**6),
+)
+def test_area_of_bellman_ford(n_classifiers, n_thresholds, rule, seed):
+    scores, y = draw(200, n_classifiers, seed)
+    n_thresholds = min(n_thresholds, {1: 12, 2: 12, 3: 7, 4: 4}[n_classifiers])
+    table = pn_table(scores, y, rule=rule, n_thresholds=n_thresholds)
+    assert table.optimal_path().area == bellman_ford_area(table.fp, table.tp)
+
+
+@pytest.mark.parametrize(("n_classifiers", "n_thresholds"), [(2, 60), (3, 15)])
+def test_area_of_bellman_ford_on_a_larger_grid(n_classifiers, n_thresholds):
+    table = pn_table(*draw(5000, n_classifiers), n_thresholds=n_thresholds)
+    assert table.optimal_path().area == bellman_ford_area(table.fp, table.tp)
+
+
+def table_of(cells):
+    """Return a table of counts that are sums of the cells from each on."""
+    for axis in range(1, cells.ndim):
+        cells = np.flip(np.flip(cells, axis).cumsum(axis), axis)
+    thresholds = tuple(map(np.arange, cells.shape[1:]))
+    return PNTable(thresholds, *cells.astype(float), "any")
+
+
+SHAPES = [(2, 9), (9, 2), (2, 2, 5), (4, 2, 3), (2,), (1, 3), (5, 5)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("digits", [0, 16])
+def test_tables_of_any_shape_and_weights_of_many_digits(shape, digits):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        cells = (
+            rng.random((2, *shape)) ** 5 if digits else rng.integers(0, 9, (2, *shape))
+        )
+        # Nothing is beyond the highest thresholds, and both classes are at the lowest.
+        cells[(slice(None), *[-1] * len(shape))] = 0
+        cells[(slice(None), *[0] * len(shape))] += 1
+        table = table_of(cells)
+        if min(table.fp.flat[0], table.tp.flat[0]) == 0:
+            continue
+        path = table.optimal_path()
+        expected = float(best_area(table.fp, table.tp))
+        assert path.area == pytest.approx(expected, rel=1e-13 if digits else 0)
+        steps = np.diff(path.thresholds, axis=0)
+        assert (steps >= 0).all()
+        assert (steps.sum(axis=1) == 1).all()
+
+
+@RULES
+def test_areas_of_large_tables_are_worked_on_in_parts(rule):
+    # More nodes than are looked at at a time, along rows and along wavefronts.
+    scores, y = draw(3000, 3)
+    for columns, n_thresholds in ((2, 400), (3, 45)):
+        options = {"rule": rule, "n_thresholds": n_thresholds}
+        table = pn_table(scores[:, :columns], y, **options)
+        path = table.optimal_path()
+        assert path.area == trapezoids(path.fp, path.tp)
+        flipped = pn_table(
+            scores[:, :columns][:, ::-1],
+            y,
+            rule=rule,
+            thresholds=table.thresholds[::-1],
+        )
+        assert flipped.optimal_path().area == path.area
+
+
+def test_one_classifier_has_all_its_cuts_whatever_the_grid():
+    scores, y = draw(3000, 1, share=0.05)
+    for method in ("graph", "analytic"):
+        path = optimal_path(scores, y, method=method, n_thresholds=2)
+        assert path.area == pytest.approx(single_areas(scores, y)[0])
+        for slope in (0.05, 0.2, 0.5):
+            gains = [
+                (y[scores[:, 0] >= t] * (1 + slope) - slope).sum() for t in scores[:, 0]
+            ]
+            assert np.max(path.tp - slope * path.fp) == pytest.approx(max(gains))
+
+
+@pytest.mark.parametrize(
+    ("scores", "y", "first"),
+    [
+        # Halfway to the next lower one, whether rated or not; not below the ratings.
+        ([1.0, 2.0, 4.0, 7.0, 0.0], [0, 1, -1, 1, -1], None),
+        ([1.0, 2.0, 4.0, 7.0, 0.5], [0, 1, 0, 1, -1], 1.0),
+        ([1.0, 2.0, 4.0, 7.0], [0, 1, 0, 1], -np.inf),
+    ],
+)
+def test_thresholds_are_halfway_between_scores(scores, y, first):
+    if first is None:
+        path = optimal_path(scores, y, inclusion_proba=[1, 1, 0.5, 1, np.nan])
+        assert path.thresholds[:, 0].tolist() == [1, 1.5, 5.5, np.inf]
+    else:
+        path = optimal_path(scores, y)
+        assert path.thresholds[:, 0].tolist() == [first, 1.5, 3.0, 5.5, np.inf]
+
+
+def test_neighboring_numbers_have_nothing_between_them():
+    second = np.nextafter(1.0, 2)
+    scores = np.array([1.0, second, np.nextafter(second, 2)])
+    path = optimal_path(scores, [0, 1, 1])
+    assert path.locate(scores).tolist() == [0, 1, 2]
+
+
+# Many classifiers
+
+
+@RULES
+@pytest.mark.parametrize("n_samples", [20, pytest.param(150, marks=pytest.mark.slow)])
+def test_pairs_are_mostly_the_global_optimum_of_three(rule, n_samples):
+    gaps = np.zeros(n_samples)
+    for seed in range(n_samples):
+        scores, y = draw((60, 300, 1000)[seed % 3], 3, seed, 0.2, (0.5, 1)[seed % 2])
+        options = {"rule": rule, "n_thresholds": 10}
+        best = optimal_path(scores, y, **options).area
+        with config_context(**PAIRS):
+            path = optimal_path(scores, y, **options)
+        gaps[seed] = 1 - path.area / best
+    assert gaps.min() >= 0
+    assert (gaps == 0).mean() >= 0.9
+    assert gaps.max() <= 0.007
+
+
+@given(sample=samples(max_classifiers=3, weights=False))
+def test_pairs_say_what_they_count(sample):
+    with config_context(working_memory=1e-3):
+        path = optimal_path(**sample, n_thresholds=4)
+    assert_is_path(path, Counted(**sample))
+    best = optimal_path(**sample, n_thresholds=4)
+    if sample["scores"].shape[1] < 3:
+        assert path.area == best.area
+    assert path.area <= best.area
+
+
+@RULES
+@pytest.mark.parametrize(
+    "n_classifiers", [10, pytest.param(20, marks=pytest.mark.slow)]
+)
+def test_many_classifiers(rule, n_classifiers):
+    scores, y = draw(500, n_classifiers, share=0.2, seen=0.7)
+    path = optimal_path(scores, y, rule=rule, n_thresholds=10)
+    total = path.fp[0] * path.tp[0]
+    coarse = [
+        pn_table(column, y, n_thresholds=10).optimal_path().area for column in scores.T
+    ]
+    assert total - path.area < 0.8 * (total - max(coarse))
+    assert path.area == trapezoids(path.fp, path.tp)
+    # Each document is where its scores, one by one, would put it.
+    reached = [np.searchsorted(*pair, side="right") - 1
+               for pair in zip(path.thresholds.T, scores.T, strict=True)]  # fmt: skip
+    expected = (np.max if rule == "any" else np.min)(reached, axis=0)
+    np.testing.assert_array_equal(path.locate(scores), expected)
+    for vertex in (0, len(path) // 2, len(path) - 2):
+        is_predicted = expected >= vertex
+        counts = path.fp[vertex], path.tp[vertex]
+        assert counts == ((is_predicted > y).sum(), (is_predicted & y).sum())
+
+
+@pytest.mark.parametrize("n_classifiers", [2, 3])
+def test_any_scale_of_weights(n_classifiers):
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        y = (rng.random(40) < 0.4).astype(int)
+        scores = np.round(rng.normal(size=(40, n_classifiers)) + y[:, np.newaxis], 1)
+        weight = rng.random(40) + 0.01
+        for memory in ({}, PAIRS):
+            with config_context(**memory):
+                path, *others = (
+                    optimal_path(
+                        scores, y, n_thresholds=8, sample_weight=scale * weight
+                    )
+                    for scale in (1, 1e-12, 1 / 37, 1e12)
+                )
+            for other, scale in zip(others, (1e-12, 1 / 37, 1e12), strict=True):
+                np.testing.assert_array_equal(other.thresholds, path.thresholds)
+                assert other.area == pytest.approx(scale**2 * path.area)
+
+
+def test_grids_that_do_not_fit():
+    scores, y = draw(5000, 2)
+    with config_context(working_memory=0.1):
+        with pytest.raises(ValueError, match="Use at most n_thresholds=57, or allow"):
+            optimal_path(scores, y, n_thresholds=500)
+        optimal_path(scores, y, n_thresholds=57)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"method": "direct"}, "method must be one of"),
+        ({"n_thresholds": 1}, "n_thresholds must be an int"),
+        ({"rule": "some"}, "rule must be one of"),
+    ],
+)
+def test_bad_options(options, words):
+    with pytest.raises(ValueError, match=words):
+        optimal_path(*draw(50), **options)
+
+
+# Majorants
+
+
+def majorant_of(fp, tp):
+    """Return the points that the majorant of a curve of given counts turns at."""
+    counts = np.array([fp, tp], dtype=float)[:, ::-1]
+    table = PNTable((np.arange(counts.shape[1]),), *counts, "any")
+    path = table.optimal_path()
+    return (counts.shape[1] - 1 - path.majorant[::-1]).tolist()
+
+
+@pytest.mark.parametrize(
+    ("fp", "tp", "expected"),
+    [
+        ([0, 0, 1], [0, 1, 2], [0, 1, 2]),
+        ([0, 1, 1], [0, 0, 2], [0, 2]),
+        ([0, 0, 2, 2], [0, 3, 3, 3], [0, 1, 2]),
+        ([0, 1, 2, 3], [0, 2, 4, 6], [0, 3]),
+        # Turns of large counts are exact.
+        ([0, 10**6, 2 * 10**6 + 1], [0, 10**6 + 1, 2 * 10**6 + 1], [0, 1, 2]),
+        ([0, 10**6, 2 * 10**6], [0, 10**6, 2 * 10**6], [0, 2]),
+    ],
+)
+def test_majorants_by_hand(fp, tp, expected):
+    assert majorant_of(fp, tp) == expected
+
+
+def test_majorants_of_long_curves():
+    x = np.arange(50_001)
+    assert len(majorant_of(x, x * (100_002 - x))) == 50_001
+    assert majorant_of(x, x * x) == [0, 50_000]
+    at = np.unique(np.random.default_rng(0).integers(0, 10**6, 1000))
+    at -= at[0]
+    assert majorant_of(3 * at, 7 * at) == [0, len(at) - 1]
+
+
+@given(sample=samples(missing=False))
+def test_slopes_of_the_majorant_are_the_isotonic_regression_of_labels(sample):
+    sample.pop("inclusion_proba", None)
+    path = optimal_path(**sample)
+    scores, y = sample["scores"], sample["y"]
+    position = path.locate(scores)
+    is_in = (y >= 0) & (position >= 0)
+    weight = sample.get("sample_weight", np.ones(len(y)))[is_in]
+    places = position[is_in]
+    shares = IsotonicRegression().fit(places, y[is_in], weight).predict(places)
+    up, right = (-np.diff(counts[path.majorant]) for counts in (path.tp, path.fp))
+    expected = up / (up + right)
+    assert (np.diff(expected) > 0).all()
+    found = np.unique(np.round(shares[weight > 0], 9))
+    np.testing.assert_allclose(found, expected, atol=1e-8)
+
+
+# Smooth paths
+
+
+@given(sample=samples(max_documents=8))
+def test_smooth_paths_say_what_they_count(sample):
+    counted = Counted(**sample)
+    path = optimal_path(**sample, method="analytic")
+    assert_is_path(path, counted)
+    assert path.area <= path.fp[0] * path.tp[0]
+    assert len(path) <= 2 * np.sum(sample["y"] == 1) + 2
+
+
+@RULES
+def test_nothing_but_the_order_of_scores_counts(rule):
+    scores, y = draw(200, 3)
+    warped = np.column_stack(
+        [np.exp(scores[:, 0]), np.tanh(scores[:, 1]), scores[:, 2] ** 3]
+    )
+    path, other = (
+        optimal_path(values, y, rule=rule, method="analytic")
+        for values in (scores, warped)
+    )
+    np.testing.assert_array_equal(other.fp, path.fp)
+    np.testing.assert_array_equal(other.tp, path.tp)
+
+
+@RULES
+@pytest.mark.parametrize(
+    "n_classifiers", [2, 4, pytest.param(10, marks=pytest.mark.slow)]
+)
+def test_smooth_paths_are_above_one_classifier_alone(rule, n_classifiers):
+    scores, y = draw(60 * n_classifiers, n_classifiers, seed=3)
+    path = optimal_path(scores, y, rule=rule, method="analytic")
+    assert path.area >= max(single_areas(scores, y)) - 1e-6
+    # Even if all but one are useless, or all of them upside down.
+    scores[:, 1:] = np.random.default_rng(0).normal(size=scores[:, 1:].shape)
+    path = optimal_path(scores, y, rule=rule, method="analytic")
+    assert path.area >= single_areas(scores, y)[0] - 1e-6
+    assert (
+        optimal_path([[0, 0], [1, 1], [2, 2]], [1, 1, 0], method="analytic").area == 0
+    )
+
+
+@pytest.mark.parametrize(("rule", "share"), [("any", 0.7), ("all", 0.5)])
+@pytest.mark.parametrize("n_samples", [3, pytest.param(9, marks=pytest.mark.slow)])
+def test_share_of_the_gap_to_the_best_path(rule, share, n_samples):
+    closed = []
+    for seed in range(n_samples):
+        rng = np.random.default_rng(seed)
+        y = (np.arange(600) < 60).astype(int)
+        lift = 2.5 * rng.random((600, 2)) * y[:, np.newaxis]
+        scores = rng.normal(size=(600, 2)) + lift
+        alone = max(single_areas(scores, y))
+        best, smooth = (
+            optimal_path(scores, y, rule=rule, method=method, n_thresholds=200).area
+            for method in ("graph", "analytic")
+        )
+        closed.append((smooth - alone) / (best - alone))
+    assert np.median(closed) >= share
+
+
+def test_weights_that_are_rounded_away():
+    weight = [1e-90, 1, 1, 1e-90]
+    scores = [[1, 2], [2, 1], [3, 4], [4, 3]]
+    path = optimal_path(scores, [0, 1, 0, 1], sample_weight=weight, method="analytic")
+    assert (path.fp[0], path.tp[0]) == (1, 1)

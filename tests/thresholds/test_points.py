@@ -1,0 +1,471 @@
+"""Operating points against all combinations of thresholds."""
+
+import json
+import pickle
+import warnings
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import config_context
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.frozen import FrozenEstimator
+from sklearn.metrics import confusion_matrix, f1_score, make_scorer
+from sklearn.model_selection import TunedThresholdClassifierCV
+
+from sklearn_reject.exceptions import InfeasibleTargetError, RejectionWarning
+from sklearn_reject.thresholds import operating_point, optimal_path, pn_table
+from tests.thresholds.threshold_oracle import Counted, best_points, samples
+
+METHODS = pytest.mark.parametrize("method", ["graph", "analytic", "direct"])
+RULES = pytest.mark.parametrize("rule", ["any", "all"])
+
+prices = st.builds(Fraction, st.integers(1, 12), st.integers(1, 12)).map(float)
+shares = st.integers(1, 20).map(lambda number: number / 20)
+targets = st.one_of(
+    prices.map(lambda value: {"max_fp_per_tp": value}),
+    st.integers(1, 14).map(lambda value: {"max_alerts": value}),
+    shares.map(lambda value: {"min_recall": value}),
+    shares.map(lambda value: {"min_precision": value}),
+    st.just({"objective": "f1"}),
+)
+
+
+def draw(seed=0, n_documents=600, n_classifiers=2, share=0.1):
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n_documents) < share).astype(int)
+    lift = 2.5 * rng.random((n_documents, n_classifiers)) * y[:, np.newaxis]
+    return rng.normal(size=lift.shape) + lift, y
+
+
+def quietly(function, *args, **options):
+    """Call a function that may warn, such as of all documents that are predicted."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RejectionWarning)
+        return function(*args, **options)
+
+
+def find(sample, target, **options):
+    """Return the operating point, or what can be met; None where nobody knows."""
+    is_unknown = (sample["y"] < 0).any() and "inclusion_proba" not in sample
+    if "min_recall" in target and is_unknown:
+        with pytest.raises(ValueError, match="needs the number of all positives"):
+            operating_point(**sample, **target, **options)
+        return None
+    try:
+        return quietly(operating_point, **sample, **target, **options)
+    except InfeasibleTargetError as error:
+        [[name, value]] = error.attainable.items()
+        return value if name in target else None
+
+
+# Against all of them
+
+
+@given(sample=samples(), target=targets)
+def test_direct_is_the_best_of_all_thresholds(sample, target):
+    counted = Counted(**sample)
+    best, limit = best_points(target, counted.all_points(), counted.total)
+    point = find(sample, target, method="direct")
+    if point is None:
+        assert "min_recall" in target
+        return
+    is_local = len(counted.base) > 2 and next(iter(target)) in (
+        "max_fp_per_tp",
+        "objective",
+    )
+    if best is None:
+        if not is_local:
+            assert point == pytest.approx(float(limit), rel=1e-12)
+        return
+    fp, tp, alerts = counted.count(point.thresholds)
+    assert (point.fp, point.tp, point.n_predicted) == (fp, tp, alerts)
+    if is_local:
+        graph = quietly(operating_point, **sample, **target)
+        key, worth = worth_of(target, counted.total), (fp, tp)
+        assert key(graph.fp, graph.tp) <= key(*worth) <= key(*next(iter(best)))
+    else:
+        assert (fp, tp) in best
+
+
+def worth_of(target, total):
+    """Return what a price or F1 makes of counts."""
+    if "objective" in target:
+        return lambda fp, tp: Fraction(2 * tp) / Fraction(tp + fp + total)
+    return lambda fp, tp: (
+        Fraction(tp) - Fraction(fp) / Fraction(target["max_fp_per_tp"])
+    )
+
+
+@given(sample=samples(), target=targets)
+def test_graph_is_the_best_of_the_path(sample, target):
+    counted = Counted(**sample)
+    path = optimal_path(**sample)
+    vertices = {counted.count(thresholds) for thresholds in path.thresholds}
+    best, limit = best_points(target, vertices, counted.total)
+    point = find(sample, target)
+    if point is None:
+        return
+    if best is None:
+        assert point == pytest.approx(float(limit), rel=1e-12)
+        return
+    assert (point.fp, point.tp) in best
+    assert (path.fp[point.vertex], path.tp[point.vertex]) == (point.fp, point.tp)
+    np.testing.assert_array_equal(path.thresholds[point.vertex], point.thresholds)
+    assert counted.count(point.thresholds)[2] == point.n_predicted
+    assert point.predict(sample["scores"]).tolist() == counted.predict(point.thresholds)
+    # Of equal counts, the highest thresholds: nothing is predicted in vain.
+    same = (path.fp == point.fp) & (path.tp == point.tp)
+    assert point.vertex == np.flatnonzero(same)[-1]
+
+
+@RULES
+@pytest.mark.parametrize(
+    "target", [{"max_alerts": 60}, {"min_recall": 0.6}, {"min_precision": 0.6}]
+)
+@pytest.mark.parametrize("n_classifiers", [2, 3])
+def test_beyond_what_can_be_listed(n_classifiers, target, rule):
+    # The best of the points on the hull, between that of the path and the best.
+    scores, y = draw(1, 400, n_classifiers)
+    options = {"rule": rule, "n_thresholds": 12, **target}
+    exact = operating_point(scores, y, method="direct", **options)
+    graph = operating_point(scores, y, **options)
+    with config_context(working_memory=0.01):
+        point = operating_point(scores, y, method="direct", **options)
+
+    def rank(found):
+        if "min_recall" in target:
+            return -found.fp, found.tp
+        return found.tp, -found.fp
+
+    assert rank(graph) <= rank(point) <= rank(exact)
+    if "min_precision" in target:
+        assert point.precision >= 0.6
+
+
+def test_a_precision_that_only_direct_attains():
+    # The corner of both scores is pure, but the path of the largest area misses it.
+    rng = np.random.default_rng(0)
+    y = np.r_[np.zeros(300), np.ones(60)].astype(int)
+    scores = np.r_[rng.random((300, 2)), rng.random((60, 2)) + np.array([0.6, 0])]
+    scores[:150, 0] += 0.75
+    scores[300:, 1] = 0.95 + scores[300:, 1] / 20
+    with pytest.raises(InfeasibleTargetError) as info:
+        operating_point(scores, y, rule="all", min_precision=1.0, n_thresholds=4)
+    assert info.value.attainable["min_precision"] < 1
+    options = {"rule": "all", "min_precision": 1.0, "method": "direct"}
+    exact = operating_point(scores, y, n_thresholds=4, **options)
+    with config_context(working_memory=0.01):
+        point = operating_point(scores, y, n_thresholds=4, **options)
+    assert exact.precision == point.precision == 1
+    assert 0 < point.tp <= exact.tp
+
+
+@RULES
+def test_many_documents_of_two_classifiers(rule):
+    # Enough for buckets of scores, and for limits that leave most documents out.
+    scores, y = draw(0, 30_000, 2, share=0.01)
+    own = [np.unique(column[y == 1]) for column in scores.T]
+    gain = np.where(y == 1, 1.0, -0.3)
+    ranks = [
+        np.searchsorted(*pair, side="right") for pair in zip(own, scores.T, strict=True)
+    ]
+    table = np.zeros([len(values) + 1 for values in own])
+    np.add.at(table, tuple(ranks), gain)
+    if rule == "any":
+        table = table.sum() - table.cumsum(axis=0).cumsum(axis=1)
+    else:
+        table = table[::-1, ::-1].cumsum(axis=0).cumsum(axis=1)[::-1, ::-1][1:, 1:]
+    point = operating_point(
+        scores, y, rule=rule, method="direct", max_fp_per_tp=1 / 0.3
+    )
+    assert point.tp - 0.3 * point.fp == pytest.approx(table.max(), abs=1e-9)
+
+
+@RULES
+@pytest.mark.parametrize(
+    ("n_classifiers", "n_documents"),
+    [(1, 400), (3, 150), pytest.param(5, 400, marks=pytest.mark.slow)],
+)
+def test_direct_is_never_below_a_path(rule, n_classifiers, n_documents):
+    for seed, price in enumerate((5, 2.5, 1.25)):
+        scores, y = draw(seed, n_documents, n_classifiers)
+        graph, analytic, direct = (
+            operating_point(
+                scores,
+                y,
+                method=method,
+                rule=rule,
+                max_fp_per_tp=price,
+                n_thresholds=20,
+            )
+            for method in ("graph", "analytic", "direct")
+        )
+        worths = [point.tp - point.fp / price for point in (graph, analytic, direct)]
+        assert worths[2] >= max(worths[:2]) - 1e-9
+
+
+@RULES
+@pytest.mark.parametrize("n_samples", [20, pytest.param(60, marks=pytest.mark.slow)])
+def test_three_classifiers_mostly_reach_the_optimum(rule, n_samples):
+    missed = 0
+    for seed in range(n_samples):
+        scores, y = draw(seed, 60, 3, share=0.25)
+        price = (5, 2.5, 1.5, 0.8)[seed % 4]
+        table = pn_table(scores, y, rule=rule, n_thresholds=100)
+        best = (table.tp - table.fp / price).max()
+        options = {"rule": rule, "method": "direct", "n_thresholds": 12}
+        point = operating_point(scores, y, max_fp_per_tp=price, **options)
+        missed += point.tp - point.fp / price < best - 1e-9
+    assert missed <= n_samples // 20
+
+
+class Column(ClassifierMixin, BaseEstimator):
+    """Classifier whose decision value is the only column of X."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def decision_function(self, X):
+        return X[:, 0]
+
+    def predict(self, X):
+        return self.classes_[(X[:, 0] >= 0).astype(int)]
+
+
+@METHODS
+def test_not_below_the_tuner_of_scikit_learn(method):
+    def objective(y_true, y_pred):
+        _, fp, _, tp = confusion_matrix(y_true, y_pred).ravel()
+        return tp - 0.6 * fp
+
+    scores, y = draw(1, 300, 1)
+    tuner = TunedThresholdClassifierCV(
+        FrozenEstimator(Column().fit(scores, y)),
+        scoring=make_scorer(objective),
+        response_method="decision_function",
+        cv="prefit",
+        refit=False,
+    ).fit(scores, y)
+    point = operating_point(scores, y, method=method, max_fp_per_tp=1 / 0.6)
+    theirs = objective(y, tuner.predict(scores))
+    assert objective(y, point.predict(scores).astype(int)) >= theirs
+
+
+@METHODS
+def test_f1_and_precision_are_those_of_scikit_learn(method):
+    scores, y = draw()
+    point = operating_point(scores, y, method=method, objective="f1")
+    f1 = 2 * point.tp / (point.tp + point.fp + y.sum())
+    assert f1_score(y, point.predict(scores)) == pytest.approx(f1)
+    assert point.target_derivative == pytest.approx(f1 / (2 - f1))
+    point = operating_point(scores, y, method=method, min_precision=0.7)
+    assert y[point.predict(scores)].mean() == point.precision >= 0.7
+    assert np.isnan(point.target_derivative)
+
+
+# What a point says of itself
+
+
+def test_thresholds_of_no_use_are_infinite_and_others_high():
+    scores = np.array([[3, 0], [2, 1], [1, 3], [0, 2]])
+    options = {"method": "direct", "max_fp_per_tp": 2}
+    assert operating_point(scores, [1, 1, 0, 0], **options).thresholds[1] == np.inf
+    scores = np.array([[3, 3], [2, 3], [1, 1], [0, 0]])
+    point = operating_point(scores, [1, 1, 0, 0], rule="all", **options)
+    assert point.thresholds.tolist() == [1.5, 2]
+
+
+def test_prices_that_are_extreme_or_cannot_be_met():
+    # A negative scores highest, and a positive lowest.
+    y, scores = np.array([0, 1, 1, 0, 1, 0, 0, 1]), np.arange(8, 0, -1)
+    for method in ("graph", "analytic", "direct"):
+        with pytest.raises(InfeasibleTargetError, match="Allow this number") as info:
+            operating_point(scores, y, max_fp_per_tp=1 / 3, method=method)
+        assert info.value.attainable == {"max_fp_per_tp": pytest.approx(0.5)}
+        end = operating_point(scores, y, method=method, max_fp_per_tp=0.5)
+        assert (end.fp, end.tp) == (1, 2)
+        copy = pickle.loads(pickle.dumps(info.value))
+        assert copy.attainable == info.value.attainable
+    assert operating_point(scores, y, **info.value.attainable).tp == 2
+    # Any larger one is worth all documents, and says so.
+    with pytest.warns(RejectionWarning, match="all documents are predicted positive"):
+        point = operating_point(scores, y, max_fp_per_tp=10)
+    assert np.isneginf(point.thresholds).all()
+    assert (point.fp, point.tp, point.n_predicted) == (4, 4, 8)
+    scores, y = draw()
+    assert operating_point(scores, y, max_fp_per_tp=1e-100).fp == 0
+    assert quietly(operating_point, scores, y, max_fp_per_tp=1e100).tp == y.sum()
+
+
+@pytest.mark.parametrize("n", [30_000, 999])
+def test_equal_weights_are_as_good_as_none(n):
+    # Steps of one true for two false positives, which sums of weights part. All of them
+    # are one segment, whose slope is the target.
+    scores = np.repeat(np.arange(float(n)), 3)
+    y = np.tile([1, 0, 0], n)
+    scores[:30], y[:30] = 0.0, 0
+    scores[-30:], y[-30:] = n, 1
+    point = operating_point(scores, y, max_fp_per_tp=2)
+    for weight in (0.1, 1 / 3000):
+        even = operating_point(scores, y, sample_weight=weight, max_fp_per_tp=2)
+        np.testing.assert_array_equal(even.thresholds, point.thresholds)
+        assert even.tp == pytest.approx(weight * point.tp)
+
+
+@METHODS
+@RULES
+@pytest.mark.parametrize("target", [{"max_fp_per_tp": 2}, {"min_precision": 0.4}])
+def test_any_scale_of_weights(method, rule, target):
+    rng = np.random.default_rng(14)
+    y = (rng.random(40) < 0.4).astype(int)
+    scores = np.round(rng.normal(size=(40, 2)) * 2 + y[:, np.newaxis]) / 2
+    weight = rng.random(40) + 0.01
+    options = {"rule": rule, "method": method, "n_thresholds": 8, **target}
+    point = operating_point(scores, y, sample_weight=weight, **options)
+    for scale in (1e-12, 1 / 37, 1e12):
+        scaled = operating_point(scores, y, sample_weight=scale * weight, **options)
+        np.testing.assert_array_equal(scaled.thresholds, point.thresholds)
+        counts = np.array([point.fp, point.tp, *point.fp_interval])
+        found = scaled.fp, scaled.tp, *scaled.fp_interval
+        np.testing.assert_allclose(found, scale * counts, rtol=1e-9)
+        precision = scaled.precision_interval
+        np.testing.assert_allclose(precision, point.precision_interval, rtol=1e-9)
+
+
+@METHODS
+def test_weights_repeat_documents(method):
+    scores, y = draw(n_documents=200)
+    weight = np.random.default_rng(1).integers(0, 4, len(y))
+    options = {"method": method, "n_thresholds": 500, "max_fp_per_tp": 2.5}
+    weighted = operating_point(scores, y, sample_weight=weight, **options)
+    copies = np.repeat(scores, weight, axis=0), np.repeat(y, weight)
+    repeated = operating_point(*copies, **options)
+    assert (weighted.fp, weighted.tp) == (repeated.fp, repeated.tp)
+
+
+def test_points_are_frozen_and_travel():
+    scores, y = draw(n_documents=60, share=0.4)
+    point = operating_point(scores, y, max_alerts=10)
+    path = optimal_path(scores, y)
+    with pytest.raises(AttributeError):
+        point.fp = 0
+    np.testing.assert_equal(vars(pickle.loads(pickle.dumps(point))), vars(point))
+    for each, ask in ((point, "predict"), (path, "locate")):
+        text = json.dumps(each.to_dict(), allow_nan=False)
+        restored = type(each).from_dict(json.loads(text))
+        answers = (getattr(own, ask)(scores) for own in (restored, each))
+        np.testing.assert_array_equal(*answers)
+        assert restored.to_dict() == each.to_dict()
+        # Whatever is not "any" would decide like "all".
+        with pytest.raises(ValueError, match=r"rule must be one of.*got 'Any'"):
+            type(each).from_dict(each.to_dict() | {"rule": "Any"})
+        for wrong, words in (
+            ([[1.0, np.inf]], "finite, got inf"),
+            ([[0.1, 0.2, 0.3]], "one column for each of the 2 classifiers, got 3"),
+            ([0.1, 0.2], "one column for each of the 2 classifiers, got 1"),
+        ):
+            with pytest.raises(ValueError, match=words):
+                getattr(each, ask)(wrong)
+
+
+def test_masked_and_nullable_values_are_missing():
+    rng = np.random.default_rng(0)
+    y = (rng.random(60) < 0.4).astype(float)
+    scores = rng.normal(size=(60, 2)) + y[:, np.newaxis]
+    hidden = rng.random((60, 2)) < 0.2
+    plain = operating_point(np.where(hidden, np.nan, scores), y, objective="f1")
+    nullable = pd.DataFrame(scores).astype("Float64").mask(hidden)
+    for gaps in (np.ma.masked_array(scores, hidden), nullable):
+        point = operating_point(gaps, y, objective="f1")
+        np.testing.assert_array_equal(point.thresholds, plain.thresholds)
+    unrated = (scores < 0).all(axis=1)
+    expected = operating_point(scores, np.where(unrated, np.nan, y), objective="f1")
+    masked = np.ma.masked_array(y.astype(int), unrated)
+    point = operating_point(scores, masked, objective="f1")
+    np.testing.assert_array_equal(point.thresholds, expected.thresholds)
+
+
+# Bad input
+
+DOCUMENTS = ([[0.9, 0.2], [0.3, 0.7], [0.6, 0.5], [0.4, 0.3]], [1, 1, 0, 0])
+TARGET = {"max_fp_per_tp": 1}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "Exactly one of max_fp_per_tp, .* and objective must be given. Got none"),
+        ({"max_fp_per_tp": 1, "objective": "f1"}, "Exactly one of"),
+        ({"max_fp_per_tp": -1}, r"max_fp_per_tp must be in \]0, inf\["),
+        ({"max_fp_per_tp": np.inf}, "max_fp_per_tp must be"),
+        ({"max_fp_per_tp": "1"}, "max_fp_per_tp must be a number"),
+        ({"max_fp_per_tp": True}, "max_fp_per_tp must be a number"),
+        ({"max_fp_per_tp": 5e-324}, "max_fp_per_tp=5e-324 must be between 1e-100 and"),
+        ({"max_fp_per_tp": 1e101}, "must be between 1e-100 and"),
+        ({"max_alerts": 0}, "max_alerts must be a positive int"),
+        ({"max_alerts": 1.5}, "max_alerts must be a positive int"),
+        ({"min_recall": 0}, r"min_recall must be in \]0, 1\]"),
+        ({"min_recall": 1.1}, r"min_recall must be in \]0, 1\]"),
+        ({"min_precision": 0.0}, r"min_precision must be in \]0, 1\]"),
+        ({"min_precision": 2}, r"min_precision must be in \]0, 1\]"),
+        ({"objective": "f2"}, "objective must be one of"),
+        ({**TARGET, "method": "magic"}, "method must be one of"),
+        ({**TARGET, "rule": "magic"}, "rule must be one of"),
+        ({**TARGET, "n_thresholds": 1}, "n_thresholds must be an int >= 2"),
+        ({**TARGET, "n_thresholds": 2.5}, "n_thresholds must be an int >= 2"),
+        ({**TARGET, "n_thresholds": True}, "n_thresholds must be an int >= 2"),
+        ({**TARGET, "confidence_level": 0}, "confidence_level must be"),
+        ({**TARGET, "confidence_level": 95}, "confidence_level must be"),
+        ({**TARGET, "pos_label": 7}, "pos_label=7 is not among"),
+        ({**TARGET, "inclusion_proba": [0.5, 0, 1, 1]}, "got 0.0 in row 1"),
+        ({**TARGET, "inclusion_proba": [0.5, 1, 1.5, 1]}, "got 1.5 in row 2"),
+        ({**TARGET, "inclusion_proba": [0.5, 1]}, "inclusion_proba has 2 elements"),
+        ({**TARGET, "inclusion_proba": [1, np.nan, 1, 1]}, "NaN in row 1, which is"),
+        ({**TARGET, "inclusion_proba": [[0.5]] * 4}, r"got shape \(4, 1\)"),
+        ({**TARGET, "inclusion_proba": 1e-310}, "smallest inclusion_proba is 1e-310"),
+        ({**TARGET, "sample_weight": [0, 0, 1, 1]}, "zero for all rated positives"),
+        ({**TARGET, "sample_weight": [1, -1, 1, 1]}, "sample_weight must be non-neg"),
+    ],
+)
+def test_bad_options(options, words):
+    with pytest.raises(ValueError, match=words):
+        operating_point(*DOCUMENTS, **options)
+
+
+def test_weights_too_large_to_be_summed():
+    with pytest.raises(ValueError, match=r"up to 1e\+150, which is too large"):
+        operating_point(
+            *DOCUMENTS, **TARGET, inclusion_proba=1e-60, sample_weight=[1e90] * 4
+        )
+
+
+@pytest.mark.parametrize(
+    ("scores", "y", "options", "words"),
+    [
+        ([[0.1, np.nan], [1, np.nan]], [0, 1], {}, "column 1 are NaN for every"),
+        ([[0.1], [np.inf]], [0, 1], {}, "finite, got inf in row 1, column 0"),
+        ([[0.1, 2], [0.3, 2]], [0, 1], {}, "column 1 are constant, 2 for every rated"),
+        ([0.1, 0.2], [1, 1], {}, "no rated negatives"),
+        ([0.1, 0.2], [0, 0], {}, "no rated positives"),
+        ([0.1, 0.2], [-1, np.nan], {}, "no rated documents: all 2 are missing or -1"),
+        ([0.1, 0.2], [0, 1, 1], {}, "y has 3 elements, but there are 2 samples"),
+        ([0.1, 0.2, 0.3], [0, 1, 2], {"unrated_label": None}, "two classes.*got 3,"),
+        ([0.1, 0.2j], [0, 1], {}, "scores must hold real numbers"),
+        ([0.1, 0.2], [-1, 1], {}, "pass unrated_label=None"),
+        ([["a"], ["b"]], [0, 1], {}, "scores must hold numbers"),
+        ([[[0.1]], [[0.2]]], [0, 1], {}, "scores must be a matrix"),
+        ([0.3, 0.1, 0.2], [0, 1, -1], {}, "no rated positives that the lowest thresh"),
+        ([0.1, 0.3, 0.5], [0, 1, -1], {}, "no rated document scores above all unrated"),
+        ([0.1, 0.2], np.array([1, "0"], dtype=object), {}, "labels of one kind"),
+        ([0.1, 0.2], [Decimal(1), Decimal(0)], {}, r"y must hold .*got Decimal\('0'\)"),
+    ],
+)
+def test_bad_documents(scores, y, options, words):
+    with pytest.raises(ValueError, match=words):
+        operating_point(np.array(scores), y, **TARGET, **options)

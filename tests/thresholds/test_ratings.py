@@ -1,0 +1,427 @@
+"""Ratings that are missing, drawn or selected, and what intervals make of them."""
+
+import warnings
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy.stats import binom, binomtest, poisson
+from sklearn.datasets import load_breast_cancer, make_classification
+
+from sklearn_reject import EnsembleThresholdTuner
+from sklearn_reject.exceptions import RejectionWarning
+from sklearn_reject.thresholds import operating_point, optimal_path, pn_table
+
+RULES = pytest.mark.parametrize("rule", ["any", "all"])
+
+
+def predict(scores, thresholds, rule):
+    reached = scores >= thresholds
+    return reached.any(axis=1) if rule == "any" else reached.all(axis=1)
+
+
+# Down to where ratings are known
+
+
+@st.composite
+def partial_ratings(draw):
+    """Few distinct scores, so that ties occur, of which some are rated."""
+    shape = draw(st.integers(4, 25)), draw(st.integers(1, 3))
+    scores = draw(hnp.arrays(np.float64, shape, elements=st.integers(0, 6)))
+    y = draw(hnp.arrays(np.int64, shape[0], elements=st.sampled_from([-1, 0, 1])))
+    return scores, y
+
+
+def region_of(scores, y, rule, **options):
+    """Return the lowest thresholds, None where there are none."""
+    try:
+        table = pn_table(scores, y, rule=rule, n_thresholds=2, **options)
+    except ValueError:
+        return None
+    return np.array([values[0] for values in table.thresholds]), table
+
+
+@RULES
+@given(sample=partial_ratings())
+def test_no_unrated_document_is_ever_predicted(rule, sample):
+    scores, y = sample
+    region = region_of(scores, y, rule)
+    if region is None:
+        return
+    base, table = region
+    reached = predict(scores, base, rule)
+    assert not (reached & (y == -1)).any()
+    lowest = (0,) * scores.shape[1]
+    assert table.tp[lowest] == (reached & (y == 1)).sum()
+    assert table.fp[lowest] == (reached & (y == 0)).sum()
+    if not (y == -1).any():
+        assert base.tolist() == scores.min(axis=0).tolist()
+    elif rule == "any":
+        # The region is the largest one: no threshold can be lower.
+        for column in range(len(base)):
+            lower = scores[(y >= 0) & (scores[:, column] < base[column]), column]
+            if lower.size:
+                thresholds = base.copy()
+                thresholds[column] = lower.max()
+                assert (predict(scores, thresholds, "any") & (y == -1)).any()
+
+
+def test_of_all_that_threshold_rises_which_leaves_most_documents():
+    scores = np.array([[0.2, 0.4], [0.3, 0.5], [0.5, 0.6], [0.9, 0.2], [0.8, 0.3]])
+    base, _ = region_of(scores, [1, 0, 1, 0, -1], "all")
+    assert base.tolist() == [0.2, 0.4]
+    rng = np.random.default_rng(3)
+    scores = rng.random((1000, 2))
+    is_rated = (scores >= 0.3).all(axis=1)
+    y = np.where(is_rated, rng.integers(0, 2, 1000), -1)
+    y[np.flatnonzero(is_rated)[scores[is_rated].sum(axis=1).argmin()]] = -1
+    base, table = region_of(scores, y, "all")
+    assert table.fp[0, 0] + table.tp[0, 0] > 0.9 * is_rated.sum()
+    # Ratings of a union serve an intersection.
+    y = np.where((scores >= 0.7).any(axis=1), rng.integers(0, 2, 1000), -1)
+    base, _ = region_of(scores, y, "all")
+    assert 0.7 <= base.max() < 0.72
+    assert base.min() < 0.02
+
+
+def test_documents_of_weight_zero_are_absent_but_for_alerts():
+    scores, y = np.array([0.1, 0.2, 0.3, 0.4]), [1, 0, 0, 1]
+    table = pn_table(scores, y, sample_weight=[0, 2, 1, 1])
+    assert table.thresholds[0].tolist() == [0.2, 0.3, 0.4, np.inf]
+    assert (table.fp[0], table.tp[0]) == (3, 1)
+    point = operating_point(
+        scores, [0, 0, 0, 1], sample_weight=[1, 2, 0, 1], max_alerts=1
+    )
+    assert (point.thresholds.tolist(), point.n_predicted) == ([(0.2 + 0.4) / 2], 1)
+    weight = np.array([1, 1, 0, 1])
+    with pytest.warns(RejectionWarning, match="1 of the 3 documents .* have weight 0"):
+        point = operating_point(
+            scores, [0, 1, 0, 1], sample_weight=weight, min_recall=1
+        )
+    assert (point.fp, point.tp, point.n_predicted) == (0, 2, 3)
+    assert point.rated_share == 2 / 3
+    # Nobody calls unrated documents positive: zeros of bagging leave both out.
+    weight = np.array([1, 1, 0, 1, 0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        options = {"sample_weight": weight, "min_recall": 1}
+        operating_point([0.1, 0.2, 0.3, 0.4, 0.5], [0, 1, 0, 1, 1], **options)
+    # A document that nobody has rated says so, whatever its weight.
+    scores, y = np.array([0.1, 0.2, 0.3, 0.4, 0.5]), [-1, 0, -1, 1, 0]
+    for weight in ([1, 1, 0, 1, 1], [1, 1, 1, 1, 1]):
+        base, _ = region_of(scores, y, "any", sample_weight=weight)
+        assert base.tolist() == [0.4]
+
+
+@RULES
+@given(
+    sample=partial_ratings(),
+    gaps=hnp.arrays(np.float64, (25, 3), elements=st.floats(0, 1)),
+)
+def test_a_classifier_that_did_not_run_has_reached_nothing(rule, sample, gaps):
+    # As if its score were below all others, but for the lowest thresholds.
+    scores, y = sample
+    is_gap = gaps[: len(scores), : scores.shape[1]] < 0.2
+    ends = np.full((3, scores.shape[1]), 7.0)
+    ends[2] = 0.0
+    y = np.r_[np.maximum(y, 0), 1, 0, 0]
+    missing = np.r_[np.where(is_gap, np.nan, scores), ends]
+    lowest = np.r_[np.where(is_gap, -50.0, scores), ends]
+    grid = pn_table(missing, y, rule=rule, n_thresholds=30).thresholds
+    tables = [
+        pn_table(each, y, rule=rule, thresholds=grid) for each in (missing, lowest)
+    ]
+    np.testing.assert_array_equal(tables[0].fp, tables[1].fp)
+    np.testing.assert_array_equal(tables[0].tp, tables[1].tp)
+    path = tables[0].optimal_path()
+    np.testing.assert_array_equal(path.locate(missing), path.locate(lowest))
+
+
+# Ratings that were drawn
+
+
+@RULES
+def test_drawn_ratings_count_right_on_average(rule):
+    # The mean over all draws of ratings, by their probabilities, is the truth.
+    scores = np.array([[5, 1], [4, 3], [3, 4], [2, 2], [1, 5], [0, 0.0]])
+    truth = np.array([1, 0, 1, 1, 0, 0])
+    chance = np.array([1.0, 1.0, 0.5, 0.25, 0.5, 0.1])
+    mean, grid = np.zeros(2), [[2.0], [2.0]]
+    for rated in product([True, False], repeat=6):
+        share = np.where(rated, chance, 1 - chance).prod()
+        if share:
+            y = np.where(rated, truth, -1)
+            options = {"rule": rule, "inclusion_proba": chance, "pos_label": 1}
+            table = pn_table(scores, y, thresholds=grid, **options)
+            mean += share * np.array([table.fp[0, 0], table.tp[0, 0]])
+    predicted = predict(scores, [2, 2], rule)
+    expected = [(predicted & (truth == label)).sum() for label in (0, 1)]
+    np.testing.assert_allclose(mean, expected)
+
+
+def test_drawn_ratings_do_not_end_the_region():
+    rng = np.random.default_rng(0)
+    truth = (rng.random(3000) < 0.1).astype(int)
+    scores = rng.normal(size=(3000, 2)) + 1.5 * truth[:, np.newaxis]
+    chance = np.where((scores >= 1.5).any(axis=1), 1.0, 0.2)
+    y = np.where(rng.random(3000) < chance, truth, -1)
+    drawn = operating_point(scores, y, inclusion_proba=chance, max_fp_per_tp=4)
+    predicted = drawn.predict(scores)
+    for count, interval, label in (
+        (drawn.fp, drawn.fp_interval, 0),
+        (drawn.tp, drawn.tp_interval, 1),
+    ):
+        actual = (predicted & (truth == label)).sum()
+        assert interval[0] <= actual <= interval[1]
+        assert interval[0] <= count <= interval[1]
+    # The same as their weights, of the rated documents alone.
+    rated, weight = y >= 0, 1 / chance
+    alone = operating_point(
+        scores[rated], y[rated], sample_weight=weight[rated], max_fp_per_tp=4
+    )
+    assert (alone.fp, alone.tp) == (drawn.fp, drawn.tp)
+    assert alone.n_predicted == predicted[rated].sum() < drawn.n_predicted
+    assert drawn.rated_share == alone.n_predicted / drawn.n_predicted
+    # Those of unknown probability do.
+    chance[scores.sum(axis=1) < -3] = np.nan
+    y[np.isnan(chance)] = -1
+    base, _ = region_of(scores, y, "any", inclusion_proba=chance)
+    assert not ((scores >= base).any(axis=1) & np.isnan(chance)).any()
+    with pytest.raises(
+        ValueError, match="min_recall needs the number of all positives"
+    ):
+        operating_point(scores, y, inclusion_proba=chance, min_recall=0.5)
+
+
+@RULES
+@pytest.mark.parametrize(
+    "target", [{"max_alerts": 6}, {"min_recall": 1}, {"min_precision": 0.5}]
+)
+def test_all_predicted_documents_are_counted(rule, target):
+    # Unrated documents below all rated ones, as others were drawn; and such of weight
+    # zero, which thresholds are placed without.
+    rng = np.random.default_rng(0)
+    n_found = 0
+    for _ in range(50):
+        scores = rng.integers(0, 7, size=(12, 2)).astype(float)
+        y = rng.choice([0, 1, -1], 12)
+        weight = rng.choice([0.0, 1.0], 12, p=[0.2, 0.8])
+        options = {"inclusion_proba": 0.5, "sample_weight": weight, "rule": rule}
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                point = operating_point(scores, y, **options, **target)
+        except ValueError:
+            continue  # a class is missing, or the target cannot be met
+        n_predicted = point.predict(scores).sum()
+        assert point.n_predicted == n_predicted <= target.get("max_alerts", 12)
+        n_found += 1
+    assert n_found > 20
+
+
+def test_the_edge_of_what_is_known():
+    rng = np.random.default_rng(0)
+    truth = (rng.random(3000) < 0.1).astype(int)
+    scores = rng.normal(size=(3000, 2)) + 1.5 * truth[:, np.newaxis]
+    y = np.where((scores >= 1).any(axis=1), truth, -1)
+    with pytest.warns(RejectionWarning, match="all rated positives are predicted"):
+        point = operating_point(scores, y, max_fp_per_tp=1000)
+    assert point.tp == (y == 1).sum()
+    assert not point.predict(scores[y == -1]).any()
+
+
+# Ratings that a high score has selected
+
+SELECTED = "as if they had been selected"
+
+
+def looks_selected(scores):
+    """Tell whether a warning says so."""
+    y = np.arange(len(scores)) % 2
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        optimal_path(scores, y, n_thresholds=2)
+    return any(SELECTED in str(each.message) for each in caught)
+
+
+def log_scores(n=20_000, seed=0, rho=0.0):
+    rng = np.random.default_rng(seed)
+    kind, is_rare = rng.integers(3, size=n), rng.random(n) < 0.01
+    seen = np.c_[kind != 1, kind != 0] & is_rare[:, np.newaxis]
+    mix = [[1, rho], [0, np.sqrt(1 - rho**2)]]
+    return (rng.normal(size=(n, 2)) + 2.5 * seen) @ np.array(mix)
+
+
+@pytest.mark.parametrize("rho", [-0.6, 0, 0.6])
+@pytest.mark.parametrize("least", [1, 2])
+def test_selected_by_any(rho, least):
+    scores = log_scores(rho=rho)
+    chosen = (scores >= least).any(axis=1)
+    assert looks_selected(scores[chosen])
+    assert looks_selected(scores[chosen].round(1))
+    assert not looks_selected(scores)
+    third = np.random.default_rng(1).normal(size=len(scores))
+    three = np.c_[scores, third]
+    assert looks_selected(three[(three >= least).any(axis=1)])
+    # Where unrated documents are given, there is nothing to suspect.
+    y = np.where(chosen, np.arange(len(scores)) % 2, -1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        optimal_path(scores, y, n_thresholds=2)
+
+
+@pytest.mark.parametrize("rho", [-1, -0.99, -0.5, 0.5, 0.99, 1])
+@pytest.mark.parametrize("n", [40, 200, 1000])
+def test_dependent_scores_are_no_selected_ones(rho, n):
+    for seed in range(3):
+        z = np.random.default_rng(seed).normal(size=(3, n))
+        scores = np.c_[z[0], rho * z[0] + np.sqrt(1 - rho**2) * z[1]]
+        several = [scores, np.exp(scores), scores.round(), np.maximum(scores, 0)]
+        if rho >= -0.9:
+            several.append(np.c_[scores, z[2]])
+        assert not any(map(looks_selected, several))
+
+
+def test_other_documents_that_nobody_has_selected():
+    # Copies of a document: a third is the same, as a forest may rate it.
+    rng = np.random.default_rng(0)
+    leaf = np.where(rng.random(3000) < 0.8, 0, rng.random(3000).round(2))
+    copies = np.c_[rng.choice([0.005, 0.015, 0.025], 1500), np.zeros(1500)]
+    several = [np.r_[np.c_[leaf, 1 + rng.random(3000)], copies]]
+    # Scores that exclude each other, and real ones.
+    flags, values = np.arange(600) // 2 % 2, np.random.default_rng(0).random(600)
+    several += [np.c_[flags, 1 - flags], np.c_[flags * values, (1 - flags) * values]]
+    made, _ = make_classification(2000, 6, n_informative=4, random_state=0)
+    for data in (load_breast_cancer().data[:, :8], made):
+        for pair in zip(data.T, data.T[1:], strict=False):
+            several += [np.column_stack(pair), np.column_stack(pair) * [1, -1]]
+    assert not any(map(looks_selected, several))
+    # If neighbors are exchangeable, fewer than one in 2**13.
+    assert not any(looks_selected(rng.random((300, 2))) for _ in range(150))
+
+
+# Intervals
+
+
+def judge(fp, tp, n_others=8, weight=None, **options):
+    """Return the point of a fold in which so many documents are predicted positive.
+
+    The others score lower, half of them positives, as do those that tuned.
+    """
+    n = fp + tp + n_others
+    train = np.arange(n, n + 8)
+    scores = np.r_[np.repeat([1.0, 0.0], [fp + tp, n_others]), [1] * 4, [0] * 4]
+    y = np.repeat([0, 1, 0, 1], [fp, tp, n_others // 2, n_others - n_others // 2])
+    weight = None if weight is None else np.r_[weight, np.ones(8)]
+    options = {"objective": "f1", "cv": [(train, np.arange(n))], **options}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # everything may be the best of all documents
+        tuner = EnsembleThresholdTuner(None, **options)
+        tuner.fit(scores[:, np.newaxis], np.r_[y, [1] * 4, [0] * 4], weight)
+    point = tuner.cross_validated_point_
+    assert point.n_predicted == fp + tp
+    return point
+
+
+@given(
+    fp=st.integers(0, 30),
+    tp=st.integers(0, 30),
+    n_others=st.integers(2, 40),
+    level=st.sampled_from([0.5, 0.9, 0.95]),
+)
+def test_equal_weights_have_the_bounds_of_clopper_and_pearson(fp, tp, n_others, level):
+    point = judge(fp, tp, n_others, confidence_level=level)
+    if fp + tp:
+        expected = binomtest(tp, tp + fp).proportion_ci(level, method="exact")
+        bounds = expected.low, expected.high
+        assert point.precision_interval == pytest.approx(bounds, abs=1e-12)
+        assert point.precision == tp / (tp + fp)
+    else:
+        assert np.isnan([point.precision, *point.precision_interval]).all()
+    n = fp + tp + n_others
+    for count, interval in ((fp, point.fp_interval), (tp, point.tp_interval)):
+        share = binomtest(count, n).proportion_ci(level, method="exact")
+        assert interval == pytest.approx((n * share.low, n * share.high))
+    doubled = judge(fp, tp, n_others, np.full(n, 2.0), confidence_level=level)
+    np.testing.assert_allclose(doubled.fp_interval, np.multiply(2, point.fp_interval))
+    np.testing.assert_allclose(doubled.precision_interval, point.precision_interval)
+
+
+@pytest.mark.parametrize("expected", [0.05, 0.9, 3.7])
+def test_intervals_cover_the_expected_count(expected):
+    # Samples enumerated by their count: no false positive is no proof of none.
+    n, covered = 200, 0.0
+    for count in range(25):
+        low, high = judge(count, 1, n - count - 1).fp_interval
+        covered += binom.pmf(count, n, expected / n) * (low <= expected <= high)
+    assert covered >= 0.95
+
+
+def test_no_false_positive_is_no_proof_that_there_are_none():
+    point = judge(0, 5, 995)
+    assert point.fp_interval[0] == 0
+    assert point.fp_interval[1] == pytest.approx(-1000 * np.expm1(np.log(0.025) / 1000))
+    weight = np.full(1000, 0.5)
+    weight[0] = 4.0
+    # Of the largest weight, as nobody knows which one the first will have.
+    point = judge(0, 5, 995, weight)
+    assert point.fp_interval[1] == pytest.approx(-4 * np.log(0.025))
+
+
+OTHER_WEIGHTS = [1.0, 20.0] * 4
+
+
+@pytest.mark.parametrize("means", [(0.3, 0.1), (2.0, 0.2), (5.0, 1.0)])
+def test_counts_of_two_weights_are_covered(means):
+    # All samples, by the numbers of documents of weights 1 and 20.
+    truth, covered = means[0] + 20 * means[1], 0.0
+    for a, b in product(range(20), range(10)):
+        chance = poisson.pmf(a, means[0]) * poisson.pmf(b, means[1])
+        if chance > 1e-5:
+            weight = np.r_[np.repeat([1.0, 20.0], [a, b]), OTHER_WEIGHTS]
+            low, high = judge(a + b, 0, weight=weight).fp_interval
+            covered += chance * (low <= truth <= high)
+    assert covered >= 0.95
+
+
+@pytest.mark.parametrize("heavy_is_positive", [False, True])
+@pytest.mark.parametrize(("light", "heavy"), [(8.0, 0.5), (15.0, 2.0), (3.0, 0.1)])
+def test_precision_of_two_weights_is_covered(light, heavy, heavy_is_positive):
+    # All samples, by the numbers of documents of weights 1 and 20, a class each.
+    share = 20 * heavy / (light + 20 * heavy)
+    truth = share if heavy_is_positive else 1 - share
+    covered = 0.0
+    for a, b in product(range(45), range(12)):
+        chance = poisson.pmf(a, light) * poisson.pmf(b, heavy)
+        if chance > 1e-5:
+            sizes, weights = (
+                ((a, b), (1.0, 20.0)) if heavy_is_positive else ((b, a), (20.0, 1.0))
+            )
+            weight = np.r_[np.repeat(weights, sizes), OTHER_WEIGHTS]
+            low, high = judge(*sizes, weight=weight).precision_interval
+            covered += chance * (a + b == 0 or low <= truth <= high)
+    assert covered >= 0.95
+
+
+def test_weights_that_differ_tell_less():
+    plain = judge(10, 30, 300).precision_interval
+    weight = np.where(np.arange(340) % 2, 3.0, 1.0)
+    wide = judge(10, 30, 300, weight).precision_interval
+    assert wide[1] - wide[0] > plain[1] - plain[0]
+
+
+def test_intervals_know_what_the_draw_has_left_out():
+    # Nobody was drawn of those that would weigh 50, but they are there.
+    scores = np.r_[np.arange(12.0) + 20, np.arange(40.0) / 4]
+    y = np.r_[np.tile([0, 1], 6), np.full(40, -1)]
+    chance = np.r_[np.full(12, 0.5), np.full(40, 0.02)]
+    for lowest, largest in ((5.0, 50), (15.0, 2)):
+        table = pn_table(scores, y, thresholds=[lowest], inclusion_proba=chance)
+        point = table.operating_point(max_fp_per_tp=1)
+        assert point.fp_interval == point.tp_interval
+        # What cannot be predicted says nothing.
+        assert (point.fp_interval[1] > -50 * np.log(0.025)) == (largest == 50)
+        assert (point.precision_interval[0] < 0.1) == (largest == 50)

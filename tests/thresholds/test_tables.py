@@ -1,0 +1,491 @@
+"""Counts at all thresholds by definition, their sums, and points that need no more."""
+
+import pickle
+import warnings
+from dataclasses import fields
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import config_context
+
+from benchmarks._timing import peak_bytes
+from sklearn_reject.exceptions import InfeasibleTargetError, RejectionWarning
+from sklearn_reject.thresholds import PNTable, operating_point, pn_table
+from tests.thresholds.threshold_oracle import Counted, samples
+
+GRID = [[-np.inf, 0.5, 1.5], [0.0, 1.0, 2.0]]
+
+SCORES = np.array([[0.9, 0.2], [0.3, 0.7], [0.6, 0.5], [0.4, 0.3], [0.1, 0.6]])
+
+Y = np.array([1, 1, 0, 0, 0])
+
+TARGETS = [
+    {"max_fp_per_tp": 2.0},
+    {"max_alerts": 9},
+    {"min_recall": 0.6},
+    {"min_precision": 0.7},
+    {"objective": "f1"},
+]
+
+
+def problem(seed=0, n=400, n_classifiers=2):
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < 0.2).astype(int)
+    scores = rng.normal(size=(n, n_classifiers)) + 1.5 * y[:, np.newaxis]
+    return scores.round(2), y
+
+
+def rows_of(options, rows):
+    """Return the options of some rows."""
+    per_row = ("scores", "y", "sample_weight", "inclusion_proba")
+    return {k: v[rows] if k in per_row else v for k, v in options.items()}
+
+
+def same_points(first, second, rel=1e-12, but=()):
+    for field in fields(first):
+        if field.name not in but:
+            ours, theirs = (getattr(point, field.name) for point in (first, second))
+            if isinstance(theirs, str):
+                assert ours == theirs
+            else:
+                np.testing.assert_allclose(ours, theirs, rel, err_msg=field.name)
+
+
+# Grids
+
+
+@given(sample=samples(), n_thresholds=st.integers(2, 12))
+def test_thresholds_are_scores_from_where_all_is_known(sample, n_thresholds):
+    counted = Counted(**sample)
+    table = pn_table(**sample, n_thresholds=n_thresholds)
+    assert table.rule == sample["rule"]
+    weight = sample.get("sample_weight", np.ones(len(sample["y"])))
+    is_rated = (sample["y"] >= 0) & (weight > 0)
+    columns = zip(table.thresholds, counted.base, sample["scores"].T, strict=True)
+    reached = np.array(counted.predict(counted.base))
+    for values, base, scores in columns:
+        own = np.unique(scores[is_rated & reached & (scores > base)])
+        assert 2 <= len(values) <= n_thresholds
+        assert (values[0], values[-1]) == (base, np.inf)
+        assert (np.diff(values) > 0).all()
+        assert np.isin(values[1:-1], own).all()
+        if len(own) <= n_thresholds - 2:
+            assert values[1:-1].tolist() == own.tolist()
+
+
+@given(sample=samples(), n_thresholds=st.integers(2, 5))
+def test_counts_of_all_combinations(sample, n_thresholds):
+    counted = Counted(**sample)
+    table = pn_table(**sample, n_thresholds=n_thresholds)
+    assert table.fp.shape == table.tp.shape == tuple(map(len, table.thresholds))
+    for node in np.ndindex(table.fp.shape):
+        at = [values[k] for values, k in zip(table.thresholds, node, strict=True)]
+        fp, tp, _ = counted.count(at)
+        assert (table.fp[node], table.tp[node]) == table.count_at(at) == (fp, tp)
+
+
+def test_half_of_the_thresholds_belong_to_each_class():
+    rng = np.random.default_rng(0)
+    y = (np.arange(2000) < 500).astype(int)
+    scores = rng.normal(size=2000) + 2 * y
+    [values] = pn_table(scores, y, n_thresholds=102).thresholds
+    assert len(values) == 102
+    for label in (0, 1):
+        own = np.sort(scores[(y == label) & (scores > values[0])])
+        chosen = np.flatnonzero(np.isin(own, values))
+        assert len(chosen) == 50
+        # One half in equal steps, the other in equal ratios from the top.
+        for step in np.linspace(0, len(own) - 1, 25):
+            assert np.abs(chosen - step).min() <= 1
+        for n_above in np.geomspace(1, len(own), 25):
+            assert np.abs(len(own) - chosen - n_above).min() <= 1
+
+
+@pytest.mark.parametrize("rare", [0, 1])
+def test_a_rare_class_has_all_its_scores(rare):
+    # Equally spaced quantiles of all documents would have a tenth of them.
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(2000) < 20, rare, 1 - rare)
+    scores = rng.normal(size=2000) + 2 * y
+    [values] = pn_table(scores, y, n_thresholds=100).thresholds
+    assert np.isin(scores[y == rare], values).all()
+    assert len(values) == 100
+
+
+@given(sample=samples(weights=False, missing=False), n_thresholds=st.integers(2, 12))
+def test_weights_count_like_copies(sample, n_thresholds):
+    weight = np.random.default_rng(0).integers(1, 4, len(sample["y"]))
+    weighted = pn_table(**sample, n_thresholds=n_thresholds, sample_weight=weight)
+    copied = {
+        name: value if name == "rule" else np.repeat(value, weight, axis=0)
+        for name, value in sample.items()
+    }
+    copied = pn_table(**copied, n_thresholds=n_thresholds)
+    for ours, expected in zip(weighted.thresholds, copied.thresholds, strict=True):
+        assert ours.tolist() == expected.tolist()
+    np.testing.assert_array_equal(weighted.tp, copied.tp)
+
+
+def test_scores_and_weights_of_any_magnitude():
+    scores = [-1.7e308, -1e-320, 0.0, 5e-324, 1e10, 1.5e308, 1.7e308]
+    [values] = pn_table(scores, [0, 1, 0, 1, 0, 1, 1], n_thresholds=5).thresholds
+    assert values.tolist() == [-1.7e308, -1e-320, 0.0, 1.5e308, np.inf]
+    scores, y = problem()
+    weight = np.where(scores[:, 0] == scores[:, 0].max(), 1e-18, 1.0)
+    table = pn_table(scores[:, 0], y, n_thresholds=20, sample_weight=weight)
+    assert table.thresholds[0][-2] == scores[:, 0].max()
+    # Rounding of weights makes no count rise, nor ends above zero.
+    rng = np.random.default_rng(0)
+    weight = 10.0 ** rng.integers(-9, 9, len(y)) * rng.random(len(y))
+    for rule in ("any", "all"):
+        table = pn_table(scores, y, rule=rule, sample_weight=weight, n_thresholds=30)
+        for counts in (table.fp, table.tp):
+            assert counts.flat[-1] == 0
+            assert (np.diff(counts, axis=0) <= 0).all()
+            assert (np.diff(counts, axis=1) <= 0).all()
+        assert table.tp.flat[0] == pytest.approx(weight[y == 1].sum(), rel=1e-12)
+
+
+SHAPES = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "close to zero": lambda rng, n: rng.beta(0.05, 30, n),
+    "close to one": lambda rng, n: rng.beta(30, 0.05, n),
+    "of any magnitude": lambda rng, n: (
+        rng.choice([-1, 1], n) * 10.0 ** rng.integers(-320, 308, n)
+    ),
+    "extremes": lambda rng, n: rng.choice([-1.7e308, -5e-324, 0.0, 5e-324, 1e308], n),
+    "few": lambda rng, n: rng.integers(-3, 3, n) / 3,
+    "far": lambda rng, n: np.where(rng.random(n) < 1e-4, 1e18, rng.random(n)),
+}
+
+
+@pytest.mark.parametrize("n_thresholds", [2, 3, 30, 1000])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_many_documents_are_counted_as_a_binary_search_does(shape, n_thresholds):
+    rng = np.random.default_rng(n_thresholds)
+    scores = SHAPES[shape](rng, 17_500)  # enough for buckets of scores
+    scores[::1000] = np.nan
+    y = rng.integers(2, size=len(scores))
+    thresholds = np.unique(rng.choice(scores[~np.isnan(scores)], n_thresholds - 1))
+    table = pn_table(scores, y, thresholds=thresholds)
+    for label, counts in ((0, table.fp), (1, table.tp)):
+        own = np.sort(scores[(y == label) & ~np.isnan(scores)])
+        expected = len(own) - np.searchsorted(own, table.thresholds[0])
+        np.testing.assert_array_equal(counts, expected)
+
+
+def test_one_classifier_has_one_vector_of_thresholds():
+    table = pn_table([0.1, 0.4, 0.4, 0.9], [0, 1, 0, 1])
+    assert table.thresholds[0].tolist() == [0.1, 0.4, 0.9, np.inf]
+    assert (table.fp.tolist(), table.tp.tolist()) == ([2, 1, 0, 0], [2, 2, 1, 0])
+    series = pd.Series([0.3, 0.6], index=[4, 5])
+    forms = [0.3, 0.6], [[0.3, 0.6, np.inf]], np.array([[0.3, 0.6]]), series
+    for thresholds in forms:
+        table = pn_table(SCORES[:, 0], Y, thresholds=thresholds)
+        assert table.thresholds[0].tolist() == [0.3, 0.6, np.inf]
+        assert (table.fp.tolist(), table.tp.tolist()) == ([2, 1, 0], [2, 1, 0])
+    point = table.operating_point(max_fp_per_tp=2)
+    assert (point.fp, point.tp) == (2, 2)
+
+
+# Sums
+
+
+@given(
+    sample=samples(max_documents=12),
+    cuts=st.lists(st.integers(0, 14), max_size=4).map(sorted),
+)
+def test_tables_of_parts_add_up(sample, cuts):
+    # Weights and their squares are sums of powers of two: exact in any order.
+    if sample["scores"].shape[1] != 2:
+        return
+    whole = pn_table(**sample, n_thresholds=4)
+    options = {**sample, "thresholds": whole.thresholds}
+    # Empty parts are where two cuts are equal.
+    parts = np.split(np.arange(len(sample["y"])), cuts)
+    total = sum(pn_table(**rows_of(options, rows)) for rows in parts)
+    again = pickle.loads(pickle.dumps(total))
+    for table in (total, again):
+        np.testing.assert_array_equal(table.fp, whole.fp)
+        np.testing.assert_array_equal(table.tp, whole.tp)
+        assert table.fp.dtype == table.tp.dtype == np.float64
+    for target in TARGETS:
+        found = []
+        for table in (whole, total, again):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                try:
+                    found.append(table.operating_point(**target).to_dict())
+                except ValueError as error:
+                    found.append(str(error))
+            found.append([str(each.message) for each in caught])
+        assert found[:2] == found[2:4] == found[4:]
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: next(iter(target)))
+@pytest.mark.parametrize("rule", ["any", "all"])
+@pytest.mark.parametrize("kind", ["counts", "weights", "sampled"])
+def test_points_are_those_of_the_documents(target, rule, kind):
+    scores, y = problem()
+    options = {"scores": scores, "y": y, "rule": rule}
+    rng = np.random.default_rng(1)
+    if kind == "weights":
+        options["sample_weight"] = rng.random(len(y)) + 0.1
+    if kind == "sampled":
+        options["y"] = np.where(rng.random(len(y)) < 0.7, y, -1)
+        options["inclusion_proba"] = np.full(len(y), 0.7)
+    table = pn_table(**options, n_thresholds=30)
+    parts = [
+        pn_table(**rows_of(options, rows), thresholds=table.thresholds)
+        for rows in np.array_split(np.arange(len(y)), 5)
+    ]
+    expected = operating_point(**options, n_thresholds=30, **target)
+    for found in (
+        table.operating_point(**target),
+        sum(parts).operating_point(**target),
+    ):
+        same_points(found, expected, 1e-9, but=["thresholds"])
+        # The same documents are predicted, though no score is known to be between.
+        np.testing.assert_array_equal(found.predict(scores), expected.predict(scores))
+        assert found.n_predicted == found.predict(scores).sum()
+        assert table.count_at(found.thresholds) == pytest.approx((found.fp, found.tp))
+
+
+def test_weighted_and_plain_tables_add_up():
+    plain = pn_table(SCORES, Y)
+    ones = pn_table(SCORES, Y, sample_weight=np.ones(5))
+    points = [
+        table.operating_point(max_alerts=4).to_dict()
+        for table in (plain + ones, ones + ones, plain + plain)
+    ]
+    assert points[0] == points[1] == points[2]
+    bare = PNTable(plain.thresholds, plain.fp, plain.tp, "any")
+    assert (bare + plain).optimal_path().area == 4 * plain.optimal_path().area
+    with pytest.raises(ValueError, match="not made by pn_table"):
+        (bare + plain).operating_point(objective="f1")
+
+
+# Parts that lack something
+
+
+@pytest.mark.parametrize("weight", [None, 0.0])
+@pytest.mark.parametrize(
+    ("rows", "labels"),
+    [
+        (slice(0, 0), []),
+        (slice(0, 2), [1, 1]),
+        (slice(2, 5), [0, 0, 0]),
+        (slice(0, 3), [-1, -1, -1]),
+        (slice(0, 1), [1]),
+    ],
+    ids=["no rows", "positives", "negatives", "unrated", "one"],
+)
+def test_parts_that_lack_a_class(rows, labels, weight):
+    labels = np.array(labels)
+    table = pn_table(
+        SCORES[rows],
+        labels,
+        thresholds=[[0.0, 0.5], [0.0, 0.5]],
+        inclusion_proba=np.ones(len(labels)),
+        sample_weight=None if weight is None else np.zeros(len(labels)),
+    )
+    expected = [0, 0] if weight == 0 else [(labels == k).sum() for k in (0, 1)]
+    assert [table.fp[0, 0], table.tp[0, 0]] == expected
+    rest = pn_table(SCORES, Y, thresholds=table.thresholds)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = (table + rest).operating_point(objective="f1")
+    assert found.tp == 2 + expected[1]
+    # Of weight zero are alerts that nobody seems to have rated, but for positives.
+    is_odd = weight == 0 and len(labels) and not (labels == 1).any()
+    assert ["weight 0" in str(each.message) for each in caught] == [True] * bool(is_odd)
+
+
+def test_no_rows_in_any_form():
+    for scores in ([], np.zeros((0, 2)), np.zeros((0,))):
+        options = {"sample_weight": [], "inclusion_proba": []}
+        table = pn_table(scores, [], thresholds=GRID, **options)
+        assert not table.fp.any()
+        assert not table.tp.any()
+    for ask in (table.optimal_path, lambda: table.operating_point(objective="f1")):
+        with pytest.raises(ValueError, match="no rated positives that the lowest"):
+            ask()
+
+
+def test_labels_of_other_kinds():
+    grid = [[0.2, 0.5], [0.2, 0.5]]
+    named = np.array(["fine", "fraud"])[Y]
+    whole = pn_table(SCORES, named, thresholds=grid)
+    parts = [
+        pn_table(SCORES[rows], named[rows], thresholds=grid, pos_label="fraud")
+        for rows in (slice(2), slice(2, 5))
+    ]
+    np.testing.assert_array_equal(sum(parts).tp, whole.tp)
+    with pytest.raises(ValueError, match=r"single class 'fraud'.*as pos_label"):
+        pn_table(SCORES[:2], named[:2], thresholds=grid)
+    with pytest.raises(ValueError, match=r"two classes"):
+        pn_table(SCORES[:3], [0, 1, 2], thresholds=grid)
+    # The only class of the first part is the other one in the second.
+    first = pn_table(SCORES[:2], [1, 1], thresholds=grid)
+    second = pn_table(SCORES[2:], [1, 2, 1], thresholds=grid)
+    with pytest.raises(ValueError, match="positive classes do not add up"):
+        first + second
+
+
+def test_what_lies_below_the_lowest_thresholds():
+    table = pn_table(SCORES, Y, thresholds=[[0.5], [0.99]])
+    assert table.tp[0, 0] == 1
+    with pytest.warns(RejectionWarning, match="1 more positives are rated below"):
+        table.operating_point(max_fp_per_tp=2)
+    with pytest.raises(InfeasibleTargetError, match=r"lowest thresholds reach 0\.5"):
+        table.operating_point(min_recall=0.9)
+    # Under "all" a classifier that did not run rules a positive out: lower thresholds
+    # would not find it, so that there is nothing to warn of.
+    scores = [[0.9, 0.8], [0.8, np.nan], [0.7, 0.9], [0.3, 0.2], [0.1, 0.6]]
+    for lowest in (0.0, 0.15):
+        options = {
+            "thresholds": [[lowest, 0.2, 0.7], [lowest, 0.3, 0.8]],
+            "rule": "all",
+        }
+        tables = [
+            pn_table(scores[rows], [1, 1, 1, 0, 0][rows], **options)
+            for rows in (slice(0, 2), slice(2, 5))
+        ]
+        point = sum(tables).operating_point(objective="f1")
+        assert (point.fp, point.tp) == (0, 2)
+        with pytest.raises(InfeasibleTargetError, match="reach 0\\.666"):
+            sum(tables).operating_point(min_recall=0.9)
+
+
+# Memory and bad input
+
+
+def test_large_grids_say_what_would_fit():
+    y = np.arange(2000) % 2
+    scores = np.random.default_rng(0).normal(size=(2000, 3))
+    message = (
+        r"n_thresholds is too large: 3 classifiers with up to 300 thresholds each make "
+        r"a grid of 27000000 nodes, which takes 824 MiB, more than scikit-learn's "
+        r"working_memory of 10 MiB. Use at most n_thresholds=68, or allow more memory "
+        r"with sklearn.set_config\(working_memory=824\)"
+    )
+    with config_context(working_memory=10):
+        with pytest.raises(ValueError, match=message):
+            pn_table(scores, y, n_thresholds=300)
+        assert pn_table(scores, y, n_thresholds=68).fp.shape == (68,) * 3
+    grid = [np.arange(400.0)] * 2
+    message = "thresholds is too large: .*Use at most 181 thresholds for each"
+    with config_context(working_memory=1), pytest.raises(ValueError, match=message):
+        pn_table(SCORES, Y, thresholds=grid)
+    with config_context(working_memory=1):
+        with pytest.raises(ValueError, match="Use at most 8192 thresholds"):
+            pn_table(SCORES[:, [0, 0, 0]], Y, thresholds=[[0], [0], np.arange(9000.0)])
+        pn_table(SCORES[:, [0, 0, 0]], Y, thresholds=[[0], [0], np.arange(8191.0)])
+    many = np.random.default_rng(0).normal(size=(100, 20))
+    y = np.arange(100) % 2
+    with pytest.raises(ValueError, match=r"1e\+40 nodes.*n_thresholds=2, or allow"):
+        pn_table(many, y)
+    message = "Not even n_thresholds=2 fits. Use fewer classifiers"
+    with config_context(working_memory=1), pytest.raises(ValueError, match=message):
+        pn_table(many, y)
+
+
+@pytest.mark.parametrize(
+    ("n_classifiers", "n_thresholds", "is_weighted"),
+    [(2, 600, False), (2, 500, True), (3, 80, False), (5, 12, False)],
+)
+def test_memory_is_what_the_bound_assumes(n_classifiers, n_thresholds, is_weighted):
+    scores, y = problem(n=2000, n_classifiers=n_classifiers)
+    options = {"n_thresholds": n_thresholds}
+    if is_weighted:
+        options["sample_weight"] = 1 + (np.arange(2000) % 9 > 0)
+    with (
+        config_context(working_memory=1e-3),
+        pytest.raises(ValueError, match=r"takes (\d+) MiB") as info,
+    ):
+        pn_table(scores, y, **options)
+    needed = int(str(info.value).split("takes ")[1].split()[0]) * 2**20
+    table = pn_table(scores, y, **options)
+    held = sum(v.nbytes for v in vars(table).values() if isinstance(v, np.ndarray))
+    peaks = (
+        peak_bytes(lambda: pn_table(scores, y, **options)),
+        peak_bytes(table.optimal_path) + held,
+    )
+    assert max(peaks) - 600 * scores.size <= needed
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "words"),
+    [
+        ([[0.1, 0.4], [0.3, 0.2]], r"classifier 1 must be a vector of increasing"),
+        ([[0.1, 0.1], [0.3]], r"classifier 0 must be .*np.unique"),
+        ([[0.1, np.nan], [0.3]], "none of them NaN"),
+        ([[np.inf], [0.3]], "infinity, which no"),
+        ([[], [0.3]], "classifier 0 must be a vector"),
+        ([], "one vector of increasing numbers for each"),
+        (3.0, "one vector of increasing numbers for each"),
+        ([0.1, 0.2], "scores must have one column for each of the 1 class.*got 2"),
+        ([["a"], ["b"]], "thresholds"),
+        ([[0.1]] * 3, "scores must have one column for each of the 3 class.*got 2"),
+    ],
+)
+def test_bad_thresholds(thresholds, words):
+    with pytest.raises(ValueError, match=words):
+        pn_table(SCORES, Y, thresholds=thresholds)
+
+
+def test_bad_options():
+    with pytest.raises(ValueError, match="thresholds and n_thresholds=20 exclude each"):
+        pn_table(SCORES, Y, thresholds=GRID, n_thresholds=20)
+    with pytest.raises(ValueError, match="rule must be one of"):
+        pn_table(SCORES, Y, thresholds=GRID, rule="some")
+    table = pn_table(SCORES, Y)
+    for wrong, words in (
+        ([0.15, 0.2], "Nothing was counted"),
+        (0.1, "for each of the 2 classifiers"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            table.count_at(wrong)
+    with pytest.raises(ValueError, match="Exactly one of"):
+        table.operating_point()
+
+
+def test_unrated_documents_above_the_lowest_thresholds():
+    y, grid = [1, -1, 0, 0, 0], [[0.5], [0.65]]
+    message = r"row 1 is unrated and scores \[0.3, 0.7\].*start higher. If only"
+    with pytest.raises(ValueError, match=message):
+        pn_table(SCORES, y, thresholds=grid)
+    table = pn_table(SCORES, y, thresholds=grid, inclusion_proba=0.8)
+    assert (table.fp[0, 0], table.tp[0, 0]) == (1.25, 1.25)
+    assert pn_table(SCORES, y, thresholds=grid, rule="all").tp[0, 0] == 0
+    # An unrated document below says that ratings are incomplete there.
+    table = pn_table(SCORES, [1, 1, 0, -1, 0], thresholds=[[0.5], [0.4]])
+    with pytest.warns(RejectionWarning, match="ratings are incomplete below"):
+        table.operating_point(max_fp_per_tp=50)
+    with pytest.raises(ValueError, match="min_recall needs the number of all"):
+        table.operating_point(min_recall=0.5)
+
+
+def test_tables_that_do_not_add_up():
+    table = pn_table(SCORES, Y, thresholds=[[0.1], [0.2]])
+    others = {
+        "different rules do not add up: rule='any' and rule='all'": pn_table(
+            SCORES, Y, thresholds=[[0.1], [0.2]], rule="all"
+        ),
+        "classifier 1 has 2 with 0.2 and 2 with 0.3": pn_table(
+            SCORES, Y, thresholds=[[0.1], [0.3]]
+        ),
+        "thresholds of 2 and of 1": pn_table(SCORES[:, 0], Y, thresholds=[[0.1]]),
+    }
+    for message, other in others.items():
+        with pytest.raises(ValueError, match=message) as caught:
+            table + other
+        assert "Make both with pn_table" in str(caught.value)
+    for other in (1, "table", None):
+        with pytest.raises(TypeError):
+            table + other
+        with pytest.raises(TypeError):
+            other + table
