@@ -201,7 +201,6 @@ def test_a_double_score_says_it_too():
     double = DoubleScoreOODClassifier(
         GaussianNB(),
         min_tpr=0.6,
-        n_directions=5,
         novelty_score="msp",
         cv=2,
         random_state=0,
@@ -242,7 +241,6 @@ def double_score():
         GaussianNB(),
         min_tpr=0.9,
         novelty_score="msp",
-        n_directions=5,
         cv=2,
         random_state=0,
     )
