@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from sklearn_reject._estimators._selective_regressor import SelectiveRegressor
     from sklearn_reject._estimators._threshold_tuner import EnsembleThresholdTuner
     from sklearn_reject._interval import Interval as Interval
-    from sklearn_reject._show_versions import show_versions
     from sklearn_reject._trusted_types import trusted_types
     from sklearn_reject.exceptions import InfeasibleTargetError
 
@@ -63,7 +62,6 @@ _HOMES = {
     "InfeasibleTargetError": "sklearn_reject.exceptions",
     "SelectiveClassifier": "sklearn_reject._estimators._selective_classifier",
     "SelectiveRegressor": "sklearn_reject._estimators._selective_regressor",
-    "show_versions": "sklearn_reject._show_versions",
     "trusted_types": "sklearn_reject._trusted_types",
 }
 # What methods return. It has pages in the reference, but nobody needs to import it.
@@ -95,7 +93,6 @@ __all__ = [
     "metrics",
     "scores",
     "selection",
-    "show_versions",
     "thresholds",
     "trusted_types",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -90,59 +89,6 @@ def take_rows(X, rows):
     return _safe_indexing(X, rows)
 
 
-# What counts the labels of `predict`, or learns from them, by the module that calls it.
-# A reject label breaks the count, is taken for the last class, or gets lost.
-_LABEL_COUNTERS = {
-    "sklearn.ensemble._bagging": "BaggingClassifier",
-    "sklearn.ensemble._voting": "VotingClassifier",
-    "sklearn.ensemble._weight_boosting": "AdaBoostClassifier",
-    "sklearn.multiclass": "OneVsOneClassifier",
-    "sklearn.multioutput": "ClassifierChain",
-}
-
-# Their `predict` is that of what is inside, or one of them is around ours.
-_PASSES_ON = (
-    "sklearn.model_selection._search",
-    "sklearn.pipeline",
-    "sklearn.utils._response",
-    "sklearn_reject._estimators._rows",
-)
-
-
-# What makes its own labels of the probabilities or decision values of a member.
-_RESPONSE_READERS = {
-    "sklearn.calibration": "CalibratedClassifierCV",
-    "sklearn.ensemble._bagging": "BaggingClassifier",
-    "sklearn.ensemble._stacking": "StackingClassifier",
-    "sklearn.ensemble._voting": "VotingClassifier",
-    "sklearn.ensemble._weight_boosting": "AdaBoostClassifier",
-    "sklearn.model_selection._classification_threshold": "a tuned or fixed threshold",
-    "sklearn.multiclass": "OneVsRestClassifier",
-    "sklearn.semi_supervised._self_training": "SelfTrainingClassifier",
-}
-
-
-def find_label_counter():
-    """Return the name of what counts the labels that a `predict` returns, or None.
-
-    No hook tells a member what its ensemble does with its labels, so that the caller's
-    frame is looked at. Only the nearest one matters that is no pipeline or search.
-    """
-    return _LABEL_COUNTERS.get(_find_caller(sys._getframe(2)))
-
-
-def find_response_reader():
-    """Return the name of what makes labels of a member's probabilities, or None."""
-    return _RESPONSE_READERS.get(_find_caller(sys._getframe(2)))
-
-
-def _find_caller(frame):
-    """Return the module that called, pipelines and searches apart."""
-    while frame is not None and frame.f_globals.get("__name__") in _PASSES_ON:
-        frame = frame.f_back
-    return None if frame is None else frame.f_globals.get("__name__")
-
-
 __all__ = [
     "SILENT_CONTEXT",
     "CallbackSupportMixin",
@@ -154,8 +100,6 @@ __all__ = [
     "_safe_indexing",
     "_safe_split",
     "available_if",
-    "find_label_counter",
-    "find_response_reader",
     "has_callbacks",
     "take_rows",
     "visual_block",

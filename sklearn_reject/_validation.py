@@ -36,6 +36,19 @@ _ADD_UP = (
 _MAYBE_MASKED = {"X", "expert_labels", "loss_second", "y_second"}
 
 
+def check_takes(function, name, *arguments):
+    """Raise unless a function of the user can be called as it is documented."""
+    try:
+        signature(function).bind(*arguments)
+    except TypeError as error:
+        raise ValueError(
+            f"{name}={function!r} must be a callable ({', '.join(arguments)}), but is "
+            f"not to be called like that: {error}."
+        ) from error
+    except ValueError:  # functions written in C may have no signature
+        return
+
+
 def require_in_memory(*, may_be_masked=(), **arguments):
     """Raise for arrays that a conversion would compute, or read under a mask, silently.
 

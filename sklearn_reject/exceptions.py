@@ -39,8 +39,8 @@ class InfeasibleTargetError(ValueError):
           together. With `group_by`, a dictionary of group to value.
         - Of :class:`DeferringClassifier`, the lowest "target_risk".
         - Of :class:`DoubleScoreOODClassifier`, what can be met of each bound while the
-          other one stays as it is: "min_tpr", and "max_fpr", "max_risk" or
-          "min_precision". A bound that nothing meets beside the other is left out.
+          other one stays as it is: "min_tpr", "max_fpr" and "max_risk", or "min_recall"
+          and "min_precision". A bound that nothing meets beside the other is left out.
         - Of :class:`EnsembleThresholdTuner`, the bound that was asked for.
 
         Functions on arrays call a value as the estimators do. Those for several bounds
@@ -171,7 +171,7 @@ def repeated_fit():
         _IS_REPEATED.reset(token)
 
 
-# Messages by the line that gives them, where they are to be said together.
+# Messages by their topic, where they are to be said together.
 _GATHERED = ContextVar("_GATHERED", default=None)
 
 
@@ -179,7 +179,7 @@ _GATHERED = ContextVar("_GATHERED", default=None)
 def gather_warnings():
     """Keep the messages of warnings, which many parts may give alike, such as groups.
 
-    Yields a dict from the line that gives a message to all of its messages.
+    Yields a dict from a topic to all of its messages.
     """
     gathered = {}
     token = _GATHERED.set(gathered)
@@ -189,17 +189,17 @@ def gather_warnings():
         _GATHERED.reset(token)
 
 
-def warn_user(message, category=RejectionWarning, *, once=False):
+def warn_user(message, category=RejectionWarning, *, once=False, topic=None):
     """Warn, naming the line that called the package.
 
-    What is said `once` is left to the fit that is kept, see :func:`repeated_fit`.
+    What is said `once` is left to the fit that is kept, see :func:`repeated_fit`. What
+    differs in numbers between groups has a `topic`, so that it is said of all at once.
     """
     if once and _IS_REPEATED.get():
         return
     gathered = _GATHERED.get()
     if gathered is not None:
-        giver = sys._getframe(1)
-        gathered.setdefault((giver.f_code, giver.f_lineno), []).append(message)
+        gathered.setdefault(topic or message, []).append(message)
         return
     ours = "sklearn_reject.", "sklearn.callback."
     frame, level = sys._getframe(1), 2

@@ -12,14 +12,11 @@ ROOT = Path(sklearn_reject.__file__).parent
 PACKAGE = ROOT.name
 
 FLOORS = {
-    "_doc_link": 0,
     "_short_repr": 0,
     "_typing": 0,
     "exceptions": 1,
     "_as_dict": 1,
     "_interval": 1,
-    "_keyed_state": 1,
-    "_show_versions": 1,
     "_sklearn": 1,
     "_travel": 1,
     "_trusted_types": 1,

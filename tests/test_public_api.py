@@ -8,7 +8,6 @@ from itertools import chain
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator
 
 import sklearn_reject
 from sklearn_reject import _curves
@@ -313,25 +312,3 @@ def test_results_are_plain_floats():
     for name in ("aurc_score", "augrc_score", "sele_score"):
         value = getattr(_curves, name)(np.arange(3), np.array([0, 1, 0]))
         assert type(value) is float
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        name
-        for name, cls in CALLABLES.items()
-        if inspect.isclass(cls) and issubclass(cls, BaseEstimator)
-    ],
-)
-def test_diagrams_link_to_the_page_of_a_class(name):
-    cls = CALLABLES[name]
-    model = cls.__new__(cls)  # made without what it must be given
-    link = model._get_doc_link()
-    assert link.endswith(f"/generated/sklearn_reject.{name}.html")
-
-
-def test_classes_of_users_get_no_link_to_a_page_that_is_not_there():
-    class Mine(sklearn_reject.scores.Entropy):
-        pass
-
-    assert not Mine()._get_doc_link()

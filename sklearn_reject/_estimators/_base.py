@@ -13,11 +13,6 @@ from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from sklearn_reject._doc_link import (
-    DOC_LINK_MODULE,
-    DOC_LINK_TEMPLATE,
-    doc_link_params,
-)
 from sklearn_reject._estimators._groups import labels_of
 from sklearn_reject._estimators._rows import (
     features_of,
@@ -29,7 +24,6 @@ from sklearn_reject._response import Response, row_keys, user_keys
 from sklearn_reject._sklearn import (
     CallbackSupportMixin,
     available_if,
-    find_label_counter,
 )
 from sklearn_reject._typing import MatrixLike
 from sklearn_reject._validation import refuse_missing_labels
@@ -63,10 +57,6 @@ def inner_has(method):
 
 class BaseWrapper(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     """Base of estimators that wrap another one, fitted as `estimator_`."""
-
-    _doc_link_module = DOC_LINK_MODULE
-    _doc_link_template = DOC_LINK_TEMPLATE
-    _doc_link_url_param_generator = doc_link_params
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return where metadata go: to this `fit`, the estimator and the splitter.
@@ -407,12 +397,6 @@ class RejectClassifier(RejectMixin, ClassifierWrapper):
         -------
         labels : ndarray of shape (n_samples,)
             Labels, in a dtype that holds the classes and the reject label.
-
-        Raises
-        ------
-        ValueError
-            If a sample is rejected inside a meta-estimator that counts labels, such as
-            a hard vote, unless `reject_label` is None.
         """
         require_fit(self)
         keys = self._check_keys(X, keys)
@@ -420,15 +404,6 @@ class RejectClassifier(RejectMixin, ClassifierWrapper):
         if self.reject_label_ is None:
             return labels
         accepted = self._accept(X, labels, scores, keys)
-        counter = None if accepted.all() else find_label_counter()
-        if counter is not None:
-            raise ValueError(
-                f"{counter} counts the labels of {type(self).__name__}.predict, which "
-                f"rejects {np.sum(~accepted)} of {len(accepted)} samples, and "
-                f"{self.reject_label_!r} is not a label that can be counted. Set "
-                "reject_label=None inside, so that all samples have a label, or reject "
-                f"outside: {type(self).__name__}({counter}(...))."
-            )
         return mark_rejected(labels, accepted, self.reject_label_)
 
     def predict_label(self, X: MatrixLike) -> np.ndarray:

@@ -38,7 +38,6 @@ from sklearn_reject._estimators._set_options import (
     needs_folds,
     parts_of,
     warn_of_few_rows,
-    warn_of_reader,
     warn_without_folds,
 )
 from sklearn_reject._estimators._sets_of_call import (
@@ -69,7 +68,6 @@ from sklearn_reject._sklearn import (
     _num_samples,
     _routing_enabled,
     available_if,
-    find_response_reader,
     with_callbacks,
 )
 from sklearn_reject._typing import (
@@ -466,7 +464,6 @@ class ExpectedLossDecoder(ClassifierWrapper):
             array of shape (n_samples, n_labels).
         """
         require_fit(self)
-        warn_of_reader(self.estimator, find_response_reader())
         if self._calibrate is None:
             return super().predict_proba(X)
         eta = self._decoded_probabilities(X)
@@ -509,7 +506,6 @@ class ExpectedLossDecoder(ClassifierWrapper):
         values : ndarray of shape (n_samples,) or (n_samples, n_classes)
             As the inner classifier defines them. They decide nothing here.
         """
-        warn_of_reader(self.estimator, find_response_reader())
         return super().decision_function(X)
 
     def predict_set(self, X: MatrixLike) -> np.ndarray:

@@ -3,6 +3,7 @@
 from sklearn.base import is_classifier, is_regressor
 
 from sklearn_reject._fitting import asks_person, is_fixed
+from sklearn_reject._validation import check_takes
 from sklearn_reject.losses import labels_or_none
 
 
@@ -15,6 +16,8 @@ def check_expert(expert):
             "expert must be a classifier, an object with `predict`, a callable X -> "
             f"labels, or None for a person, got {expert!r}."
         )
+    if not hasattr(expert, "predict"):
+        check_takes(expert, "expert", "X")
     if hasattr(expert, "__sklearn_tags__") and is_regressor(expert):
         raise ValueError(f"expert must be a classifier, got the regressor {expert!r}.")
     _check_last_step(expert)

@@ -66,7 +66,7 @@ from sklearn_reject._fitting import (
 )
 from sklearn_reject._labels import resolve_reject_label
 from sklearn_reject._response import Response
-from sklearn_reject._sklearn import available_if, find_label_counter, with_callbacks
+from sklearn_reject._sklearn import available_if, with_callbacks
 from sklearn_reject._typing import (
     CV,
     Estimator,
@@ -548,22 +548,9 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         ExpertError
             If the expert fails. It has the rows that the expert was asked about, and
             all other labels.
-        ValueError
-            If a person has to answer inside a meta-estimator that counts labels, such
-            as a hard vote, unless `defer_label` is None.
         """
         labels, _, deferred = self._decide(X, keys)
         labels, _, is_open = self._ask(X, labels, deferred)
-        counts = is_open.any() and self.defer_label_ is not None
-        counter = find_label_counter() if counts else None
-        if counter is not None:
-            raise ValueError(
-                f"{counter} counts the labels of {type(self).__name__}.predict, which "
-                f"leaves {np.sum(is_open)} of {len(is_open)} samples to a person, and "
-                f"{self.defer_label_!r} is not a label that can be counted. Set "
-                "defer_label=None inside, so that all samples have a label, or defer "
-                f"outside: {type(self).__name__}({counter}(...))."
-            )
         return self._mark(labels, is_open)
 
     def predict_first(self, X: MatrixLike) -> np.ndarray:

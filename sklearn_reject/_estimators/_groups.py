@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from sklearn_reject._sklearn import _num_samples
+from sklearn_reject._validation import check_takes
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection import (
     as_labels,
@@ -194,6 +195,7 @@ def _name(group_by):
 
 
 def _labels_of_callable(group_by, X):
+    check_takes(group_by, "group_by", "X")
     found = group_by(X)
     name = f"the result of group_by={group_by!r}"
     if sparse.issparse(found) or np.ndim(found) == 0:

@@ -51,7 +51,6 @@ from sklearn_reject._fitting import (
     plan_fits,
     route_params,
 )
-from sklearn_reject._keyed_state import pack_keys, unpack_keys
 from sklearn_reject._labels import resolve_reject_label
 from sklearn_reject._sklearn import with_callbacks
 from sklearn_reject._typing import (
@@ -341,10 +340,16 @@ class SelectiveClassifier(RejectClassifier):
         self.random_state = random_state
 
     def __getstate__(self):
-        return pack_keys(super().__getstate__(), "bounds_")
+        state = super().__getstate__()
+        if state.get("bounds_"):
+            # Pairs, as skops writes keys as text.
+            state = state | {"bounds_": list(state["bounds_"].items())}
+        return state
 
     def __setstate__(self, state):
-        super().__setstate__(unpack_keys(state, "bounds_"))
+        if state.get("bounds_"):
+            state = state | {"bounds_": dict(state["bounds_"])}
+        super().__setstate__(state)
 
     @with_callbacks
     def fit(

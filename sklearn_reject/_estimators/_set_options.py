@@ -215,21 +215,3 @@ def warn_of_few_rows(n_rows, fewest, target_type):
         f"once{groups}; or, for calls as small as this, fit with strategy='eum', or "
         f"with batch_size={max(n_rows, 1)} and strategy='auto'.",
     )
-
-
-def warn_of_reader(inner, reader):
-    """Warn where a meta-estimator makes its own labels of probabilities."""
-    if reader is None:
-        return
-    name = type(inner).__name__
-    way_out = f"Put it inside the decoder, around {name}."
-    if reader == "OneVsRestClassifier":
-        way_out = (
-            f"Put it inside: ExpectedLossDecoder({reader}({name}()), ...); for one "
-            "decoder per label use MultiOutputClassifier, which asks each for its "
-            "labels."
-        )
-    warn_user(
-        f"{reader} computes labels from the probabilities or decision values of "
-        f"ExpectedLossDecoder and not from its sets, so nothing is decoded. {way_out}"
-    )

@@ -13,11 +13,6 @@ from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_array, validate_data
 
 from sklearn_reject._curves import pn_auc_score
-from sklearn_reject._doc_link import (
-    DOC_LINK_MODULE,
-    DOC_LINK_TEMPLATE,
-    doc_link_params,
-)
 from sklearn_reject._estimators._joint_folds import (
     check_joint_cv,
     check_tuning,
@@ -248,10 +243,6 @@ class EnsembleThresholdTuner(
     >>> print(f"precision {low:.1f} to {high:.1f}")
     precision 0.4 to 0.7
     """
-
-    _doc_link_module = DOC_LINK_MODULE
-    _doc_link_template = DOC_LINK_TEMPLATE
-    _doc_link_url_param_generator = doc_link_params
 
     operating_point_: OperatingPoint
     cross_validated_point_: CrossValidatedPoint | Other

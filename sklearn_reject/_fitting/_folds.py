@@ -24,7 +24,7 @@ from sklearn_reject._sklearn import (
     _safe_split,
     has_callbacks,
 )
-from sklearn_reject._travel import Carried, carry, pack_rows, uncarry, unpack_rows
+from sklearn_reject._travel import Carried, pack_rows, unpack_rows
 from sklearn_reject._validation import take_weight
 from sklearn_reject.exceptions import repeated_fit
 from sklearn_reject.scores import evaluate_score
@@ -79,17 +79,13 @@ def evaluate_folds(
 
     Estimator and score are cloned and fitted on the training part.
     """
-    # What is the same for all folds is one argument, or one for each large array: what
-    # carries tasks to other machines then sends it once.
-    arrays = carry(samples.X), carry(samples.y), samples.sample_weight
     listener = caller if has_callbacks(context) else None
-    rest = replace(samples, X=None, y=None, sample_weight=None, are_in_task=True)
-    shared = Carried((estimator, score, rest, listener))
+    inside = replace(samples, are_in_task=True)
+    shared = Carried((estimator, score, inside, listener))
     n_samples = _num_samples(samples.X)
     where = {"n_jobs": 1, "require": "sharedmem"} if samples.are_in_task else {}
     parts = Parallel(**{"n_jobs": n_jobs, **where})(
         delayed(_evaluate_fold)(
-            *arrays,
             shared,
             *(pack_rows(rows, n_samples) for rows in fold),
             context.subcontext(task_name="fit-fold", task_id=number),
@@ -102,12 +98,11 @@ def evaluate_folds(
     )
 
 
-def _evaluate_fold(X, y, sample_weight, shared, train, test, context):
-    estimator, score, rest, caller = shared.value
-    X, y = uncarry(X), uncarry(y)
-    samples = replace(rest, X=X, y=y, sample_weight=sample_weight)
+def _evaluate_fold(shared, train, test, context):
+    estimator, score, samples, caller = shared.value
     estimator, score = clone(estimator), score.clone()
-    train, test = (unpack_rows(rows, _num_samples(X)) for rows in (train, test))
+    n_samples = _num_samples(samples.X)
+    train, test = (unpack_rows(rows, n_samples) for rows in (train, test))
     with repeated_fit():
         score.fit(estimator, samples, train, caller, context)
     return score.evaluate(estimator, samples, test, train)

@@ -17,7 +17,7 @@ from sklearn_reject._fitting._folds import (
 )
 from sklearn_reject._fitting._splits import inner_folds
 from sklearn_reject._sklearn import _num_samples, _safe_indexing
-from sklearn_reject._travel import Carried, carry, pack_rows, uncarry, unpack_rows
+from sklearn_reject._travel import Carried, pack_rows, unpack_rows
 from sklearn_reject._validation import take_weight
 
 
@@ -116,10 +116,7 @@ def cross_fit(score, seen, collected, weight, rows, folds, n_jobs):
     sizes = [len(test) for _, test in folds]
     number = np.repeat(np.arange(len(sizes)), sizes)
     tasks, tests = [], []
-    # Each is one argument of all tasks, and none is cut into parts here: what carries
-    # tasks to other machines then sends it once.
-    arrays = carry(seen), weight, *collected
-    shared = Carried(score)
+    shared = Carried((score, seen, weight, collected))
     for fold in np.unique(number):
         test = np.flatnonzero(number == fold)
         train = np.flatnonzero(~np.isin(rows, rows[test]))
@@ -135,7 +132,6 @@ def cross_fit(score, seen, collected, weight, rows, folds, n_jobs):
                 shared,
                 pack_rows(train, len(rows)),
                 pack_rows(test, len(rows)),
-                *arrays,
             )
         )
     uncertainty = np.empty(len(number))
@@ -144,8 +140,9 @@ def cross_fit(score, seen, collected, weight, rows, folds, n_jobs):
     return uncertainty
 
 
-def _learn_and_predict(score, train, test, seen, weight, *collected):
-    learned, seen = score.value.clone_resolved(), uncarry(seen)
+def _learn_and_predict(shared, train, test):
+    score, seen, weight, collected = shared.value
+    learned = score.clone_resolved()
     train, test = (unpack_rows(rows, len(collected[0])) for rows in (train, test))
     known = (values[train] for values in collected)
     weight = take_weight(weight, train)

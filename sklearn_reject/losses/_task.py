@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn_reject._typing import TaskLossLike
 from sklearn_reject._validation import (
     check_same_length,
+    check_takes,
     check_vector,
     index_labels,
     refuse_missing_labels,
@@ -330,6 +331,7 @@ def check_loss(loss: TaskLossLike, *, labels: ArrayLike | None = None) -> TaskLo
     if isinstance(loss, str) and loss in _LOSSES:
         return _LOSSES[loss]()
     if callable(loss) and not isinstance(loss, type):
+        check_takes(loss, "loss", "y_true", "y_pred")
         return CallableLoss(loss)
     if hasattr(loss, "columns") and not isinstance(loss, type):
         return CostMatrixLoss(loss, labels)

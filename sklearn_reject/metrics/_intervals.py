@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from inspect import signature
 from typing import Any, Literal
 
 import numpy as np
@@ -216,7 +215,7 @@ def _check_metric(metric):
             f"metric must be a function of arrays, got the name {metric!r}. Pass the "
             "function itself, such as sklearn_reject.metrics.aurc_score."
         )
-    if hasattr(metric, "predict") or _first_parameter(metric) == "estimator":
+    if hasattr(metric, "predict") or hasattr(metric, "set_score_request"):
         raise ValueError(
             f"metric must be a function of arrays, got {metric!r}, which takes an "
             "estimator and samples. Predict first, and pass a function of the "
@@ -224,14 +223,6 @@ def _check_metric(metric):
         )
     if not callable(metric):
         raise ValueError(f"metric must be a function of arrays, got {metric!r}.")
-
-
-def _first_parameter(function):
-    """Return the name of the first parameter, None where there is no telling."""
-    try:
-        return next(iter(signature(function).parameters), None)
-    except (TypeError, ValueError):
-        return None
 
 
 def _drop_failures(found, what):

@@ -6,11 +6,6 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_reject._doc_link import (
-    DOC_LINK_MODULE,
-    DOC_LINK_TEMPLATE,
-    doc_link_params,
-)
 from sklearn_reject._response import Response
 from sklearn_reject._typing import MatrixLike
 from sklearn_reject._validation import check_same_length
@@ -57,10 +52,6 @@ class UncertaintyScore(BaseEstimator):
     >>> isinstance(Entropy(), UncertaintyScore)
     True
     """
-
-    _doc_link_module = DOC_LINK_MODULE
-    _doc_link_template = DOC_LINK_TEMPLATE
-    _doc_link_url_param_generator = doc_link_params
 
     #: What `uncertainty_score` may call it, once it is registered.
     name: str | None = None

@@ -7,6 +7,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_reject._typing import Decorated
+from sklearn_reject._validation import check_takes
 from sklearn_reject.scores._automatic import automatic_score
 from sklearn_reject.scores._base import UncertaintyScore
 from sklearn_reject.scores._plug_in import (
@@ -257,6 +258,7 @@ def _to_score(given, estimator, parameter):
     if hasattr(given, "evaluate") and not isinstance(given, type):
         return clone(given)
     if callable(given) and not isinstance(given, type):
+        check_takes(given, parameter, "estimator", "X")
         return CallableScore(given)
     raise ValueError(
         f"{parameter} must be 'auto', one of {get_score_names()}, a novelty score such "
@@ -341,6 +343,7 @@ def _to_novelty(given):
     if hasattr(score, "evaluate"):
         return UncertaintyNovelty(clone(score))
     if callable(score):
+        check_takes(score, "novelty_score", "estimator", "X")
         return CallableNovelty(score)
     if isinstance(score, OutlierMixin) or hasattr(score, "score_samples"):
         raise ValueError(

@@ -124,7 +124,8 @@ def _warn_of_few_samples(n_samples, rate, confidence_level):
         f"Nothing is deferred: {n_samples} samples cannot certify "
         f"max_deferral={rate:g} with confidence_level={confidence_level:g} for any "
         f"rule that defers. About {fewest} are needed. Use more samples, or pass "
-        "confidence_level=None."
+        "confidence_level=None.",
+        topic="nothing deferred",
     )
 
 

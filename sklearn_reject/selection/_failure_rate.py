@@ -199,7 +199,7 @@ def solve_target_failure_rate(
         )
     rule = solve_failures(problem, randomize, draws, random_state)
     if rule.coverage == 0:
-        warn_user(nothing_accepted(rate))
+        warn_user(nothing_accepted(rate), topic="nothing accepted")
     return rule
 
 

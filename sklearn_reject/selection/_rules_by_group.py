@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from sklearn_reject._keyed_state import pack_keys, unpack_keys
 from sklearn_reject._validation import check_level, check_same_length, check_vector
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection._partition import (
@@ -39,10 +38,11 @@ class RulesByGroup:
         object.__setattr__(self, "rules", rules)
 
     def __getstate__(self):
-        return pack_keys(vars(self), "rules")
+        # Pairs, as skops writes keys as text.
+        return vars(self) | {"rules": list(self.rules.items())}
 
     def __setstate__(self, state):
-        vars(self).update(unpack_keys(state, "rules"))
+        vars(self).update(state | {"rules": dict(state["rules"])})
 
     def __hash__(self):
         values = [getattr(self, each.name) for each in fields(self)]

@@ -109,8 +109,8 @@ def collect_rules(partition, solve, give_up, targets, fate, weight=None):
                 raise InfeasibleTargetError("it has no calibration sample")
             with gather_warnings() as messages:
                 rules[label] = solve(label, rows)
-            for giver, (first, *_) in messages.items():
-                remarks.setdefault(giver, {})[label] = first
+            for topic, (first, *_) in messages.items():
+                remarks.setdefault(topic, {})[label] = first
         except InfeasibleTargetError as error:
             failures[label] = error
             rules[label] = give_up(label, rows)

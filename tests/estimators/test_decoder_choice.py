@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
@@ -425,21 +424,6 @@ def test_honest_classifiers_do_not_warn_on_few_rows():
 
 
 # Inside others
-
-
-@pytest.mark.parametrize(
-    ("outer", "name"),
-    [
-        (OneVsRestClassifier, "OneVsRestClassifier"),
-        (lambda e: CalibratedClassifierCV(e, cv=2), "CalibratedClassifierCV"),
-        (lambda e: TunedThresholdClassifierCV(e, cv=2, thresholds=3), "threshold"),
-    ],
-    ids=["one vs rest", "calibrated", "tuned"],
-)
-def test_what_reads_probabilities_does_not_decode_and_is_told(outer, name):
-    X, y = rare(200)
-    with pytest.warns(RejectionWarning, match=rf"{name}.*nothing is decoded"):
-        outer(ExpectedLossDecoder(logistic)).fit(X, y).predict(X)
 
 
 def test_what_asks_for_labels_gets_decoded_ones():

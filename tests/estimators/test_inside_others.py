@@ -1,10 +1,7 @@
 """Inside the meta-estimators of scikit-learn: rejects, ignored, or a clear error."""
 
-import re
-
 import numpy as np
 import pytest
-from joblib import parallel_backend
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -17,9 +14,8 @@ from sklearn.ensemble import (
 )
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import RFE
-from sklearn.frozen import FrozenEstimator
 from sklearn.inspection import partial_dependence, permutation_importance
-from sklearn.linear_model import LogisticRegression, Perceptron
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
     FixedThresholdClassifier,
     GridSearchCV,
@@ -133,40 +129,20 @@ def test_self_training_learns_from_probabilities_and_rejects():
     np.testing.assert_array_equal(labels[labels != -1], expected[labels != -1])
 
 
-def refusal_of(counter):
-    return re.escape(f"{counter} counts the labels") + r".*Set reject_label=None"
-
-
 @pytest.mark.parametrize("kind", COUNTS_LABELS)
 @pytest.mark.parametrize(
     "names",
     [IRIS.target_names, pytest.param(np.arange(3), marks=pytest.mark.slow)],
     ids=["text", "0"],
 )
-def test_what_counts_labels_refuses_rejected_samples(kind, names):
+def test_what_counts_labels_gets_them_all_without_a_reject_label(kind, names):
     y, make = names[Y], COUNTS_LABELS[kind]
-    with pytest.raises(ValueError, match=refusal_of(kind)):
-        make(selective()).fit(X, y).predict(X)
     outer = make(selective(reject_label=None)).fit(X, y)
     plain = make(GaussianNB()).fit(X, y)
     np.testing.assert_array_equal(outer.predict(X), plain.predict(X))
-    # Nothing to refuse where nothing is rejected.
+    # The same where nothing is rejected.
     outer = make(selective(target_coverage=None, reject_cost=1.0)).fit(X, y)
     np.testing.assert_array_equal(outer.predict(X), plain.predict(X))
-
-
-@pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
-def test_members_without_probabilities_vote_in_a_bag(n_jobs):
-    def bag(member):
-        return BaggingClassifier(member, 3, random_state=0, n_jobs=n_jobs)
-
-    linear = Perceptron(random_state=0)
-    with parallel_backend("threading"):
-        with pytest.raises(ValueError, match=refusal_of("BaggingClassifier")):
-            bag(selective(linear)).fit(X, Y).predict(X)
-        outer = bag(selective(linear, reject_label=None)).fit(X, Y)
-        expected = bag(linear).fit(X, Y).predict(X)
-        np.testing.assert_array_equal(outer.predict(X), expected)
 
 
 def test_labels_of_several_outputs():
@@ -174,39 +150,9 @@ def test_labels_of_several_outputs():
     several = MultiOutputClassifier(selective()).fit(X, outputs).predict(X)
     np.testing.assert_array_equal(several[:, 0], selective().fit(X, Y).predict(X))
     assert (several[:, 1] == -1).any()
-    with pytest.raises(ValueError, match=refusal_of("ClassifierChain")):
-        ClassifierChain(selective()).fit(X, outputs).predict(X)
     chain = ClassifierChain(selective(reject_label=None)).fit(X, outputs)
     expected = ClassifierChain(GaussianNB()).fit(X, outputs).predict(X)
     np.testing.assert_array_equal(chain.predict(X), expected)
-
-
-def test_only_the_nearest_caller_counts():
-    # The vote is about what the pipeline or the search returns, that is the member's.
-    for wrap in (
-        lambda e: make_pipeline(StandardScaler(), e),
-        lambda e: GridSearchCV(e, {"target_coverage": [0.6]}, cv=2),
-        lambda e: FrozenEstimator(e.fit(X, Y)),
-    ):
-        with pytest.raises(ValueError, match=refusal_of("VotingClassifier")):
-            hard_vote(wrap(selective())).fit(X, Y).predict(X)
-    # A stack reads probabilities, whatever is done with its own labels.
-    hard_vote(StackingClassifier([("one", selective())], cv=2)).fit(X, Y).predict(X)
-    # Outside the vote, rejections are fine.
-    outer = selective(hard_vote(GaussianNB()), uncertainty_score=lambda e, X: X[:, 0])
-    assert (outer.fit(X, Y).predict(X) == -1).any()
-
-
-def test_a_double_score_says_it_too():
-    double = DoubleScoreOODClassifier(
-        GaussianNB(),
-        min_tpr=0.6,
-        novelty_score="msp",
-        cv=2,
-        random_state=0,
-    )
-    with pytest.raises(ValueError, match=r"DoubleScoreOODClassifier\(Voting"):
-        hard_vote(double).fit(X, Y).predict(X)
 
 
 def test_functions_of_model_selection_and_inspection():
@@ -241,6 +187,7 @@ def double_score():
         GaussianNB(),
         min_tpr=0.9,
         novelty_score="msp",
+        n_directions=5,
         cv=2,
         random_state=0,
     )

@@ -13,11 +13,6 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_reject._doc_link import (
-    DOC_LINK_MODULE,
-    DOC_LINK_TEMPLATE,
-    doc_link_params,
-)
 from sklearn_reject._response import Response, find_steps, softmax
 from sklearn_reject._sklearn import _num_samples, _safe_indexing
 from sklearn_reject._typing import Estimator, MatrixLike
@@ -25,6 +20,7 @@ from sklearn_reject._validation import (
     check_number,
     check_same_length,
     check_sample_weight,
+    check_takes,
     take_weight,
 )
 from sklearn_reject.exceptions import warn_user
@@ -62,10 +58,6 @@ class NoveltyScore(BaseEstimator):
     >>> score.novelty(X[[0, 70]]).round(2)
     array([2.7 , 1.21])
     """
-
-    _doc_link_module = DOC_LINK_MODULE
-    _doc_link_template = DOC_LINK_TEMPLATE
-    _doc_link_url_param_generator = doc_link_params
 
     #: What `novelty_score` may call it, once it is registered.
     name: str | None = None
@@ -318,6 +310,7 @@ def call(function, name, estimator, X):
             f"{name} must be a callable (estimator, X) -> (n_samples, n_columns) or "
             f"None, got {function!r}."
         )
+    check_takes(function, name, "estimator", "X")
     values = function(estimator, X)
     if sparse.issparse(values):
         raise ValueError(
