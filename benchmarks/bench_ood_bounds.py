@@ -9,7 +9,9 @@ from benchmarks.papers._fpp23_population import MAX_FPR, MIN_TPR, cells
 from sklearn_reject.datasets import make_fpp23_mixture
 from sklearn_reject.selection import (
     InfeasibleTargetError,
+    Levels,
     certify_double_score,
+    check_model,
     rates_to_certify,
     tune_double_score,
 )
@@ -20,8 +22,6 @@ _REPETITIONS = {100: 400, 300: 400, 1000: 200, 10_000: 40}
 _BOUNDS = {"min_tpr": MIN_TPR, "max_fpr": MAX_FPR}
 _CONFIDENCE = 0.9
 
-# The exact search follows: a coarse grid is enough to start from.
-_OPTIONS = {"method": "exact", "n_directions": 19}
 _METHODS = ("tuned", "within a standard error", f"confidence {_CONFIDENCE}")
 
 
@@ -61,13 +61,23 @@ def _draw(n_samples, seed):
 
 
 def _tune(method, n_samples, seed):
-    tolerance = 0.0 if method == "tuned" else "standard_error"
+    sample = _draw(n_samples, seed)
     try:
-        return tune_double_score(
-            *_draw(n_samples, seed), **_BOUNDS, **_OPTIONS, risk_tolerance=tolerance
-        )
+        rule = tune_double_score(*sample, **_BOUNDS)
     except InfeasibleTargetError:
         return None
+    if method == "tuned":
+        return rule
+    limit = rule.selective_risk + _standard_error(rule, *sample)
+    return tune_double_score(*sample, min_tpr=MIN_TPR, max_risk=limit)
+
+
+def _standard_error(rule, risk, ratio, losses, is_ood):
+    """Return the standard error of the mean loss of what a rule accepts."""
+    accepted = rule.accept_proba(risk, ratio)[~is_ood]
+    share = accepted / accepted.sum()
+    variance = share @ (losses[~is_ood] - share @ losses[~is_ood]) ** 2
+    return float(np.sqrt(variance * (share @ share)))
 
 
 def _certify(method, n_samples, seed):
@@ -77,13 +87,14 @@ def _certify(method, n_samples, seed):
     tuning = [column[:half] for column in sample]
     held_out = [column[half:] for column in sample]
     n_ood = int(held_out[-1].sum())
+    levels = Levels(check_model(**_BOUNDS), 1.0, _CONFIDENCE)
     try:
-        rates = rates_to_certify(len(held_out[-1]) - n_ood, n_ood, _CONFIDENCE, _BOUNDS)
+        rates = rates_to_certify(levels, len(held_out[-1]) - n_ood, n_ood)
     except InfeasibleTargetError:
         return None
     for asked in rates:
         try:
-            rule = tune_double_score(*tuning, **asked, **_OPTIONS)
+            rule = tune_double_score(*tuning, **asked)
             return certify_double_score(
                 rule,
                 *held_out,

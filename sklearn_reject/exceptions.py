@@ -39,8 +39,8 @@ class InfeasibleTargetError(ValueError):
           together. With `group_by`, a dictionary of group to value.
         - Of :class:`DeferringClassifier`, the lowest "target_risk".
         - Of :class:`DoubleScoreOODClassifier`, what can be met of each bound while the
-          other one stays as it is: "min_tpr", "max_fpr" and "max_risk", or "min_recall"
-          and "min_precision". A bound that nothing meets beside the other is left out.
+          other one stays as it is: "min_tpr", and "max_fpr", "max_risk" or
+          "min_precision". A bound that nothing meets beside the other is left out.
         - Of :class:`EnsembleThresholdTuner`, the bound that was asked for.
 
         Functions on arrays call a value as the estimators do. Those for several bounds

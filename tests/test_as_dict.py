@@ -43,7 +43,7 @@ IS_OOD = np.arange(N) % 4 == 0
 GROUPS = [("text", 7, 0.5, True)[row % 4] for row in range(N)]
 TWO = RISK, NOVELTY, LOSSES, IS_OOD
 
-TUNED = tune_double_score(*TWO, min_tpr=0.6, max_fpr=0.9, method="grid")
+TUNED = tune_double_score(*TWO, min_tpr=0.6, max_fpr=0.9)
 RULES = {
     "deferral": solve_deferral(RISK, LOSSES, LOSSES[::-1], max_deferral=0.2),
     "no deferral": DeferralRule(math.inf, 0.0),

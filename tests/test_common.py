@@ -58,7 +58,7 @@ def distance_to_neighbors(knn, X):
 
 logistic = partial(SelectiveClassifier, LogisticRegression())
 # No check is about how many directions of two scores are tried.
-double = partial(DoubleScoreOODClassifier, LogisticRegression(), n_directions=15)
+double = partial(DoubleScoreOODClassifier, LogisticRegression())
 decoder = partial(ExpectedLossDecoder, LogisticRegression())
 # Without learned gains, which take long, unless a configuration is about these.
 deferring = partial(
@@ -160,7 +160,7 @@ CONFIGURATIONS = {
     "double, all accepted": double(min_tpr=1.0, novelty_score=KNN(1), cv=2),
     "double, share held out": double(min_tpr=1.0, novelty_score=KNN(1), cv=0.3),
     "double, precision": double(
-        min_precision=0.9, min_recall=1.0, ood_prior=0.0, novelty_score="msp"
+        min_tpr=1.0, min_precision=0.9, ood_prior=0.0, novelty_score="msp"
     ),
     "double, costs, reject_label None": double(
         costs=(0.3, 1.0, 0.0), ood_prior=0.0, novelty_score="msp", reject_label=None

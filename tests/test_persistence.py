@@ -58,7 +58,6 @@ def double(novelty_score, **options):
         LogisticRegression(),
         novelty_score=novelty_score,
         min_tpr=0.8,
-        n_directions=15,
         random_state=0,
         **options,
     )

@@ -15,7 +15,7 @@ from sklearn_reject.selection import (
     tune_single_score,
 )
 
-_N_ANGLES = 361  # of the default
+_N_DIRECTIONS = 361
 
 # Losses of OOD samples mean nothing.
 Sample = namedtuple("Sample", "scores losses is_ood")
@@ -84,7 +84,7 @@ def aupr(sample, ood_prior):
 
 def transferred_areas(sample, other):
     """Return the areas on `other` of the combined scores that are best on `sample`."""
-    directions = score_directions(*sample.scores.T, _N_ANGLES)
+    directions = score_directions(*sample.scores.T, _N_DIRECTIONS)
     found = [areas(_combine(sample, weights)) for weights in directions]
     best = np.argmax(found, axis=0)
     return Areas(

@@ -21,8 +21,8 @@ NAMES = {"A": "A: g", "B": "B: r + .2 g", "C": "C: r", "D": "D: r and g"}
 
 _TPR_FPR = {"min_tpr": population.MIN_TPR, "max_fpr": population.MAX_FPR}
 _PRECISION_RECALL = {
+    "min_tpr": population.MIN_RECALL,
     "min_precision": population.MIN_PRECISION,
-    "min_recall": population.MIN_RECALL,
     "ood_prior": population.OOD_PRIOR,
 }
 

@@ -33,7 +33,6 @@ from sklearn_reject._curves._deferral import (
 from sklearn_reject._curves._directions import (
     RESOLUTION,
     all_tie,
-    check_n_directions,
     combine,
     lift_risk,
     score_directions,
@@ -115,7 +114,6 @@ __all__ = [
     "bound_risks",
     "check_cells",
     "check_deferral_samples",
-    "check_n_directions",
     "check_ood_prior",
     "check_origin_samples",
     "choose_by_area",

@@ -5,7 +5,6 @@ import math
 import numpy as np
 
 from sklearn_reject._curves._groups import snap, starts_of_ties
-from sklearn_reject._validation import check_count
 
 # Beyond it, weighted sums of scores would come near the limits of float64.
 _LARGEST_SCORE = 1e100
@@ -13,6 +12,10 @@ _LARGEST_SCORE = 1e100
 
 # Weights in units of risks below it may lose digits.
 _LEAST_LIFTED = 1e-250
+
+
+# Directions of a grid, those of each score alone among them.
+_N_DIRECTIONS = 181
 
 
 # Points at even ranks of either score, whose pairs tell the directions.
@@ -32,38 +35,22 @@ _STEEPEST = 1e150
 RESOLUTION = 1e-12
 
 
-def check_n_directions(n_directions):
-    """Return the number of directions, at least those of each score on its own."""
-    if check_count(n_directions, "n_directions") < 2:
-        raise ValueError(
-            f"n_directions must be at least 2, got {n_directions}. Each score alone is "
-            "always one of the directions."
-        )
-    return n_directions
-
-
-def score_directions(risk, novelty, n_directions, *, allow_reversed=False):
+def score_directions(risk, novelty, n_directions=_N_DIRECTIONS):
     """Return weights of risk and novelty, from the risk alone to the novelty alone.
 
-    They are pairs (1, w) with increasing w, and (0, 1); with `allow_reversed` as many
-    with a risk weight of -1 follow. From one to the next about equally many of some
-    pairs of points change their order, so that neither units nor tails of the scores
-    matter. The points stand at even ranks of both scores, and at their ends in steps
-    that grow. No two of them tie, but for those that do in one of the scores.
+    They are pairs (1, w) with increasing w, and (0, 1). From one to the next about
+    equally many of some pairs of points change their order, so that neither units nor
+    tails of the scores matter. The points stand at even ranks of both scores, and at
+    their ends in steps that grow. No two of them tie, but for those that do in one of
+    the scores.
     """
-    n_between = check_n_directions(n_directions) - 2
     check_spread(risk, "uncertainty")
     check_spread(novelty, "novelty")
     finite = np.isfinite(novelty)
     if not finite.all():
         risk, novelty = risk[finite], novelty[finite]
-    points = _telling_points(risk, novelty)
-    directions = [(1.0, slope) for slope in _slopes(*points, n_between)]
-    directions = [(1.0, 0.0), *directions, (0.0, 1.0)]
-    if allow_reversed:
-        slopes = _slopes(-points[0], points[1], n_between)
-        directions += [(-1.0, slope) for slope in slopes[::-1]] + [(-1.0, 0.0)]
-    return directions
+    slopes = _slopes(*_telling_points(risk, novelty), n_directions - 2)
+    return [(1.0, 0.0), *((1.0, slope) for slope in slopes), (0.0, 1.0)]
 
 
 def _telling_points(risk, novelty):
@@ -94,20 +81,16 @@ def _order_of(first, second):
 
 def _slopes(risk, novelty, n_slopes):
     """Return up to so many slopes, in the gaps of those at which two points tie."""
-    ties = _slopes_of_ties(risk, novelty)
-    if not n_slopes or not len(risk):
+    if not len(risk):
         return []
+    ties = _slopes_of_ties(risk, novelty)
     if not len(ties):  # both scores have the same order
-        ranges = [
-            float(np.ptp(score)) if len(score) else 0.0 for score in (risk, novelty)
-        ]
+        ranges = [float(np.ptp(score)) for score in (risk, novelty)]
         return [ranges[0] / ranges[1] if all(ranges) else 1.0]
     ends = np.append(ties[0] / 2, ties), np.append(ties, 2 * ties[-1])
     gaps = np.flatnonzero(ends[1] > ends[0] * (1 + _APART))
-    inside = n_slopes > 2  # then the outermost gaps are among them
-    wanted = np.linspace(0, len(ties), n_slopes + 2 * (not inside))
-    wanted = wanted if inside else wanted[1:-1]
-    # Of the gaps, by the number of ties below them, those nearest.
+    # Of the gaps, by the number of ties below them, those nearest to even steps.
+    wanted = np.linspace(0, len(ties), n_slopes)
     chosen = np.searchsorted((gaps[1:] + gaps[:-1]) / 2, wanted)
     chosen = gaps[np.unique(chosen)]
     return np.sqrt(ends[0][chosen] * ends[1][chosen]).tolist()

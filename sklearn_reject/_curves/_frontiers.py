@@ -11,7 +11,7 @@ from sklearn_reject._validation import check_number
 _FINEST = 10_000
 
 
-def roc_frontier(scores, is_ood, *, n_directions=181, sample_weight=None):
+def roc_frontier(scores, is_ood, *, sample_weight=None):
     """Compute :func:`sklearn_reject.metrics.roc_frontier` of one or two columns."""
     samples = gather_samples(scores, None, is_ood, sample_weight)
     samples.refuse_without_ood("a ROC frontier")
@@ -20,12 +20,10 @@ def roc_frontier(scores, is_ood, *, n_directions=181, sample_weight=None):
         rules = slice(groups.n_always, None)
         return groups.false_positive_rates[rules], groups.true_positive_rates[rules]
 
-    return _frontier(samples, n_directions, points)
+    return _frontier(samples, points)
 
 
-def precision_recall_frontier(
-    scores, is_ood, *, ood_prior, n_directions=181, sample_weight=None
-):
+def precision_recall_frontier(scores, is_ood, *, ood_prior, sample_weight=None):
     """Compute :func:`sklearn_reject.metrics.precision_recall_frontier`."""
     samples = gather_samples(scores, None, is_ood, sample_weight)
     samples.refuse_without_ood("a precision-recall frontier")
@@ -34,13 +32,11 @@ def precision_recall_frontier(
     def points(groups):
         return _of_increasing_cost(groups, precisions(groups, prior))
 
-    cost, precision = _frontier(samples, n_directions, points)
+    cost, precision = _frontier(samples, points)
     return precision[::-1], -cost[::-1]
 
 
-def risk_coverage_frontier(
-    scores, losses, is_ood, *, max_fpr=1.0, n_directions=181, sample_weight=None
-):
+def risk_coverage_frontier(scores, losses, is_ood, *, max_fpr=1.0, sample_weight=None):
     """Compute :func:`sklearn_reject.metrics.risk_coverage_frontier` of losses."""
     max_fpr = check_number(max_fpr, "max_fpr", high=1.0)
     samples = gather_samples(scores, losses, is_ood, sample_weight)
@@ -51,7 +47,7 @@ def risk_coverage_frontier(
         accepted = np.where(groups.accepted_id > 0, groups.accepted_id, 1.0)
         return _of_increasing_cost(groups, -groups.accepted_losses / accepted, max_fpr)
 
-    cost, value = _frontier(samples, n_directions, points)
+    cost, value = _frontier(samples, points)
     return -cost[::-1], 0.0 - value[::-1]  # never -0.0
 
 
@@ -62,11 +58,11 @@ def _of_increasing_cost(groups, values, max_fpr=1.0):
     return -tpr[allowed][::-1], values[allowed][::-1]
 
 
-def _frontier(samples, n_directions, points):
+def _frontier(samples, points):
     """Return the points, of all directions, that none of less cost is as good as."""
     is_coarse = len(samples.scores) == 2 and len(samples) > _FINEST
     front = np.empty(0), np.empty(0)
-    for groups in samples.rules(n_directions):
+    for groups in samples.rules():
         costs, values = points(groups)
         if is_coarse:
             costs = np.ceil(costs * _FINEST - RELATIVE_TOLERANCE * _FINEST) / _FINEST

@@ -37,7 +37,7 @@ def ood_precision_recall_curve(scores, is_ood, *, ood_prior, sample_weight=None)
     return precision[rules], groups.true_positive_rates[rules], thresholds[rules]
 
 
-def ood_auroc_score(scores, is_ood, *, n_directions=181, sample_weight=None):
+def ood_auroc_score(scores, is_ood, *, sample_weight=None):
     """Compute :func:`sklearn_reject.metrics.ood_auroc_score`.
 
     Scores have shape (n_samples,), or (n_samples, 2): risk and novelty, of which the
@@ -49,7 +49,7 @@ def ood_auroc_score(scores, is_ood, *, n_directions=181, sample_weight=None):
     return float(
         max(
             trapezoid(groups.true_positive_rates, groups.false_positive_rates)
-            for groups in samples.rankings(n_directions)
+            for groups in samples.rankings()
         )
     )
 
@@ -61,7 +61,6 @@ def ood_aupr_score(
     positive,
     interpolation="step",
     ood_prior=None,
-    n_directions=181,
     sample_weight=None,
 ):
     """Compute :func:`sklearn_reject.metrics.ood_aupr_score` of one or two columns."""
@@ -81,12 +80,10 @@ def ood_aupr_score(
             return trapezoid(precision, recall)
         return np.diff(recall) @ precision[1:]
 
-    return float(max(map(area, samples.rankings(n_directions, positive))))
+    return float(max(map(area, samples.rankings(positive))))
 
 
-def fpr_at_tpr_score(
-    scores, is_ood, *, positive, tpr=0.95, n_directions=181, sample_weight=None
-):
+def fpr_at_tpr_score(scores, is_ood, *, positive, tpr=0.95, sample_weight=None):
     """Compute :func:`sklearn_reject.metrics.fpr_at_tpr_score` of one or two columns."""
     check_positive(positive)
     tpr = check_number(tpr, "tpr", high=1.0, open_low=True)
@@ -99,7 +96,7 @@ def fpr_at_tpr_score(
         n_groups = np.searchsorted(groups.accepted_id, wanted)
         return groups.false_positive_rates[n_groups]
 
-    return float(min(map(rate, samples.rankings(n_directions, positive))))
+    return float(min(map(rate, samples.rankings(positive))))
 
 
 def check_ood_prior(ood_prior, *, open_low=False):
@@ -150,7 +147,6 @@ def oscr_score(
     is_ood,
     *,
     definition="dhamija",
-    n_directions=181,
     sample_weight=None,
 ):
     r"""Compute :func:`sklearn_reject.metrics.oscr_score` of losses that are 0 or 1.
@@ -181,7 +177,7 @@ def oscr_score(
     if not samples.is_ood.any():
         return undefined_without_ood("The open-set classification rate")
     area = _area_of_all if definition == "dhamija" else _area_of_accepted
-    return float(max(map(area, samples.rankings(n_directions))))
+    return float(max(map(area, samples.rankings())))
 
 
 def _area_of_all(groups):

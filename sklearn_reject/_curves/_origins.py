@@ -207,13 +207,13 @@ class OriginSamples:
                 f"OOD sample is needed for {what}. {MARK_OOD}"
             )
 
-    def combinations(self, n_directions):
+    def combinations(self):
         """Yield the score, or the combined scores of each direction of the grid."""
         if len(self.scores) == 1:
             yield self.scores[0]
             return
         pair = lift_risk(self.scores[0])[0], self.scores[1]
-        for weights in score_directions(*pair, n_directions):
+        for weights in score_directions(*pair):
             yield combine(*pair, weights)
 
     def group(self):
@@ -222,7 +222,7 @@ class OriginSamples:
             *self.scores, self.losses, self.is_ood, self.weight
         )
 
-    def rules(self, n_directions):
+    def rules(self):
         """Yield, for each combined score, the samples grouped as rules tell them apart.
 
         These accept together what differs by rounding, and each sample is in the group
@@ -239,14 +239,14 @@ class OriginSamples:
         finite = np.isfinite(snapped[1])
         rows = slice(None) if finite.all() else finite
         ranges = [np.ptp(s[rows]) if finite.any() else 0.0 for s in snapped]
-        for weights in score_directions(*pair, n_directions):
+        for weights in score_directions(*pair):
             scores = combine(*snapped, weights)
             if finite.any() and all_tie(scores[rows], ranges, weights):
                 continue
             sizes = None if 0.0 in weights else sizes_of_sums(*snapped, weights)
             yield group_origins_validated(scores, *rest, sizes=sizes)
 
-    def rankings(self, n_directions, positive="id"):
+    def rankings(self, positive="id"):
         """Yield the samples grouped by each combined score, for areas.
 
         Infinity is an ordinary highest value here. With ``positive="ood"`` the order
@@ -254,7 +254,7 @@ class OriginSamples:
         the OOD samples, the highest scores first.
         """
         is_negative = self.is_ood if positive == "id" else ~self.is_ood
-        for scores in self.combinations(n_directions):
+        for scores in self.combinations():
             scores = scores if positive == "id" else -scores
             yield group_origins_validated(
                 make_finite(scores), self.losses, is_negative, self.weight

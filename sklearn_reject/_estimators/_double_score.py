@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,12 +25,11 @@ from sklearn_reject._estimators._ood_labels import (
 )
 from sklearn_reject._estimators._ood_measure import OODMeasurement, measure_rule
 from sklearn_reject._estimators._ood_models import (
+    certifiable_rates,
     check_confidence_level_kept,
     check_has_ood,
-    check_max_loss,
+    check_largest_loss,
     check_parameters,
-    check_sizes,
-    known_max_loss,
     solve_rule,
 )
 from sklearn_reject._estimators._rejection_models import bound_of_losses, takes_sparse
@@ -80,22 +79,12 @@ from sklearn_reject.scores import (
 )
 from sklearn_reject.selection import MODEL_PARAMETERS, DoubleScoreRule
 
-# What a rule of any model depends on beside its target.
-_OF_ANY = (
-    "risk_tolerance",
-    "allow_reversed",
-    "confidence_level",
-    "max_loss",
-    "randomize",
-)
-
 # What belongs to each model alone; a prior may serve all of them.
 _MODELS = (
-    ("min_tpr", "max_fpr"),
-    ("min_tpr", "max_risk"),
-    ("min_tpr", "novelty_share"),
-    ("min_precision", "min_recall"),
-    ("costs",),
+    {"min_tpr", "max_fpr"},
+    {"min_tpr", "max_risk"},
+    {"min_tpr", "min_precision"},
+    {"costs"},
 )
 
 
@@ -106,14 +95,13 @@ class DoubleScoreOODClassifier(RejectClassifier):
     r(x), and how novel the sample is, g(x). A sample is accepted where ``r(x) + mu
     g(x)`` is below a threshold. Weight and threshold solve one of three models (FPP23):
     bounds on the shares of in-distribution (ID) and out-of-distribution (OOD) samples
-    that are accepted, bounds on precision and recall, or costs. Of all rules that meet
-    the bounds, the one with the lowest loss on accepted ID samples is taken.
+    that are accepted (TPR and FPR), bounds on precision and recall (the TPR), or costs.
+    Of the rules that meet the bounds and have, up to one standard error, the lowest
+    loss on accepted ID samples, the one that accepts the fewest OOD samples is taken.
 
     OOD samples are rows of `y` with `ood_label`. They tune the rule and are never shown
     to the classifier. Unlabeled rows, of which some are OOD, can stand in for them,
     and `min_tpr` alone needs neither.
-
-    The last five parameters are for experts. Their defaults rarely need a change.
 
     Read more in the :ref:`user guide <ood>`.
 
@@ -123,6 +111,31 @@ class DoubleScoreOODClassifier(RejectClassifier):
         Classifier with `fit` and `predict`. A
         :class:`~sklearn.frozen.FrozenEstimator` is not fitted again, and the data given
         to `fit`, which it must not have seen, only tune the rule and the scores.
+
+    min_tpr : float in ]0, 1], default=None
+        Smallest share of ID samples to accept. Without a bound beside it nothing limits
+        the OOD samples that are accepted, and without OOD samples the share is met
+        exactly, with risk and novelty combined by equal weights.
+
+    max_fpr : float in [0, 1], default=None
+        Beside `min_tpr`: largest share of OOD samples to accept.
+
+    max_risk : float >= 0, default=None
+        Instead of `max_fpr`: largest selective risk, in units of the loss. Of the rules
+        that meet it, the one that accepts the fewest OOD samples is taken.
+
+    min_precision : float in ]0, 1], default=None
+        Beside `min_tpr` (the recall), instead of `max_fpr`: least share of ID samples
+        among those that are accepted, where a share `ood_prior` of all samples is OOD.
+
+    costs : tuple of three floats, default=None
+        Cost-based model: the costs of rejecting an ID sample, of accepting an OOD
+        sample and of rejecting an OOD sample, in units of the loss. The second exceeds
+        the third. It takes `ood_prior`.
+
+    ood_prior : float in [0, 1[, default=None
+        Share of OOD samples among those that `predict` will see. The share among those
+        given to `fit` does not matter.
 
     uncertainty_score : str, score object or callable, default="auto"
         How likely a prediction is wrong, higher = more likely, as in
@@ -140,34 +153,33 @@ class DoubleScoreOODClassifier(RejectClassifier):
         is ``(estimator, X) -> (n_samples,)``. Samples of infinite novelty are always
         rejected.
 
-    min_tpr : float in ]0, 1], default=None
-        Bounded TPR-FPR model: smallest share of ID samples to accept. Without `max_fpr`
-        there is no bound on the OOD samples. Without OOD samples it is met exactly,
-        with the combination of the scores that `novelty_share` defines.
+    loss : {"zero_one", "absolute", "squared"}, {array-like, dataframe} of shape \
+            (n_classes, n_classes) or callable, default="zero_one"
+        Cost of a wrong label of an ID sample, lower is better, as in
+        :class:`SelectiveClassifier`. A `confidence_level` takes a loss that says how
+        large it can be: "zero_one", a cost matrix, or a
+        :class:`~sklearn_reject.losses.TaskLoss` with `max_loss`.
 
-    max_fpr : float in [0, 1], default=None
-        Largest share of OOD samples to accept.
+    confidence_level : float in ]0, 1[, default=None
+        Probability, over the draw of a calibration part, that all bounds hold for the
+        population. Weight and threshold are tuned on the other samples, then the
+        threshold is set anew on this part, the share that `cv` holds out.
+        ``rule_.certificate`` includes a bound on the risk.
 
-    max_risk : float >= 0, default=None
-        Instead of `max_fpr`: largest selective risk, in units of the loss. Of the rules
-        that meet it, the one that accepts the fewest OOD samples is taken.
+    cv : int, float, splitter, iterable or None, default=None
+        Selects the predictions that tune the rule. An int or a splitter pools
+        out-of-fold predictions and scores, and fits everything on all samples
+        afterwards. A float holds that share of the samples out. None is five stratified
+        folds, and no folds for a frozen classifier with scores that learn nothing. But
+        half of the samples are held out with a `confidence_level`, which needs them,
+        and where the scores of folds are coarse, as those of shallow trees are.
 
-    min_precision : float in ]0, 1], default=None
-        Bounded precision-recall model: least share of ID samples among those that are
-        accepted, where a share `ood_prior` of all samples is OOD. It takes `min_recall`
-        and `ood_prior`.
+    n_jobs : int, default=None
+        Number of folds fitted in parallel.
 
-    min_recall : float in ]0, 1], default=None
-        Least share of ID samples to accept, the same as `min_tpr`.
-
-    costs : tuple of three floats, default=None
-        Cost-based model: the costs of rejecting an ID sample, of accepting an OOD
-        sample and of rejecting an OOD sample, in units of the loss. The second exceeds
-        the third. It takes `ood_prior`.
-
-    ood_prior : float in [0, 1[, default=None
-        Share of OOD samples among those that `predict` will see. The share among those
-        given to `fit` does not matter.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draws at the threshold, of the held-out samples, and of scores
+        without their own `random_state`.
 
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y`. "auto" is -1 for numbers and "ood" for strings; if
@@ -186,71 +198,9 @@ class DoubleScoreOODClassifier(RejectClassifier):
         of these and of the ID samples give the FPR: (P(accepted given wild) - (1 -
         `wild_share`) TPR) / `wild_share`, which may be below zero by chance.
 
-    loss : {"zero_one", "absolute", "squared"}, {array-like, dataframe} of shape \
-            (n_classes, n_classes) or callable, default="zero_one"
-        Cost of a wrong label of an ID sample, lower is better, as in
-        :class:`SelectiveClassifier`.
-
-    confidence_level : float in ]0, 1[, default=None
-        Probability, over the draw of a calibration part, that all bounds hold for the
-        population. Weight and threshold are tuned on the other samples, then the
-        threshold is set anew on this part, the share that `cv` holds out.
-        ``rule_.certificate`` includes a bound on the risk.
-
-    max_loss : float > 0, default=None
-        Largest possible loss. A `confidence_level` needs it if it does not follow from
-        `loss`: for "absolute", "squared" and callables, because a class that is not in
-        `y` may have a larger loss than those that are.
-
-    cv : int, float, splitter, iterable or None, default=None
-        Selects the predictions that tune the rule. An int or a splitter pools
-        out-of-fold predictions and scores, and fits everything on all samples
-        afterwards. A float holds that share of the samples out. None is five stratified
-        folds, and no folds for a frozen classifier with scores that learn nothing. But
-        half of the samples are held out with a `confidence_level`, which needs them,
-        and where the scores of folds are coarse, as those of shallow trees are.
-
     reject_label : "auto", None or label, default="auto"
         What `predict` returns for rejected samples, as in :class:`SelectiveClassifier`.
         It may be the `ood_label`.
-
-    randomize : bool, default=True
-        Whether samples at the threshold are accepted with a probability that meets the
-        bounds, over the seeds of `fit`. Samples with equal values get the same
-        decision, unless `predict` and `accept` get `keys`. If False, all samples at the
-        threshold are accepted or rejected.
-
-    n_jobs : int, default=None
-        Number of folds fitted, and of parts of an exact search, in parallel.
-
-    random_state : int, RandomState instance or None, default=None
-        Seed of the draws at the threshold, of the held-out samples, and of scores
-        without their own `random_state`.
-
-    risk_tolerance : float >= 0 or "standard_error", default="standard_error"
-        Of all rules that meet the bounds and whose selective risk exceeds the lowest
-        one by at most this value, the one that accepts the fewest OOD samples is taken.
-        "standard_error" is the standard error of the lowest risk on the samples that
-        tune the rule. Not used with `costs` and `max_risk`.
-
-    novelty_share : float in [0, 1], default=None
-        Weight of the novelty if it is not tuned: risk and novelty are each replaced by
-        minus the logarithm of the share of ID samples that score higher, and added with
-        the weights 1 - `novelty_share` and `novelty_share`. It takes `min_tpr` and no
-        other bound. None is 0.5 if there are no OOD samples, and a tuned weight
-        otherwise.
-
-    allow_reversed : bool, default=False
-        Whether rules may accept samples with a *high* risk score first, which only
-        helps if that score is poor. A warning says if such a rule is selected.
-
-    n_directions : int >= 2, default=181
-        Number of directions in the plane of both scores that are tried first; the two
-        scores alone are among them.
-
-    method : {"auto", "exact", "grid"}, default="auto"
-        How the direction is searched, see
-        :func:`~sklearn_reject.selection.tune_double_score`.
 
     Attributes
     ----------
@@ -346,58 +296,42 @@ class DoubleScoreOODClassifier(RejectClassifier):
         self,
         estimator: Estimator,
         *,
-        uncertainty_score: UncertaintyScoreLike = "auto",
-        novelty_score: NoveltyScoreLike = "knn",
         min_tpr: float | None = None,
         max_fpr: float | None = None,
         max_risk: float | None = None,
         min_precision: float | None = None,
-        min_recall: float | None = None,
         costs: tuple[float, float, float] | None = None,
         ood_prior: float | None = None,
+        uncertainty_score: UncertaintyScoreLike = "auto",
+        novelty_score: NoveltyScoreLike = "knn",
+        loss: TaskLossLike = "zero_one",
+        confidence_level: float | None = None,
+        cv: CV | None = None,
+        n_jobs: int | None = None,
+        random_state: RandomState | None = None,
         ood_label: Label = "auto",
         wild_label: Label = None,
         wild_share: float | None = None,
-        loss: TaskLossLike = "zero_one",
-        confidence_level: float | None = None,
-        max_loss: float | None = None,
-        cv: CV | None = None,
         reject_label: Label = "auto",
-        randomize: bool = True,
-        n_jobs: int | None = None,
-        random_state: RandomState | None = None,
-        risk_tolerance: float | Literal["standard_error"] = "standard_error",
-        novelty_share: float | None = None,
-        allow_reversed: bool = False,
-        n_directions: int = 181,
-        method: Literal["auto", "exact", "grid"] = "auto",
     ) -> None:
         self.estimator = estimator
-        self.uncertainty_score = uncertainty_score
-        self.novelty_score = novelty_score
         self.min_tpr = min_tpr
         self.max_fpr = max_fpr
         self.max_risk = max_risk
         self.min_precision = min_precision
-        self.min_recall = min_recall
         self.costs = costs
         self.ood_prior = ood_prior
+        self.uncertainty_score = uncertainty_score
+        self.novelty_score = novelty_score
+        self.loss = loss
+        self.confidence_level = confidence_level
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.random_state = random_state
         self.ood_label = ood_label
         self.wild_label = wild_label
         self.wild_share = wild_share
-        self.loss = loss
-        self.confidence_level = confidence_level
-        self.max_loss = max_loss
-        self.cv = cv
         self.reject_label = reject_label
-        self.randomize = randomize
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.risk_tolerance = risk_tolerance
-        self.novelty_share = novelty_share
-        self.allow_reversed = allow_reversed
-        self.n_directions = n_directions
-        self.method = method
 
     @with_callbacks
     def fit(
@@ -463,7 +397,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
             is_learned=score.novelty_score.needs_ood,
         )
         warn_of_labels(self, is_ood, classes)
-        check_max_loss(self, score.loss)
+        check_largest_loss(self, score.loss)
         learns = score.learns or self.confidence_level is not None
         check_cv_choice(self.cv, self.estimator, learns=learns)
 
@@ -510,11 +444,9 @@ class DoubleScoreOODClassifier(RejectClassifier):
         Parameters
         ----------
         **target : dict
-            Any of `min_tpr`, `max_fpr`, `max_risk`, `min_precision`, `min_recall`,
-            `costs`, `ood_prior`, `risk_tolerance`, `novelty_share`, `allow_reversed`,
-            `confidence_level`, `max_loss` and `randomize`. Those that are not given
-            keep their values, or become None where they are of another model than those
-            given.
+            Any of `min_tpr`, `max_fpr`, `max_risk`, `min_precision`, `costs`,
+            `ood_prior` and `confidence_level`. Those that are not given keep their
+            values, or become None where they are of another model than those given.
 
         Returns
         -------
@@ -555,18 +487,17 @@ class DoubleScoreOODClassifier(RejectClassifier):
         0.90 0.279
         """
         require_fit(self)
-        check_target_names(target, (*MODEL_PARAMETERS, "novelty_share", *_OF_ANY))
+        check_target_names(target, (*MODEL_PARAMETERS, "confidence_level"))
         given = {name for name, value in target.items() if value is not None}
-        asked = given - {"ood_prior", *_OF_ANY}
+        asked = given - {"ood_prior", "confidence_level"}
         if asked:
-            kept = {name for names in _MODELS if asked <= {*names} for name in names}
+            kept = set().union(*(names for names in _MODELS if asked <= names))
             # What no model has together is left for the checks to tell.
-            dropped = {name for m in _MODELS for name in m} - kept if kept else ()
+            dropped = set().union(*_MODELS) - kept if kept else ()
             target = dict.fromkeys(dropped) | target
         twin = copy_fitted(self, target)
         check_confidence_level_kept(twin)
         check_parameters(twin)
-        check_max_loss(twin, self.loss_)
         twin.rule_ = solve_rule(twin, self.calibration_, self.loss_)
         return twin
 
@@ -591,11 +522,10 @@ class DoubleScoreOODClassifier(RejectClassifier):
     ) -> float:
         """Return the negative area under the risk-coverage curve of all samples.
 
-        Predicting for an OOD sample costs as much as the worst error: what `loss` or
-        `max_loss` says or, where neither does, the largest loss between `classes_`. It
-        tells how well the uncertainty puts errors and OOD samples last, whatever the
-        threshold, so that no search over hyper-parameters can win by rejecting
-        everything.
+        Predicting for an OOD sample costs as much as the worst error: what `loss` says
+        or, where it does not, the largest loss between `classes_`. It tells how well
+        the uncertainty puts errors and OOD samples last, whatever the threshold, so
+        that no search over hyper-parameters can win by rejecting everything.
 
         Parameters
         ----------
@@ -616,7 +546,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         require_in_memory(X=X, y=y, sample_weight=sample_weight)
         labels, uncertainty = self._predict_with_uncertainty(X)
         y, is_ood, is_wild = known_labels(self, y)
-        largest = known_max_loss(self, self.loss_)
+        largest = self.loss_.max_loss
         if largest is None:
             largest = self.loss_.matrix(self.classes_).max()
         losses = self._losses(y, labels, ~is_ood & ~is_wild, elsewhere=largest)
@@ -691,7 +621,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
 
     def _measure(self, judged, confidence_level, groups=None):
         """Return the measurement of samples that were judged."""
-        max_loss = known_max_loss(self, self.loss_)
+        max_loss = self.loss_.max_loss
         bound = bound_of_losses(self.loss_, max_loss, "hoeffding_bentkus")["bound"]
         return measure_rule(
             *judged,
@@ -771,7 +701,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         plan = plan_fits(self, X, y, split_params, learns=learns, stratify=stratify)
         if self.confidence_level is None:
             return plan, None
-        check_sizes(self, score.is_ood[plan.held_out], score.loss)
+        certifiable_rates(self, score.is_ood[plan.held_out], score.loss)
         folds = inner_folds(plan.final, y, stratify=True)
         return Plan(plan.final, folds), plan.held_out
 

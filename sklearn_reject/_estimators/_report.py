@@ -11,7 +11,6 @@ from sklearn_reject._estimators._deferral_rules import find_deferral_target
 from sklearn_reject._estimators._deferral_trace import trace
 from sklearn_reject._estimators._groups import as_objects, labels_of
 from sklearn_reject._estimators._ood_measure import risk_of, share_of
-from sklearn_reject._estimators._ood_models import known_max_loss
 from sklearn_reject._estimators._rejection_models import bound_of_losses
 from sklearn_reject._estimators._report_table import Report, ReportPart, ReportPromise
 from sklearn_reject._estimators._risk_bounds import PRECISION, RECALL
@@ -78,7 +77,9 @@ class Samples:
 
 def _bound_of(estimator):
     """Return how the mean loss is bounded, and by how much a loss can be."""
-    largest = known_max_loss(estimator, estimator.loss_)
+    largest = estimator.loss_.max_loss
+    if largest is None:
+        largest = getattr(estimator, "max_loss", None)
     bound = bound_of_losses(estimator.loss_, largest, _ANY)["bound"]
     return {"bound": bound, "max_loss": largest}
 
@@ -227,7 +228,6 @@ def report_ood(estimator, X, y, confidence_level):
         "max_fpr": ("FPR", "<=", rule.fpr, measured.fpr),
         "max_risk": ("risk", "<=", rule.selective_risk, measured.selective_risk),
         "min_precision": ("precision", ">=", rule.precision, measured.precision),
-        "min_recall": ("recall", ">=", rule.tpr, measured.tpr),
     }
     promises = [
         ReportPromise(

@@ -145,7 +145,6 @@ def ood_auroc_score(
     *,
     novelty: ArrayLike | None = None,
     ood_label: Label = "auto",
-    n_directions: int = 181,
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Compute the area under the ROC curve of ID against OOD. Higher is better.
@@ -164,14 +163,11 @@ def ood_auroc_score(
 
     novelty : array-like of shape (n_samples,), default=None
         A second score, higher = more novel. The value is then that of the best
-        direction: the largest area over the weighted sums of both on a grid.
+        direction: the largest area over the weighted sums of both on a grid of 181.
 
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
         numbers. With None no sample is OOD.
-
-    n_directions : int >= 2, default=181
-        Number of directions for two scores, from the risk alone to the novelty alone.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -194,9 +190,7 @@ def ood_auroc_score(
     0.875
     """
     samples = scores_and_origins(y_true, uncertainty, novelty, ood_label)
-    return curves.ood_auroc_score(
-        *samples, n_directions=n_directions, sample_weight=sample_weight
-    )
+    return curves.ood_auroc_score(*samples, sample_weight=sample_weight)
 
 
 @of_arrays
@@ -209,7 +203,6 @@ def ood_aupr_score(
     ood_label: Label = "auto",
     interpolation: Literal["step", "trapezoid"] = "step",
     ood_prior: float | None = None,
-    n_directions: int = 181,
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Compute the area under the precision-recall curve. Higher is better.
@@ -230,7 +223,7 @@ def ood_aupr_score(
 
     novelty : array-like of shape (n_samples,), default=None
         A second score, higher = more novel. The value is then that of the best
-        direction: the largest area over the weighted sums of both on a grid.
+        direction: the largest area over the weighted sums of both on a grid of 181.
 
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
@@ -243,9 +236,6 @@ def ood_aupr_score(
 
     ood_prior : float in ]0, 1[, default=None
         Share of OOD that the precision is for. None takes the share in the sample.
-
-    n_directions : int >= 2, default=181
-        Number of directions for two scores, from the risk alone to the novelty alone.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -276,7 +266,6 @@ def ood_aupr_score(
         positive=positive,
         interpolation=interpolation,
         ood_prior=ood_prior,
-        n_directions=n_directions,
         sample_weight=sample_weight,
     )
 
@@ -290,7 +279,6 @@ def fpr_at_tpr_score(
     tpr: float = 0.95,
     novelty: ArrayLike | None = None,
     ood_label: Label = "auto",
-    n_directions: int = 181,
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Compute the false positive rate where the true positive rate reaches a value.
@@ -316,14 +304,11 @@ def fpr_at_tpr_score(
 
     novelty : array-like of shape (n_samples,), default=None
         A second score, higher = more novel. The value is then that of the best
-        direction: the smallest rate over the weighted sums of both on a grid.
+        direction: the smallest rate over the weighted sums of both on a grid of 181.
 
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
         numbers. With None no sample is OOD.
-
-    n_directions : int >= 2, default=181
-        Number of directions for two scores, from the risk alone to the novelty alone.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -351,7 +336,6 @@ def fpr_at_tpr_score(
         *samples,
         positive=positive,
         tpr=tpr,
-        n_directions=n_directions,
         sample_weight=sample_weight,
     )
 
@@ -363,7 +347,6 @@ def roc_frontier(
     *,
     novelty: ArrayLike | None = None,
     ood_label: Label = "auto",
-    n_directions: int = 181,
     sample_weight: ArrayLike | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute the largest TPR for each bound on the FPR.
@@ -383,14 +366,11 @@ def roc_frontier(
 
     novelty : array-like of shape (n_samples,), default=None
         A second score, higher = more novel. The frontier is then that of all weighted
-        sums of both on a grid of directions.
+        sums of both on a grid of 181 directions.
 
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
         numbers. With None no sample is OOD.
-
-    n_directions : int >= 2, default=181
-        Number of directions for two scores, from the risk alone to the novelty alone.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -422,9 +402,7 @@ def roc_frontier(
     (array([0.]), array([1.]))
     """
     samples = scores_and_origins(y_true, uncertainty, novelty, ood_label)
-    return curves.roc_frontier(
-        *samples, n_directions=n_directions, sample_weight=sample_weight
-    )
+    return curves.roc_frontier(*samples, sample_weight=sample_weight)
 
 
 @of_arrays
@@ -435,13 +413,12 @@ def precision_recall_frontier(
     ood_prior: float | None,
     novelty: ArrayLike | None = None,
     ood_label: Label = "auto",
-    n_directions: int = 181,
     sample_weight: ArrayLike | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute the largest precision for each lower bound on the recall.
 
     Recall is the share of the ID samples that are accepted, precision the share of ID
-    among what is accepted: which bounds `min_precision` and `min_recall` can be met
+    among what is accepted: which bounds `min_tpr` and `min_precision` can be met
     together (FPP23, section 3.3).
 
     Parameters
@@ -458,14 +435,11 @@ def precision_recall_frontier(
 
     novelty : array-like of shape (n_samples,), default=None
         A second score, higher = more novel. The frontier is then that of all weighted
-        sums of both on a grid of directions.
+        sums of both on a grid of 181 directions.
 
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
         numbers. With None no sample is OOD.
-
-    n_directions : int >= 2, default=181
-        Number of directions for two scores, from the risk alone to the novelty alone.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -499,6 +473,5 @@ def precision_recall_frontier(
     return curves.precision_recall_frontier(
         *samples,
         ood_prior=ood_prior,
-        n_directions=n_directions,
         sample_weight=sample_weight,
     )

@@ -31,7 +31,6 @@ def risk_coverage_frontier(
     ood_label: Label = "auto",
     loss: TaskLossLike = "zero_one",
     labels: ArrayLike | None = None,
-    n_directions: int = 181,
     sample_weight: ArrayLike | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute the lowest selective risk for each lower bound on the TPR.
@@ -52,7 +51,7 @@ def risk_coverage_frontier(
 
     novelty : array-like of shape (n_samples,), default=None
         A second score, higher = more novel. The frontier is then that of all weighted
-        sums of both on a grid of directions.
+        sums of both on a grid of 181 directions.
 
     max_fpr : float in [0, 1], default=1.0
         Largest share of OOD samples to accept.
@@ -70,9 +69,6 @@ def risk_coverage_frontier(
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix, including those that occur in `y_pred`
         only. None takes the sorted labels of the ID samples, true and predicted.
-
-    n_directions : int >= 2, default=181
-        Number of directions for two scores, from the risk alone to the novelty alone.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -112,7 +108,6 @@ def risk_coverage_frontier(
     return curves.risk_coverage_frontier(
         *samples,
         max_fpr=max_fpr,
-        n_directions=n_directions,
         sample_weight=sample_weight,
     )
 
@@ -128,7 +123,6 @@ def oscr_score(
     ood_label: Label = "auto",
     loss: Literal["zero_one"] | ArrayLike = "zero_one",
     labels: ArrayLike | None = None,
-    n_directions: int = 181,
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Compute the area under correct classification against accepted OOD samples.
@@ -149,7 +143,7 @@ def oscr_score(
 
     novelty : array-like of shape (n_samples,), default=None
         A second score, higher = more novel. The value is then that of the best
-        direction: the largest area over the weighted sums of both on a grid.
+        direction: the largest area over the weighted sums of both on a grid of 181.
 
     definition : {"dhamija", "franc"}, default="dhamija"
         "dhamija" takes the share of **all** ID samples that are accepted and correct,
@@ -168,9 +162,6 @@ def oscr_score(
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the cost matrix, including those that occur in `y_pred`
         only. None takes the sorted labels of the ID samples, true and predicted.
-
-    n_directions : int >= 2, default=181
-        Number of directions for two scores, from the risk alone to the novelty alone.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -203,7 +194,7 @@ def oscr_score(
     1.0
     """
     samples = ood_samples(y_true, y_pred, uncertainty, novelty, ood_label, loss, labels)
-    options = {"n_directions": n_directions, "sample_weight": sample_weight}
+    options = {"sample_weight": sample_weight}
     return curves.oscr_score(*samples, definition=definition, **options)
 
 
@@ -221,7 +212,6 @@ def selective_risk_at_tpr_fpr_score(
     labels: ArrayLike | None = None,
     randomize: bool = False,
     infeasible: float = float("nan"),
-    n_directions: int = 181,
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Compute the lowest selective risk under bounds on TPR and FPR.
@@ -273,9 +263,6 @@ def selective_risk_at_tpr_fpr_score(
         number, such as the largest loss, lets a search rank a candidate that misses the
         bounds on one validation part only.
 
-    n_directions : int >= 2, default=181
-        Number of directions for two scores, from the risk alone to the novelty alone.
-
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
 
@@ -316,7 +303,7 @@ def selective_risk_at_tpr_fpr_score(
     bounds = {name: check_bound(value, name) for name, value in bounds.items()}
     samples = ood_samples(y_true, y_pred, uncertainty, novelty, ood_label, loss, labels)
     options = {**bounds, "randomize": randomize, "sample_weight": sample_weight}
-    return _tuned_risk(*samples, infeasible, n_directions, options)
+    return _tuned_risk(*samples, infeasible, options)
 
 
 @of_arrays
@@ -326,22 +313,21 @@ def selective_risk_at_precision_recall_score(
     uncertainty: ArrayLike,
     *,
     novelty: ArrayLike | None = None,
+    min_tpr: float,
     min_precision: float,
-    min_recall: float,
     ood_prior: float,
     ood_label: Label = "auto",
     loss: TaskLossLike = "zero_one",
     labels: ArrayLike | None = None,
     randomize: bool = False,
     infeasible: float = float("nan"),
-    n_directions: int = 181,
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Compute the lowest selective risk under bounds on precision and recall.
 
     Lower is better. The risk of the best threshold that accepts at least the share
-    `min_recall` of the ID samples, where at least the share `min_precision` of what it
-    accepts is ID (FPP23, problem 14).
+    `min_tpr` of the ID samples, their recall, where at least the share `min_precision`
+    of what it accepts is ID (FPP23, problem 14).
 
     Parameters
     ----------
@@ -358,11 +344,11 @@ def selective_risk_at_precision_recall_score(
         A second score, higher = more novel. `uncertainty` is then the risk score, and
         both are combined by :func:`~sklearn_reject.selection.tune_double_score`.
 
+    min_tpr : float in ]0, 1]
+        Least share of ID samples to accept.
+
     min_precision : float in ]0, 1]
         Smallest share of ID samples among the accepted ones.
-
-    min_recall : float in ]0, 1]
-        Least share of ID samples to accept.
 
     ood_prior : float in [0, 1[
         Share of OOD samples that the precision is for. The share in the sample does not
@@ -390,9 +376,6 @@ def selective_risk_at_precision_recall_score(
         Value to return if no rule meets both bounds. NaN comes with a warning; a
         number, such as the largest loss, lets a search rank a candidate that misses the
         bounds on one validation part only.
-
-    n_directions : int >= 2, default=181
-        Number of directions for two scores, from the risk alone to the novelty alone.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -429,18 +412,18 @@ def selective_risk_at_precision_recall_score(
     ...     y_true,
     ...     y_pred,
     ...     [0.1, 0.2, 0.3, 0.4, 0.5, 0.6],
+    ...     min_tpr=0.7,
     ...     min_precision=0.8,
-    ...     min_recall=0.7,
     ...     ood_prior=0.25,
     ... )
     0.25
     """
-    bounds = {"min_precision": min_precision, "min_recall": min_recall}
+    bounds = {"min_tpr": min_tpr, "min_precision": min_precision}
     bounds = {name: check_bound(value, name) for name, value in bounds.items()}
     bounds["ood_prior"] = curves.check_ood_prior(ood_prior)
     samples = ood_samples(y_true, y_pred, uncertainty, novelty, ood_label, loss, labels)
     options = {**bounds, "randomize": randomize, "sample_weight": sample_weight}
-    return _tuned_risk(*samples, infeasible, n_directions, options)
+    return _tuned_risk(*samples, infeasible, options)
 
 
 def check_bound(value, name):
@@ -448,7 +431,7 @@ def check_bound(value, name):
     return check_number(value, name, high=1.0, open_low=name != "max_fpr")
 
 
-def _tuned_risk(scores, losses, is_ood, infeasible, n_directions, options):
+def _tuned_risk(scores, losses, is_ood, infeasible, options):
     """Return the risk of the best rule of one score or two, or what stands for none."""
     if not np.isnan(infeasible):
         check_number(infeasible, "infeasible")
@@ -459,7 +442,6 @@ def _tuned_risk(scores, losses, is_ood, infeasible, n_directions, options):
         if scores.ndim == 1:
             rule = tune_single_score(scores, losses, is_ood, **options)
         else:
-            options["n_directions"] = n_directions
             rule = tune_double_score(*scores.T, losses, is_ood, **options)
     except InfeasibleTargetError as error:
         if not np.isnan(infeasible):

@@ -64,7 +64,7 @@ _AREA = {"normalize": None, **_JUDGED}
 _OOD = {"ood_label": "auto"}
 _RISK = {**_OOD, **_JUDGED, "infeasible": float("nan")}
 _TPR_FPR = {"min_tpr": _NEEDED, "max_fpr": _NEEDED, **_RISK}
-_PRECISION = {"min_precision": _NEEDED, "min_recall": _NEEDED, "ood_prior": _NEEDED}
+_PRECISION = {"min_tpr": _NEEDED, "min_precision": _NEEDED, "ood_prior": _NEEDED}
 _SETS = {"loss": "f1", "beta": 1.0, "zero_division": 0.0}
 _AVERAGE = {"average": "samples", "pos_label": None}
 
@@ -111,8 +111,9 @@ _REQUESTS = {
     by_sets: {"groups": True},
 }
 _CHECKS = {
-    **dict.fromkeys(("coverage", "tpr", "min_tpr", "max_fpr"), check_bound),
-    **dict.fromkeys(("min_precision", "min_recall"), check_bound),
+    **dict.fromkeys(
+        ("coverage", "tpr", "min_tpr", "max_fpr", "min_precision"), check_bound
+    ),
     **dict.fromkeys(("risk", "reject_cost"), check_number),
     "ood_prior": lambda value, _: check_ood_prior(value),
     "interpolation": partial(check_option, options=("mean", "trapezoid")),
@@ -177,7 +178,7 @@ def get_selective_scorer(name: str, /, **params: Any) -> Callable[..., float]:
                                               `ood_label`, `loss`, `labels`,
                                               `infeasible`
     "neg_selective_risk_at_precision_recall"  |at_precision_recall|:
-                                              `min_precision`, `min_recall`,
+                                              `min_tpr`, `min_precision`,
                                               `ood_prior` (needed), `ood_label`,
                                               `loss`, `labels`, `infeasible`
     "oscr"                                    :func:`oscr_score`: `definition`,

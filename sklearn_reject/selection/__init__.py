@@ -12,7 +12,7 @@ from sklearn_reject.selection._certify_double import (
     OODCertificate,
     certify_double_score,
 )
-from sklearn_reject.selection._certify_levels import check_levels, rates_to_certify
+from sklearn_reject.selection._certify_levels import Levels, rates_to_certify
 from sklearn_reject.selection._deferral import solve_deferral
 from sklearn_reject.selection._deferral_rule import DeferralRule
 from sklearn_reject.selection._draws import keyed_draws, split_mix
@@ -26,7 +26,6 @@ from sklearn_reject.selection._ood_model import MODEL_PARAMETERS, check_model
 from sklearn_reject.selection._ood_rule import (
     DoubleScoreRule,
     SingleScoreRule,
-    likelihood_ratio_rule,
     precision_of,
 )
 from sklearn_reject.selection._partition import (
@@ -54,7 +53,10 @@ from sklearn_reject.selection._solve import (
 )
 from sklearn_reject.selection._solve_by_group import solve_by_group
 from sklearn_reject.selection._tail_rule import Tail, TailScoreRule, tune_tail_score
-from sklearn_reject.selection._two_scores import tune_double_score
+from sklearn_reject.selection._two_scores import (
+    find_double_score_rule,
+    tune_double_score,
+)
 
 __all__ = [
     "CoverageMonitor",

@@ -27,8 +27,10 @@ from sklearn_reject._validation import of_arrays
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
 from sklearn_reject.selection._bounds import BOUNDS, binomial_upper
 from sklearn_reject.selection._certify import check_confidence_level, choose_bound
-from sklearn_reject.selection._certify_levels import check_levels, refuse_few_samples
-from sklearn_reject.selection._ood_rule import DoubleScoreRule, precision_of, snap_sums
+from sklearn_reject.selection._certify_levels import Levels, refuse_few_samples
+from sklearn_reject.selection._ood_model import check_model
+from sklearn_reject.selection._ood_problem import check_wild_share
+from sklearn_reject.selection._ood_rule import DoubleScoreRule, snap_sums
 from sklearn_reject.selection._rule import check_draws
 
 # By how much, relatively, an attainable rate is reported on the safe side.
@@ -111,7 +113,6 @@ def certify_double_score(
     max_fpr: float | None = None,
     max_risk: float | None = None,
     min_precision: float | None = None,
-    min_recall: float | None = None,
     ood_prior: float | None = None,
     wild_share: float | None = None,
     bound: Literal["auto", "binomial", "hoeffding_bentkus"] = "auto",
@@ -127,7 +128,7 @@ def certify_double_score(
     jointly, except with a probability of at most 1 - `confidence_level` over the draw
     of the calibration sample: that one of TPR, FPR and risk is missed, whichever, is no
     more likely than that. A precision is certified by the FPR that implies it at
-    `min_recall`.
+    `min_tpr`.
 
     Parameters
     ----------
@@ -150,8 +151,7 @@ def certify_double_score(
     confidence_level : float in ]0, 1[
         Probability with which all bounds are to hold jointly for the population.
 
-    min_tpr, max_fpr, max_risk, min_precision, min_recall, ood_prior : float, \
-            default=None
+    min_tpr, max_fpr, max_risk, min_precision, ood_prior : float, default=None
         Bounds as in :func:`tune_double_score`.
 
     wild_share : float in ]0, 1], default=None
@@ -211,17 +211,17 @@ def certify_double_score(
     >>> certificate.min_tpr, certificate.max_fpr, certificate.n_accepted_id
     (0.6, 0.2, 476)
     """
-    levels = check_levels(
+    model = check_model(
+        min_tpr=min_tpr,
+        max_fpr=max_fpr,
+        max_risk=max_risk,
+        min_precision=min_precision,
+        ood_prior=ood_prior,
+    )
+    levels = Levels(
+        model,
+        check_wild_share(wild_share),
         check_confidence_level(confidence_level),
-        {
-            "min_tpr": min_tpr,
-            "max_fpr": max_fpr,
-            "max_risk": max_risk,
-            "min_precision": min_precision,
-            "min_recall": min_recall,
-            "ood_prior": ood_prior,
-        },
-        wild_share,
     )
     scores = snap_sums(rule, uncertainty_scores, novelty_scores)
     scores, losses, is_ood, _ = check_origin_samples(scores, losses, is_ood)
@@ -341,45 +341,38 @@ class _Calibration:
 
     def _infeasible_fpr(self, levels, rank):
         """Return the error of too many OOD samples up to an ID sample."""
-        model = levels.model
-        best = min(1.0, self._bound_fpr(levels, rank) * (1 + _SLACK))
-        shown = f"the smallest max_fpr that can be certified is {round_up(best)}"
-        if model.names_precision:
-            best = precision_of(levels.min_tpr, best, model.ood_prior) * (1 - _SLACK)
-            shown = (
-                f"the largest min_precision that can be certified is {round_down(best)}"
-            )
+        least = min(1.0, self._bound_fpr(levels, rank) * (1 + _SLACK))
         n_accepted, n_ood = self._count_ood(rank), len(self.of_ood)
-        reason = f"{n_accepted} of {n_ood} OOD samples are accepted, and {shown}"
-        return self._infeasible(levels, rank, model.ood_name, model.bound, best, reason)
+        reason = f"{n_accepted} of {n_ood} OOD samples are accepted"
+        return self._infeasible(levels, rank, levels.bound_of_fpr(least), reason)
 
     def _infeasible_risk(self, levels, rank, max_risk):
         """Return the error of too large losses up to an ID sample."""
-        mean, best = self.losses[:rank].mean(), max_risk * (1 + _SLACK)
-        reason = (
-            f"the mean loss of the accepted ID samples is {mean:.3g}, and the smallest "
-            f"max_risk that can be certified is {round_up(best)}"
-        )
-        return self._infeasible(levels, rank, "max_risk", levels.max_risk, best, reason)
+        mean = self.losses[:rank].mean()
+        reason = f"the mean loss of the accepted ID samples is {mean:.3g}"
+        return self._infeasible(levels, rank, max_risk * (1 + _SLACK), reason)
 
-    def _infeasible(self, levels, rank, name, bound, best, reason):
+    def _infeasible(self, levels, rank, best, reason):
         """Return an error that says how far either bound can be relaxed to.
 
         `best` is what can be certified of the bound beside that on the TPR.
         """
-        asked, tpr_name = f"{name}={bound:g}", levels.model.tpr_name
+        name, asked = levels.model.name, levels.model.asked
+        shown = f"smallest {name} that can be certified is {round_up(best)}"
+        if levels.model.bounds_precision:
+            shown = f"largest {name} that can be certified is {round_down(best)}"
         most = self._largest_tpr(levels, rank)
         attainable, what = {name: best}, name
-        beside = f"No {tpr_name} can be certified together with {asked}"
+        beside = f"No min_tpr can be certified together with {asked}"
         if not np.isnan(most):
-            attainable, what = {tpr_name: most, name: best}, "one of the bounds"
+            attainable, what = {"min_tpr": most, name: best}, "one of the bounds"
             beside = (
-                f"Together with {asked}, the largest {tpr_name} that can be certified "
-                f"is {round_down(most)}"
+                f"Together with {asked}, the largest min_tpr that can be certified is "
+                f"{round_down(most)}"
             )
         return InfeasibleTargetError(
-            f"{asked} cannot be certified together with "
-            f"{tpr_name}={levels.min_tpr:g}: {reason}. {beside}",
+            f"{asked} cannot be certified together with min_tpr={levels.min_tpr:g}: "
+            f"{reason}, and the {shown}. {beside}",
             f"Relax {what} up to this value, use more samples, or use a lower "
             "confidence.",
             attainable,
@@ -417,15 +410,14 @@ class _Calibration:
 
 def _infeasible_tpr(levels, of_id):
     """Return the error of too many ID samples of infinite score."""
-    share, name = np.mean(of_id == np.inf), levels.model.tpr_name
-    n_finite = np.count_nonzero(of_id < np.inf)
+    share, n_finite = np.mean(of_id == np.inf), np.count_nonzero(of_id < np.inf)
     attainable = {}
     if n_finite:
         rate = beta.ppf(levels.delta, n_finite, len(of_id) + 1 - n_finite)
-        attainable[name] = float(rate) * (1 - _SLACK)
+        attainable["min_tpr"] = float(rate) * (1 - _SLACK)
     return InfeasibleTargetError(
-        f"{name}={levels.min_tpr:g} cannot be certified: {share:.3g} of the ID "
+        f"min_tpr={levels.min_tpr:g} cannot be certified: {share:.3g} of the ID "
         "samples have infinite novelty and are rejected by every rule",
-        f"Lower {name}, or use another novelty_score.",
+        "Lower min_tpr, or use another novelty_score.",
         attainable,
     )

@@ -10,17 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import beta, binom
 
-from sklearn_reject._validation import check_number
 from sklearn_reject.exceptions import InfeasibleTargetError
-from sklearn_reject.selection._ood_model import (
-    MODEL_PARAMETERS,
-    CostModel,
-    RiskBoundedModel,
-    check_model,
-)
-from sklearn_reject.selection._ood_problem import check_wild_share
+from sklearn_reject.selection._ood_model import BoundedModel, check_ood
 from sklearn_reject.selection._ood_rule import precision_of
-from sklearn_reject.selection._ood_solve import refuse_without_ood
 
 # Chance that a bound is certified with a rule whose true rates are those tuned with.
 _POWER = 0.95
@@ -36,7 +28,7 @@ class Levels:
     `wild_share` of the samples flagged as OOD are so, the others ID.
     """
 
-    model: object
+    model: BoundedModel
     wild_share: float
     confidence_level: float
 
@@ -48,7 +40,7 @@ class Levels:
     @property
     def max_risk(self):
         """Largest risk; infinite where it is found, and not asked for."""
-        return getattr(self.model, "max_risk", math.inf)
+        return self.model.bound if self.finds_fpr else math.inf
 
     @property
     def max_fpr(self):
@@ -59,7 +51,7 @@ class Levels:
     @property
     def finds_fpr(self):
         """Whether a bound on the FPR is found, and not asked for."""
-        return isinstance(self.model, RiskBoundedModel)
+        return not self.model.minimizes_risk
 
     @property
     def delta(self):
@@ -83,6 +75,13 @@ class Levels:
         """Return the FPR where a share of the flagged samples is accepted."""
         return max(0.0, (rate - (1 - self.wild_share) * tpr) / self.wild_share)
 
+    def bound_of_fpr(self, fpr):
+        """Return an FPR that is certified, or the precision that it implies."""
+        if not self.model.bounds_precision:
+            return fpr
+        precision = precision_of(self.min_tpr, fpr, self.model.ood_prior)
+        return precision * (1 - _SLACK)
+
     def most_ood(self, n_ood):
         """Return the most OOD samples whose acceptance certifies the FPR, or -1."""
         return most_successes(n_ood, self.largest_rate(self.min_tpr), self.delta)
@@ -94,28 +93,7 @@ def most_successes(n_trials, share, delta):
     return count if binom.cdf(count, n_trials, share) <= delta else count - 1
 
 
-def check_levels(confidence_level, bounds, wild_share):
-    """Return what to certify, from the parameters of a model as a dict."""
-    model, _ = check_model(**{name: bounds.get(name) for name in MODEL_PARAMETERS})
-    if isinstance(model, CostModel):
-        raise ValueError(
-            f"costs={bounds['costs']!r} are not bounds and cannot be certified. Pass "
-            "min_tpr and max_fpr, min_tpr and max_risk, or min_precision, min_recall "
-            "and ood_prior."
-        )
-    return Levels(model, check_wild_share(wild_share), confidence_level)
-
-
-def rates_to_certify(
-    n_id,
-    n_ood,
-    confidence_level,
-    bounds,
-    *,
-    wild_share=None,
-    bound="binomial",
-    max_loss=1.0,
-):
+def rates_to_certify(levels, n_id, n_ood, *, bound="binomial", max_loss=1.0):
     """Return rates, as dicts, that make it likely that the bounds can be certified.
 
     To tune with these, rather than with the bounds, finds the direction that serves the
@@ -123,14 +101,11 @@ def rates_to_certify(
     sample to be larger than it is on the tuning sample; the second are just enough.
     `bound` and `max_loss` are those of the risk, where that has a bound.
     """
-    levels = check_levels(confidence_level, bounds, wild_share)
-    if max_loss is not None:
-        check_number(max_loss, "max_loss", open_low=True)
-    refuse_few_samples(levels, n_id, n_ood, max_loss or 1.0)
+    refuse_few_samples(levels, n_id, n_ood, max_loss)
     rank = levels.rank(n_id)
     min_tpr = rank / n_id
     if levels.finds_fpr:
-        risks = _risks_to_certify(levels, rank - 1, bound, max_loss or 1.0)
+        risks = _risks_to_certify(levels, rank - 1, bound, max_loss)
         return [{"min_tpr": min_tpr, "max_risk": risk} for risk in risks]
     if levels.max_fpr is None:
         return [{"min_tpr": min_tpr, "max_fpr": None}]
@@ -158,34 +133,27 @@ def _risks_to_certify(levels, n_accepted, bound, max_loss):
 def refuse_few_samples(levels, n_id, n_ood, max_loss):
     """Raise where nothing that the samples could hold would certify the bounds."""
     model, delta = levels.model, levels.delta
-    wanted = f"{model.tpr_name}={levels.min_tpr:g}"
-    if levels.rank(n_id) > n_id:
+    wanted = f"min_tpr={levels.min_tpr:g}"
+    rank = levels.rank(n_id)
+    if rank > n_id:
         raise InfeasibleTargetError(
             f"{n_id} ID samples cannot certify {wanted}, even if all are accepted: "
             f"{_count(levels.min_tpr, delta)} are needed",
-            f"Use more samples, a lower {model.tpr_name}, or a lower confidence.",
-            _most_tpr(levels, n_id),
+            "Use more samples, a lower min_tpr, or a lower confidence.",
+            # What all of them certify.
+            {"min_tpr": delta ** (1 / n_id) * (1 - _SLACK)} if n_id else None,
         )
     if levels.finds_fpr:
-        if not n_ood:
-            refuse_without_ood(model)
-        _refuse_few_accepted(levels, levels.rank(n_id) - 1, max_loss)
+        check_ood(model, n_ood)
+        _refuse_few_accepted(levels, rank - 1, max_loss)
     if levels.max_fpr is not None and levels.most_ood(n_ood) < 0:
         rate = levels.largest_rate(levels.min_tpr)
         raise InfeasibleTargetError(
-            f"{n_ood} OOD samples cannot certify {model.ood_name}={model.bound:g} "
-            f"together with {wanted}, even if none is accepted: "
-            f"{_count(1 - rate, delta)} are needed",
-            f"Use more samples, relax {model.ood_name}, or use a lower confidence.",
+            f"{n_ood} OOD samples cannot certify {model.asked} together with {wanted}, "
+            f"even if none is accepted: {_count(1 - rate, delta)} are needed",
+            f"Use more samples, relax {model.name}, or use a lower confidence.",
             _least_fpr(levels, n_ood),
         )
-
-
-def _most_tpr(levels, n_id):
-    """Return the TPR that so many ID samples certify, all accepted."""
-    if not n_id:
-        return {}
-    return {levels.model.tpr_name: levels.delta ** (1 / n_id) * (1 - _SLACK)}
 
 
 def _least_fpr(levels, n_ood):
@@ -194,31 +162,24 @@ def _least_fpr(levels, n_ood):
         return {}
     rate = min(1.0, (1 - levels.delta ** (1 / n_ood)) * (1 + _SLACK))
     fpr = levels.fpr_of_rate(rate, levels.min_tpr)
-    if not levels.model.names_precision:
-        return {"max_fpr": fpr}
-    precision = precision_of(levels.min_tpr, fpr, levels.model.ood_prior)
-    return {"min_precision": precision * (1 - _SLACK)}
+    return {levels.model.name: levels.bound_of_fpr(fpr)}
 
 
 def _refuse_few_accepted(levels, n_accepted, max_loss):
     share = levels.max_risk / max_loss
     if share >= 1 or (1 - share) ** n_accepted <= levels.delta:
         return
+    attainable = {}
+    if n_accepted:  # what is certified of these without any loss
+        least = 1 - levels.delta ** (1 / n_accepted)
+        attainable["max_risk"] = least * max_loss * (1 + _SLACK)
     raise InfeasibleTargetError(
-        f"{n_accepted} accepted ID samples cannot certify "
-        f"max_risk={levels.max_risk:g} together with min_tpr={levels.min_tpr:g}, even "
-        f"without any loss: {_count(1 - share, levels.delta)} are needed",
+        f"{n_accepted} accepted ID samples cannot certify {levels.model.asked} "
+        f"together with min_tpr={levels.min_tpr:g}, even without any loss: "
+        f"{_count(1 - share, levels.delta)} are needed",
         "Use more samples, raise max_risk, or use a lower confidence.",
-        _least_risk(levels, n_accepted, max_loss),
+        attainable,
     )
-
-
-def _least_risk(levels, n_accepted, max_loss):
-    """Return the risk that so many accepted samples certify, none of any loss."""
-    if not n_accepted:
-        return {}
-    share = 1 - levels.delta ** (1 / n_accepted)
-    return {"max_risk": share * max_loss * (1 + _SLACK)}
 
 
 def _count(share, delta):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,10 +13,9 @@ from sklearn_reject._curves import (
     group_origins_validated,
 )
 from sklearn_reject._validation import check_option, of_arrays
-from sklearn_reject.selection._ood_model import check_model
+from sklearn_reject.selection._ood_model import check_model, solve_model
 from sklearn_reject.selection._ood_problem import check_wild_share
-from sklearn_reject.selection._ood_rule import SingleScoreRule, standard_error_of_risk
-from sklearn_reject.selection._ood_solve import check_risk_tolerance, find_best_rule
+from sklearn_reject.selection._ood_rule import SingleScoreRule
 
 
 @of_arrays
@@ -30,21 +28,18 @@ def tune_single_score(
     max_fpr: float | None = None,
     max_risk: float | None = None,
     min_precision: float | None = None,
-    min_recall: float | None = None,
     costs: tuple[float, float, float] | None = None,
     ood_prior: float | None = None,
-    risk_tolerance: float | Literal["standard_error"] = 0.0,
     wild_share: float | None = None,
     randomize: bool = True,
     sample_weight: ArrayLike | None = None,
 ) -> SingleScoreRule:
     """Find the best threshold of one score for ID and OOD samples.
 
-    Solves one of four models (FPP23): least selective risk at a bounded TPR and FPR,
-    least FPR at a bounded TPR and risk, least selective risk at a bounded precision and
-    recall, or least expected cost. All
-    thresholds are compared. Of equally good ones the one of the largest TPR is taken,
-    then of the smallest FPR.
+    Solves one of four models (FPP23): least selective risk at a bounded TPR and FPR, or
+    at a bounded TPR and precision, least FPR at a bounded TPR and risk, or least
+    expected cost. All thresholds are compared. Of equally good ones the one of the
+    largest TPR is taken, then of the smallest FPR.
 
     Parameters
     ----------
@@ -61,7 +56,7 @@ def tune_single_score(
         an error.
 
     min_tpr : float in ]0, 1], default=None
-        Least share of the ID samples to accept.
+        Least share of the ID samples to accept (the recall of ID samples).
 
     max_fpr : float in [0, 1], default=None
         Largest share of the OOD samples to accept, in addition to `min_tpr`. None for
@@ -72,11 +67,8 @@ def tune_single_score(
         instead of `max_fpr`. The rule with the lowest FPR is then found.
 
     min_precision : float in ]0, 1], default=None
-        Smallest share of ID samples among the accepted ones. Needs `min_recall` and
-        `ood_prior`.
-
-    min_recall : float in ]0, 1], default=None
-        Smallest share of the ID samples to accept, in addition to `min_precision`.
+        Smallest share of ID samples among the accepted ones, in addition to `min_tpr`
+        and instead of `max_fpr`. Needs `ood_prior`.
 
     costs : tuple of three floats >= 0, default=None
         Cost of rejecting an ID sample, of accepting an OOD sample and of rejecting one,
@@ -85,15 +77,6 @@ def tune_single_score(
     ood_prior : float in [0, 1[, default=None
         Share of OOD samples in production, which may differ from that in the tuning
         sample.
-
-    risk_tolerance : float >= 0 or "standard_error", default=0.0
-        Of the rules whose risk exceeds the lowest one by at most this value, in units
-        of the loss, the one with the lowest FPR is taken (or with the largest
-        precision, if that is bounded); of equal ones that with the largest TPR. Zero
-        takes the rule with the lowest risk. "standard_error" is the standard error of
-        the mean loss of the samples that this rule accepts, with the effective number
-        of samples if there are weights. Not used with costs, with `max_risk` and
-        without OOD samples.
 
     wild_share : float in ]0, 1], default=None
         Share of OOD samples among those flagged by `is_ood`, where these are a wild
@@ -133,16 +116,14 @@ def tune_single_score(
     >>> rule.threshold, rule.tpr, rule.fpr, round(rule.selective_risk, 3)
     (0.4, 0.75, 0.5, 0.333)
     """
-    model, ood_prior = check_model(
+    model = check_model(
         min_tpr=min_tpr,
         max_fpr=max_fpr,
         max_risk=max_risk,
         min_precision=min_precision,
-        min_recall=min_recall,
         costs=costs,
         ood_prior=ood_prior,
     )
-    tolerance = check_risk_tolerance(risk_tolerance, model)
     share = check_wild_share(wild_share)
     check_option(randomize, "randomize", (True, False))
     sample = check_origin_samples(scores, losses, is_ood, sample_weight)
@@ -155,7 +136,10 @@ def tune_single_score(
     sizes = groups.id_weights, groups.ood_weights, groups.losses
     sizes = np.array([np.append(0.0, part[finite]) for part in sizes])
 
-    def search(problem):
+    totals = groups.total_id, groups.total_ood
+
+    def solve(problem):
+        problem = problem.of_mixture(share, *totals)
         cut = find_best_cut(problem, after, sizes, randomize)
         if cut is None:
             return None
@@ -166,21 +150,11 @@ def tune_single_score(
             # The largest score seen would reject larger ones to come.
             threshold = float("inf")
         rule = SingleScoreRule(
-            threshold=threshold, proba_at_threshold=proba, ood_prior=ood_prior
+            threshold=threshold, proba_at_threshold=proba, ood_prior=model.ood_prior
         )
         return rule.measure(*sample[:3], sample_weight=sample[3], wild_share=wild_share)
 
-    return find_best_rule(
-        model,
-        (groups.total_id, groups.total_ood),
-        search,
-        search_all=search,
-        tolerance=tolerance,
-        wild_share=share,
-        standard_error=lambda rule: standard_error_of_risk(
-            rule, sample[:1], *sample[1:]
-        ),
-    )
+    return solve_model(model, totals, solve, solve)
 
 
 @dataclass(frozen=True)
@@ -188,7 +162,7 @@ class Cut:
     """What a rule accepts up to a share of the group `index`, and how good that is.
 
     `threshold` is the score of that group, and `weights` are those of risk and novelty,
-    the former 1, 0 or -1, where they are known.
+    the former 1 or 0, where they are known.
     """
 
     price: float
@@ -210,9 +184,11 @@ class Cut:
         slack = RELATIVE_TOLERANCE * other.ood_weight
         if abs(self.ood_weight - other.ood_weight) > slack:
             return self.ood_weight < other.ood_weight
-        # Pairs that increase with the angle.
-        mine, theirs = ((-r, r * g) for r, g in (self.weights, other.weights))
-        return mine < theirs
+        # A pair that increases with the angle.
+        return (-self.weights[0], self.weights[1]) < (
+            -other.weights[0],
+            other.weights[1],
+        )
 
 
 def may_match(cut, problem, id_weight, ood_weight, loss):

@@ -1,5 +1,7 @@
 """The rejection models with out-of-distribution samples, and their bounds."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,15 +17,8 @@ MODEL_PARAMETERS = (
     "max_fpr",
     "max_risk",
     "min_precision",
-    "min_recall",
     "costs",
     "ood_prior",
-)
-
-
-_MODELS = (
-    "min_tpr (with max_fpr, with max_risk or with neither), min_precision with "
-    "min_recall and ood_prior, or costs with ood_prior"
 )
 
 
@@ -31,48 +26,86 @@ _MODELS = (
 _ROUNDING = float(2 * np.finfo(np.float64).eps)
 
 
+# What is bounded, and what to do about what needs OOD samples without any.
+_QUANTITIES = {
+    "min_tpr": "TPR",
+    "max_fpr": "FPR",
+    "max_risk": "risk",
+    "min_precision": "precision",
+}
+_WITHOUT_OOD = {
+    "max_fpr": "leave max_fpr=None",
+    "max_risk": "use SelectiveClassifier(target_risk=...)",
+    "min_precision": "set ood_prior=0",
+    "costs": "set ood_prior=0",
+}
+
+
 @dataclass(frozen=True)
 class BoundedModel:
-    """Minimize the selective risk under a bound on the TPR and one that limits OOD.
+    """Bound the TPR and, by the `name` of its parameter, maybe something beside it.
 
-    The latter is FPR <= fpr_offset + fpr_per_tpr * TPR, which is a bound on the
-    precision where the offset is zero. The names are those that the user calls the
-    bounds by.
+    The FPR is minimized where the risk is bounded, otherwise the selective risk.
     """
 
-    tpr_name: str
-    ood_name: str
     min_tpr: float
+    name: str | None
     bound: float | None
-    fpr_offset: float
-    fpr_per_tpr: float
-    ood_prior: float | None = None
+    ood_prior: float | None
+
+    @property
+    def minimizes_risk(self):
+        """Whether the selective risk is minimized."""
+        return self.name != "max_risk"
+
+    @property
+    def bounds_precision(self):
+        """Whether the OOD samples are limited by a precision."""
+        return self.name == "min_precision"
+
+    @property
+    def asked(self):
+        """The bound beside that on the TPR, as it was asked for."""
+        return f"{self.name}={self.bound:g}"
 
     @property
     def needs_ood(self):
-        """Which parameter needs OOD samples, and what to do without; None if none."""
-        if self.fpr_offset >= 1:
-            return None
-        way_out = "set ood_prior=0" if self.names_precision else "leave max_fpr=None"
-        return f"{self.ood_name}={self.bound:g}", way_out
+        """Which parameter needs OOD samples, None where none does."""
+        has_bound = not self.minimizes_risk or self._line_of_fpr()[0] < 1
+        return self.name if has_bound else None
 
-    @property
-    def names_precision(self):
-        """Whether the OOD samples are limited by a precision."""
-        return self.ood_name == "min_precision"
+    def _line_of_fpr(self):
+        """Return offset and slope of the largest FPR allowed as the TPR grows."""
+        if self.name == "max_fpr":
+            return self.bound, 0.0
+        if self.bounds_precision and self.ood_prior > 0:
+            # Near one, rounding of the precision matters beside what is left of it.
+            rest = 1 - self.bound + _ROUNDING if self.bound < 1 else 0.0
+            return 0.0, (1 - self.ood_prior) * rest / (self.ood_prior * self.bound)
+        return np.inf, 0.0
 
     def max_fpr_at(self, tpr):
         """Return the largest FPR allowed beside a TPR, infinite where all are."""
-        return self.fpr_offset + self.fpr_per_tpr * tpr
+        offset, slope = self._line_of_fpr()
+        return offset + slope * tpr
 
     def problem(self, total_id, total_ood):
         """Return the problem for a sample of these weights."""
+        min_id = self.min_tpr * total_id
+        if not self.minimizes_risk:
+            return OODProblem(
+                ood_price=1.0 / total_ood,
+                min_id=min_id,
+                max_loss=0.0,
+                loss_per_id=self.bound,
+            )
+        offset, slope = self._line_of_fpr()
         return OODProblem(
             loss_price=1.0,
             is_mean=True,
-            min_id=self.min_tpr * total_id,
-            max_ood=self.fpr_offset * total_ood if total_ood else np.inf,
-            ood_per_id=self.fpr_per_tpr * total_ood / total_id,
+            min_id=min_id,
+            max_ood=offset * total_ood if total_ood else np.inf,
+            ood_per_id=slope * total_ood / total_id,
         )
 
     def least_ood(self, total_id, total_ood, max_risk):
@@ -81,14 +114,14 @@ class BoundedModel:
             self.problem(total_id, total_ood),
             loss_price=0.0,
             ood_price=1.0,
-            is_mean=self.names_precision,
+            is_mean=self.bounds_precision,
             max_loss=0.0,
             loss_per_id=max_risk,
         )
 
     def accepts_less_ood(self, rule, other):
         """Tell whether the FPR of a rule is lower, or its precision higher."""
-        if self.names_precision:
+        if self.bounds_precision:
             return rule.fpr * other.tpr < other.fpr * rule.tpr
         return rule.fpr < other.fpr
 
@@ -99,125 +132,52 @@ class BoundedModel:
         or None.
         """
         problem = self.problem(total_id, total_ood)
-        most_id = solve(_most_id(problem))
-        least_ood = solve(
-            OODProblem(
-                ood_price=1.0, is_mean=self.names_precision, min_id=problem.min_id
+        most_id = solve(
+            replace(
+                problem,
+                loss_price=0.0,
+                id_price=-1.0,
+                ood_price=0.0,
+                is_mean=False,
+                min_id=0.0,
             )
         )
-        return self.infeasible_with(
-            tpr=most_id.tpr if most_id else np.nan,
-            fpr=least_ood.fpr if least_ood else np.nan,
-            precision=least_ood.precision if least_ood else np.nan,
+        price = "ood_price" if self.minimizes_risk else "loss_price"
+        is_mean = self.bounds_precision or not self.minimizes_risk
+        best = solve(OODProblem(**{price: 1.0}, is_mean=is_mean, min_id=problem.min_id))
+        what = {"max_risk": "selective_risk", "min_precision": "precision"}
+        value = getattr(best, what.get(self.name, "fpr")) if best else np.nan
+        return self._infeasible(most_id.tpr if most_id else np.nan, value)
+
+    def _infeasible(self, tpr, best):
+        """Return the error, with the largest TPR and the best of the other bound."""
+        wanted = asked = f"min_tpr={self.min_tpr:g}"
+        beside, attainable = "", {}
+        if tpr > 0:  # zero is no bound that could be asked for
+            attainable["min_tpr"] = tpr
+        if self.name is not None:
+            beside, asked = f" at {self.asked}", f"{wanted} and {self.asked}"
+            if not np.isnan(best):
+                # The FPR of a mixture may be out of range by chance.
+                clipped = float(np.clip(best, 0, 1))
+                attainable[self.name] = clipped if self.name == "max_fpr" else best
+        way_out = "Use scores"
+        if attainable:
+            what = (
+                "one of the bounds" if len(attainable) == 2 else next(iter(attainable))
+            )
+            way_out = f"Relax {what} up to this value, or use scores"
+        return InfeasibleTargetError(
+            f"No rule attains {asked} on these samples: "
+            f"{_describe('min_tpr', tpr, beside)}, "
+            f"{_describe(self.name or 'max_fpr', best, f' at {wanted}')}",
+            f"{way_out} that separate ID from OOD samples better.",
+            attainable,
         )
-
-    def infeasible_with(self, *, tpr, fpr, precision):
-        """Return the error that names the largest TPR, and the least FPR or so."""
-        best = precision if self.names_precision else fpr
-        return _infeasible(
-            self.tpr_name, self.min_tpr, tpr, self.ood_name, self.bound, best
-        )
-
-
-@dataclass(frozen=True)
-class RiskBoundedModel:
-    """Minimize the FPR under bounds on the TPR and on the selective risk."""
-
-    min_tpr: float
-    max_risk: float
-
-    tpr_name = "min_tpr"
-
-    def max_fpr_at(self, tpr):
-        """Return the largest FPR allowed: any."""
-        return np.inf
-
-    @property
-    def needs_ood(self):
-        """Which parameter needs OOD samples, and what to do without."""
-        return (
-            f"max_risk={self.max_risk:g}",
-            "use SelectiveClassifier(target_risk=...)",
-        )
-
-    def problem(self, total_id, total_ood):
-        """Return the problem for a sample of these weights."""
-        return OODProblem(
-            ood_price=1.0 / total_ood,
-            min_id=self.min_tpr * total_id,
-            max_loss=0.0,
-            loss_per_id=self.max_risk,
-        )
-
-    def infeasible(self, solve, total_id, total_ood):
-        """Return the error of bounds that cannot be met together; `solve` as above."""
-        problem = self.problem(total_id, total_ood)
-        most_id = solve(_most_id(problem))
-        least_risk = solve(
-            OODProblem(loss_price=1.0, is_mean=True, min_id=problem.min_id)
-        )
-        return _infeasible(
-            "min_tpr",
-            self.min_tpr,
-            most_id.tpr if most_id else np.nan,
-            "max_risk",
-            self.max_risk,
-            least_risk.selective_risk if least_risk else np.nan,
-        )
-
-
-def _most_id(problem):
-    """Return the problem of the largest TPR that the other bounds leave."""
-    return replace(
-        problem,
-        loss_price=0.0,
-        id_price=-1.0,
-        ood_price=0.0,
-        is_mean=False,
-        min_id=0.0,
-    )
-
-
-def _infeasible(tpr_name, min_tpr, most, name, bound, best):
-    """Return the error of a bound on the TPR, and of another one unless it is None.
-
-    `most` is the largest TPR where the other bound holds, and `best` the value of the
-    other parameter that can be met beside the TPR, NaN where there is no rule.
-    """
-    wanted = asked = f"{tpr_name}={min_tpr:g}"
-    beside, attainable = "", {}
-    if most > 0:  # zero is no bound that could be asked for
-        attainable[tpr_name] = most
-    if bound is not None:
-        beside = f" at {name}={bound:g}"
-        asked = f"{wanted} and {name}={bound:g}"
-        if not np.isnan(best):
-            # The FPR of a mixture may be out of range by chance.
-            attainable[name] = float(np.clip(best, 0, 1)) if name == "max_fpr" else best
-    way_out = "Use scores"
-    if attainable:
-        what = "one of the bounds" if len(attainable) == 2 else next(iter(attainable))
-        way_out = f"Relax {what} up to this value, or use scores"
-    return InfeasibleTargetError(
-        f"No rule attains {asked} on these samples: "
-        f"{_describe(tpr_name, most, beside)}, "
-        f"{_describe(name, best, f' at {wanted}')}",
-        f"{way_out} that separate ID from OOD samples better.",
-        attainable,
-    )
-
-
-# What the parameters bound.
-_QUANTITIES = {
-    "min_tpr": "TPR",
-    "min_recall": "recall",
-    "max_fpr": "FPR",
-    "max_risk": "risk",
-    "min_precision": "precision",
-}
 
 
 def _describe(name, value, beside):
+    """Return what can be met of a bound."""
     if np.isnan(value):
         return f"there is no rule at all{beside}"
     is_least = name.startswith("min")
@@ -237,10 +197,13 @@ class CostModel:
     costs: tuple
     ood_prior: float
 
+    minimizes_risk = False
+    asked = "costs"
+
     @property
     def needs_ood(self):
-        """Which parameter needs OOD samples, and what to do without; None if none."""
-        return ("costs", "set ood_prior=0") if self.ood_prior > 0 else None
+        """Which parameter needs OOD samples, None where none does."""
+        return "costs" if self.ood_prior > 0 else None
 
     def problem(self, total_id, total_ood):
         """Return the problem for a sample of these weights."""
@@ -254,84 +217,83 @@ class CostModel:
         )
 
 
+def check_ood(model, total_ood):
+    """Raise where a model needs OOD samples, and there are none."""
+    if model.needs_ood is not None and not total_ood:
+        raise ValueError(
+            f"is_ood is False for all samples (of positive weight), and {model.asked} "
+            "needs OOD samples to know the FPR. Add some, or "
+            f"{_WITHOUT_OOD[model.needs_ood]}."
+        )
+
+
+def solve_model(model, totals, solve, solve_exactly):
+    """Return the best rule of a model on a sample of some ID and OOD weight.
+
+    Both functions map a problem to a rule or None; the latter says what can be had.
+    """
+    check_ood(model, totals[1])
+    rule = solve(model.problem(*totals))
+    if rule is None:
+        raise model.infeasible(solve_exactly, *totals)
+    return rule
+
+
 def check_model(
     *,
     min_tpr=None,
     max_fpr=None,
     max_risk=None,
     min_precision=None,
-    min_recall=None,
     costs=None,
     ood_prior=None,
 ):
-    """Return the model that the parameters ask for, and the prior or None."""
+    """Return the model that the parameters ask for."""
     if ood_prior is not None:
         ood_prior = check_ood_prior(ood_prior)
-    given = {
-        "tpr": any(bound is not None for bound in (min_tpr, max_fpr, max_risk)),
-        "precision": min_precision is not None or min_recall is not None,
-        "costs": costs is not None,
-    }
-    if sum(given.values()) != 1:
-        what = "more than one" if any(given.values()) else "none"
+    others = {"max_fpr": max_fpr, "max_risk": max_risk, "min_precision": min_precision}
+    others = {name: bound for name, bound in others.items() if bound is not None}
+    is_bounded = min_tpr is not None or bool(others)
+    if is_bounded == (costs is not None):
+        what = "more than one" if is_bounded else "none"
         raise ValueError(
-            f"Exactly one target must be given, got {what}. Pass {_MODELS}."
+            f"Exactly one target must be given, got {what}. Pass min_tpr (with "
+            "max_fpr, with max_risk, with min_precision and ood_prior, or alone), or "
+            "costs with ood_prior."
         )
-    if given["tpr"]:
-        return _tpr_model(min_tpr, max_fpr, max_risk), ood_prior
-    if ood_prior is None:
+    if ood_prior is None and (costs is not None or min_precision is not None):
         raise ValueError(
-            "ood_prior is needed with min_precision, min_recall and costs, got None. "
-            "Pass the share of OOD samples that you expect in production."
+            "ood_prior is needed with min_precision and costs, got None. Pass the "
+            "share of OOD samples that you expect in production."
         )
-    if given["costs"]:
-        return CostModel(check_costs(costs), ood_prior), ood_prior
-    return _precision_model(min_precision, min_recall, ood_prior), ood_prior
+    if costs is not None:
+        return CostModel(check_costs(costs), ood_prior)
+    if len(others) > 1:
+        given = " and ".join(f"{name}={bound!r}" for name, bound in others.items())
+        raise ValueError(
+            f"{given} exclude each other. Pass one of max_fpr, max_risk and "
+            "min_precision beside min_tpr."
+        )
+    name, bound = next(iter(others.items()), (None, None))
+    return _bounded_model(min_tpr, name, bound, ood_prior)
 
 
-def _tpr_model(min_tpr, max_fpr, max_risk):
-    if max_fpr is not None and max_risk is not None:
-        raise ValueError(
-            f"max_fpr={max_fpr!r} and max_risk={max_risk!r} exclude each other, "
-            "because max_fpr minimizes the risk and max_risk minimizes the FPR. Pass "
-            "one of them."
-        )
+def _bounded_model(min_tpr, name, bound, ood_prior):
+    """Return the model of a TPR and, unless its name is None, of another bound."""
     if min_tpr is None:
-        bound, least = f"max_fpr={max_fpr!r}", "risk"
-        if max_risk is not None:
-            bound, least = f"max_risk={max_risk!r}", "FPR"
+        least = "FPR" if name == "max_risk" else "risk"
         raise ValueError(
-            f"{bound} needs min_tpr, got None. Without it, a rule that rejects nearly "
-            f"everything would have the lowest {least}. Pass the share of ID samples "
-            "to accept."
+            f"{name}={bound!r} needs min_tpr, got None. Without it, a rule that "
+            f"rejects nearly everything would have the lowest {least}. Pass the share "
+            "of ID samples to accept."
         )
     min_tpr = check_number(min_tpr, "min_tpr", high=1.0, open_low=True)
-    if max_risk is not None:
-        return RiskBoundedModel(min_tpr, check_number(max_risk, "max_risk"))
-    if max_fpr is not None:
-        max_fpr = check_number(max_fpr, "max_fpr", high=1.0)
-    offset = np.inf if max_fpr is None else max_fpr
-    return BoundedModel("min_tpr", "max_fpr", min_tpr, max_fpr, offset, 0.0)
-
-
-def _precision_model(min_precision, min_recall, ood_prior):
-    for name, value in (("min_precision", min_precision), ("min_recall", min_recall)):
-        if value is None:
-            raise ValueError(
-                f"{name} is None, but min_precision and min_recall must be given "
-                "together."
-            )
-    precision = check_number(min_precision, "min_precision", high=1.0, open_low=True)
-    recall = check_number(min_recall, "min_recall", high=1.0, open_low=True)
-    # The precision holds where FPR <= offset + slope * TPR.
-    offset, slope = np.inf, 0.0
-    if ood_prior > 0:
-        offset = 0.0
-        # Near one, rounding of the precision matters beside what is left of it.
-        rest = 1 - precision + _ROUNDING if precision < 1 else 0.0
-        slope = (1 - ood_prior) * rest / (ood_prior * precision)
-    names = "min_recall", "min_precision"
-    return BoundedModel(*names, recall, precision, offset, slope, ood_prior)
+    if name == "max_risk":
+        bound = check_number(bound, name)
+    elif name is not None:
+        open_low = name == "min_precision"
+        bound = check_number(bound, name, high=1.0, open_low=open_low)
+    return BoundedModel(min_tpr, name, bound, ood_prior)
 
 
 def check_costs(costs):

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._curves import (
-    check_ood_prior,
     check_origin_samples,
     combine,
     sizes_of_sums,
@@ -22,7 +21,6 @@ from sklearn_reject._validation import (
     check_same_length,
     check_vector,
 )
-from sklearn_reject.selection._ood_model import check_costs
 from sklearn_reject.selection._ood_problem import check_wild_share
 from sklearn_reject.selection._rule import compare, decide
 
@@ -273,13 +271,12 @@ class DoubleScoreRule(_OODRule):
     """Rule that accepts by a weighted sum of a risk and a novelty score.
 
     The sum is s = risk_weight * r + novelty_weight * g (FPP23: s = r + mu g), in the
-    units of the two scores as they are given. Tuned rules have a risk weight of 1, of 0
-    where the novelty decides alone, or of -1 where samples of *high* risk score are
-    accepted first, which helps only where the scores are poor; the novelty weight is
-    never negative. An infinite novelty is the sum whatever the weights are: minus
-    infinity is always accepted, infinity never. A finite sum is at the threshold if
-    they differ by at most 2^-40 of the magnitudes of its two terms together: where
-    these cancel, the sum is less exact than it is small.
+    units of the two scores as they are given. Tuned rules have a risk weight of 1, or
+    of 0 where the novelty decides alone; no weight is negative. An infinite novelty is
+    the sum whatever the weights are: minus infinity is always accepted, infinity never.
+    A finite sum is at the threshold if they differ by at most 2^-40 of the magnitudes
+    of its two terms together: where these cancel, the sum is less exact than it is
+    small.
 
     Attributes
     ----------
@@ -321,10 +318,12 @@ class DoubleScoreRule(_OODRule):
 
     Examples
     --------
-    >>> from sklearn_reject.selection import likelihood_ratio_rule
-    >>> rule = likelihood_ratio_rule((0.3, 0.5, 0.1), ood_prior=0.2)
-    >>> round(rule.mu, 3), rule.threshold
-    (0.1, 0.3)
+    >>> from sklearn_reject.selection import DoubleScoreRule
+    >>> rule = DoubleScoreRule(
+    ...     threshold=0.3, proba_at_threshold=1.0, novelty_weight=0.1
+    ... )
+    >>> rule.mu
+    0.1
     >>> rule.accept([0.1, 0.1, 0.1], [1.0, 3.0, float("inf")])
     array([ True, False, False])
     """
@@ -334,11 +333,7 @@ class DoubleScoreRule(_OODRule):
 
     @property
     def mu(self) -> float:
-        """Weight of the novelty in units of that of the risk; infinite where it is 0.
-
-        Negative where the risk weight is: the order of s is then that of minus
-        (r + mu g).
-        """
+        """Novelty weight in units of the risk weight; infinite where that is 0."""
         if self.risk_weight == 0:
             return float("inf")
         return self.novelty_weight / self.risk_weight
@@ -519,48 +514,3 @@ def check_two_scores(uncertainty_scores, novelty_scores):
     novelty = check_extended_vector(novelty_scores, "novelty_scores")
     check_same_length(risk.size, novelty_scores=novelty)
     return risk, novelty
-
-
-def likelihood_ratio_rule(costs, ood_prior):
-    """Return the rule of least expected cost for the true risk and likelihood ratio.
-
-    A sample of conditional risk r(x) and likelihood ratio g(x) = p_O(x) / p_I(x) is
-    accepted where r + mu g <= costs[0], with mu = (costs[1] - costs[2]) ood_prior /
-    (1 - ood_prior) (FPP23, the cost-based model). No data is needed; the scores must be
-    what they are called, other ones are for :func:`tune_double_score`.
-
-    Parameters
-    ----------
-    costs : tuple of three floats >= 0
-        Cost of rejecting an ID sample, of accepting an OOD sample and of rejecting one,
-        in units of the loss. The second must be above the third.
-
-    ood_prior : float in [0, 1[
-        Share of OOD samples in use. With 0 this is Chow's rule.
-
-    Returns
-    -------
-    rule : DoubleScoreRule
-        Accepts sums up to and including ``costs[0]``.
-
-    Raises
-    ------
-    ValueError
-        If a cost is negative, the second is not above the third, or the prior is out of
-        range.
-
-    Examples
-    --------
-    >>> from sklearn_reject.selection import likelihood_ratio_rule
-    >>> rule = likelihood_ratio_rule((0.5, 1.0, 0.0), ood_prior=0.25)
-    >>> rule.accept([0.1, 0.1, 0.6], [0.5, 1.5, 0.0])
-    array([ True, False, False])
-    """
-    reject_id, accept_ood, reject_ood = check_costs(costs)
-    prior = check_ood_prior(ood_prior)
-    return DoubleScoreRule(
-        threshold=reject_id,
-        proba_at_threshold=1.0,
-        ood_prior=prior,
-        novelty_weight=(accept_ood - reject_ood) * prior / (1 - prior),
-    )

@@ -6,13 +6,10 @@ from heapq import heappop, heappush
 from itertools import count
 
 import numpy as np
-from joblib import effective_n_jobs
-from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_reject._curves import RESOLUTION, starts_of_ties
-from sklearn_reject._travel import Carried
 from sklearn_reject.selection._one_score import find_best_cut, may_match
-from sklearn_reject.selection._ood_model import OODProblem
+from sklearn_reject.selection._ood_problem import OODProblem
 from sklearn_reject.selection._sweep_grid import (
     Plane,
     find_bound,
@@ -54,8 +51,7 @@ _SMALLEST = 1e-200
 class Arc:
     """Directions of the order of s(c) = fixed - c * turning, for c in [low, high].
 
-    `kind` is the score that is fixed, with weight 1: "risk" or "novelty"; "reversed" is
-    the risk with weight -1.
+    `kind` is the score that is fixed, with weight 1: "risk" or "novelty".
     """
 
     kind: str
@@ -64,17 +60,13 @@ class Arc:
 
     def coordinates(self, risk, novelty):
         """Return fixed and turning."""
-        if self.kind == "novelty":
-            return novelty, risk
-        return (risk if self.kind == "risk" else -risk), -novelty
+        return (risk, -novelty) if self.kind == "risk" else (novelty, risk)
 
     def weights(self, slope):
         """Return the weights of risk and novelty at a slope."""
-        if self.kind != "novelty":
-            return (1.0 if self.kind == "risk" else -1.0), slope
-        if slope == 0:
-            return 0.0, 1.0
-        return (1.0 if slope < 0 else -1.0), 1 / abs(slope)
+        if self.kind == "risk":
+            return 1.0, slope
+        return (1.0, 1 / abs(slope)) if slope else (0.0, 1.0)
 
     def scores_at(self, slopes, plane):
         """Return a function of risk and novelty to the scores at each slope.
@@ -117,14 +109,8 @@ class Arc:
 
 def slopes_of(directions):
     """Return slopes of each kind of arc, increasing, from weights of directions."""
-    ahead = [slope for weight, slope in directions if weight == 1 and slope]
-    back = [slope for weight, slope in directions if weight == -1 and slope]
-    of_novelty = [-1 / slope for slope in ahead] + [1 / slope for slope in back]
-    return {
-        "risk": np.sort(ahead),
-        "novelty": np.sort(of_novelty),
-        "reversed": np.sort(back),
-    }
+    slopes = np.array([slope for weight, slope in directions if weight and slope])
+    return {"risk": slopes, "novelty": -1 / slopes}
 
 
 def make_arcs(slopes):
@@ -132,13 +118,8 @@ def make_arcs(slopes):
 
     From the slope in the middle on it is the novelty that is fixed.
     """
-    arcs = []
-    for kind, sign in (("risk", -1.0), ("reversed", 1.0)):
-        if len(slopes[kind]):
-            middle = float(slopes[kind][len(slopes[kind]) // 2])
-            low, high = sorted([0.0, sign / middle])
-            arcs += [Arc(kind, 0.0, middle), Arc("novelty", low, high)]
-    return arcs
+    middle = float(slopes["risk"][len(slopes["risk"]) // 2])
+    return [Arc("risk", 0.0, middle), Arc("novelty", -1 / middle, 0.0)]
 
 
 @dataclass(frozen=True)
@@ -170,38 +151,18 @@ class Search:
         return cut if is_better else known
 
 
-def sweep_all(search, known, n_jobs=None):
+def sweep_all(search, known):
     """Return the best cut of all directions, and of what is known.
 
-    Directions at which different points happen to tie are not among them: what may be
-    accepted there without a draw is accepted beside them, too.
+    Arcs of the lowest bound come first. Directions at which different points happen to
+    tie are not among them: what may be accepted there without a draw is accepted beside
+    them, too.
     """
     if not len(search.plane.risk):
         return known
     arcs = make_arcs(search.slopes)
     for _ in range(_N_HALVINGS):
         arcs = [part for a in arcs for part in a.halve(search.slopes[a.kind])[1]]
-    if search.gap:
-        # It ends early, where depends on what is searched together: the same for any
-        # number of jobs, and soon.
-        return search.better(_sweep_some(search, arcs, known), known)
-    n_jobs = min(effective_n_jobs(n_jobs), len(arcs))
-    shared = Carried((search, known))
-    found = Parallel(n_jobs=n_jobs)(
-        delayed(_sweep_carried)(shared, arcs[job::n_jobs]) for job in range(n_jobs)
-    )
-    for cut in found:
-        known = search.better(cut, known)
-    return known
-
-
-def _sweep_carried(shared, arcs):
-    search, known = shared.value
-    return _sweep_some(search, arcs, known)
-
-
-def _sweep_some(search, arcs, known):
-    """Return the best cut of some arcs, that of the lowest bound first."""
     sweep = _Sweep(search, known)
     sweep.wait(arcs)
     while sweep.waiting:

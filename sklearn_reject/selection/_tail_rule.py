@@ -14,7 +14,7 @@ from sklearn_reject._curves import (
     check_origin_samples,
     group_origins_validated,
 )
-from sklearn_reject._validation import check_number, check_option, of_arrays
+from sklearn_reject._validation import check_number, of_arrays
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down
 from sklearn_reject.selection._ood_rule import DoubleScoreRule, check_two_scores
 
@@ -146,18 +146,16 @@ def tune_tail_score(
     is_ood,
     *,
     min_tpr,
-    novelty_share=0.5,
     ood_prior=None,
     wild_share=None,
-    randomize=True,
     sample_weight=None,
 ):
     """Accept a share of the ID samples by a stated combination of two scores.
 
     For want of OOD samples nothing can be tuned but the threshold. Risk and novelty are
     each turned into minus the logarithm of the share of ID samples that score higher,
-    and added with weights that are given. The rule meets `min_tpr` exactly: of what is
-    novel the less is accepted, the lower the threshold is.
+    and added with equal weights. The rule meets `min_tpr` exactly: of what is novel the
+    less is accepted, the lower the threshold is.
 
     Parameters
     ----------
@@ -179,10 +177,6 @@ def tune_tail_score(
     min_tpr : float in ]0, 1]
         Share of the ID samples to accept.
 
-    novelty_share : float in [0, 1], default=0.5
-        Weight of the novelty; that of the risk is the rest. 0 is the risk alone, 1 the
-        novelty alone.
-
     ood_prior : float in [0, 1[, default=None
         Share of OOD samples in use. It does not change the rule, which reports the
         precision there.
@@ -192,10 +186,6 @@ def tune_tail_score(
         mixture of OOD samples and of ID samples like the others. The FPR is then
         estimated as (accepted share of the mixture - (1 - `wild_share`) TPR) /
         `wild_share`. None, as 1, where all of them are OOD.
-
-    randomize : bool, default=True
-        Whether samples at the threshold may be accepted with a probability between 0
-        and 1, which then meets `min_tpr` exactly. If False, ties are accepted together.
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
@@ -225,9 +215,7 @@ def tune_tail_score(
     (0.75, 0.0)
     """
     min_tpr = check_number(min_tpr, "min_tpr", high=1.0, open_low=True)
-    novelty_share = check_number(novelty_share, "novelty_share", high=1.0)
     ood_prior = None if ood_prior is None else check_ood_prior(ood_prior)
-    check_option(randomize, "randomize", (True, False))
     risk, novelty = check_two_scores(uncertainty_scores, novelty_scores)
     samples = check_origin_samples(novelty, losses, is_ood, sample_weight)
     _, id_losses, is_ood, weight = samples
@@ -240,22 +228,20 @@ def tune_tail_score(
         threshold=0.0,
         proba_at_threshold=1.0,
         ood_prior=ood_prior,
-        risk_weight=1 - novelty_share,
-        novelty_weight=novelty_share,
+        risk_weight=0.5,
+        novelty_weight=0.5,
         risk_tail=fit_tail(risk[known], weight[known]),
         novelty_tail=fit_tail(usual[known], weight[known]),
     )
     combined = rule.combine(risk, novelty)
-    threshold, proba = _reach(
-        min_tpr, randomize, combined, id_losses, is_ood, weight * ~is_ood
-    )
+    threshold, proba = _reach(min_tpr, combined, id_losses, is_ood, weight * ~is_ood)
     rule = replace(rule, threshold=threshold, proba_at_threshold=proba)
     return rule.measure(
         risk, novelty, id_losses, is_ood, sample_weight=weight, wild_share=wild_share
     )
 
 
-def _reach(min_tpr, randomize, combined, losses, is_ood, weight):
+def _reach(min_tpr, combined, losses, is_ood, weight):
     """Return the threshold that accepts a share, and the probability at it."""
     groups = group_origins_validated(combined, losses, is_ood, weight, near=True)
     needed = min_tpr * groups.total_id
@@ -266,10 +252,8 @@ def _reach(min_tpr, randomize, combined, losses, is_ood, weight):
         raise _infeasible(min_tpr, accepted[-1] / groups.total_id)
     if last <= groups.n_always:
         return -np.inf, 1.0
-    proba = 1.0
-    if randomize:
-        proba = (needed - accepted[last - 1]) / groups.id_weights[last - 1]
-        proba = 1.0 if proba > 1 - RELATIVE_TOLERANCE else float(proba)
+    proba = (needed - accepted[last - 1]) / groups.id_weights[last - 1]
+    proba = 1.0 if proba > 1 - RELATIVE_TOLERANCE else float(proba)
     if last == len(groups) and proba == 1:
         # The largest sum seen would reject larger ones to come.
         return np.inf, 1.0

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Literal
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_reject._curves import (
-    check_n_directions,
     check_origin_samples,
     lift_risk,
     score_directions,
     weighted_sum,
 )
 from sklearn_reject._validation import check_option, of_arrays
-from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection._one_score import find_best_cut
-from sklearn_reject.selection._ood_model import check_model
+from sklearn_reject.selection._ood_model import check_model, solve_model
 from sklearn_reject.selection._ood_problem import check_wild_share
 from sklearn_reject.selection._ood_rule import (
     DoubleScoreRule,
     check_two_scores,
     standard_error_of_risk,
 )
-from sklearn_reject.selection._ood_solve import check_risk_tolerance, find_best_rule
 from sklearn_reject.selection._sweep_exact import Search, slopes_of, sweep_all
 from sklearn_reject.selection._sweep_grid import (
     make_plane,
@@ -34,22 +29,18 @@ from sklearn_reject.selection._sweep_grid import (
     sweep_grid,
 )
 
-# Up to it "auto" is exact, in a tenth of a second or two.
+# Up to it the search is exact, in a tenth of a second or two.
 _MOST_FOR_EXACT = 1000
 
 
-# Share of its price by which "auto" may miss the least one beyond.
+# Share of its price by which the search may miss the least one beyond.
 _GAP = 2e-3
 
 
-# Points that "auto" may look at once a feasible rule is known: a number in any case, so
+# Points that it may look at once a feasible rule is known: a number in any case, so
 # many a sample up to another number, and so many a sample. On 36 kinds of 10,000
-# samples it lost at most .4 % of the risk of "exact" by that.
+# samples it lost at most .4 % of the risk of an exact search by that.
 _BUDGET = 2_000_000, 200, 20_000_000, 40
-
-
-# Directions that are enough to cut arcs by.
-_FEWEST_SLOPES = 61
 
 
 @of_arrays
@@ -63,28 +54,22 @@ def tune_double_score(
     max_fpr: float | None = None,
     max_risk: float | None = None,
     min_precision: float | None = None,
-    min_recall: float | None = None,
     costs: tuple[float, float, float] | None = None,
     ood_prior: float | None = None,
-    risk_tolerance: float | Literal["standard_error"] = 0.0,
     wild_share: float | None = None,
-    n_directions: int = 181,
-    allow_reversed: bool = False,
-    method: Literal["auto", "exact", "grid"] = "auto",
     randomize: bool = True,
     sample_weight: ArrayLike | None = None,
-    n_jobs: int | None = None,
 ) -> DoubleScoreRule:
     """Find the best weights and threshold of two scores for ID and OOD samples.
 
-    Solves one of four models (FPP23): least selective risk at a bounded TPR and FPR,
-    least FPR at a bounded TPR and risk, least selective risk at a bounded precision and
-    recall, or least expected cost, among the rules that accept where a sum of both
-    scores, neither weight negative, is below a threshold. Each score on its own is
-    among them, so on the tuning sample two scores are never worse than one. All
-    thresholds of a direction are compared, with more than the least TPR too. Of equally
-    good rules the one of the largest TPR is taken, then of the smallest FPR, then of
-    the smallest weight of the novelty.
+    Solves one of four models (FPP23): least selective risk at a bounded TPR and FPR, or
+    at a bounded TPR and precision, least FPR at a bounded TPR and risk, or least
+    expected cost, among the rules that accept where a sum of both scores, neither
+    weight negative, is below a threshold. Each score on its own is among them, so on
+    the tuning sample two scores are never worse than one. All thresholds of a direction
+    are compared, with more than the least TPR too. Of equally good rules the one of the
+    largest TPR is taken, then of the smallest FPR, then of the smallest weight of the
+    novelty.
 
     Parameters
     ----------
@@ -104,7 +89,7 @@ def tune_double_score(
         an error.
 
     min_tpr : float in ]0, 1], default=None
-        Least share of the ID samples to accept.
+        Least share of the ID samples to accept (the recall of ID samples).
 
     max_fpr : float in [0, 1], default=None
         Largest share of the OOD samples to accept, in addition to `min_tpr`. None for
@@ -115,11 +100,8 @@ def tune_double_score(
         instead of `max_fpr`. The rule with the lowest FPR is then found.
 
     min_precision : float in ]0, 1], default=None
-        Smallest share of ID samples among the accepted ones. Needs `min_recall` and
-        `ood_prior`.
-
-    min_recall : float in ]0, 1], default=None
-        Smallest share of the ID samples to accept, in addition to `min_precision`.
+        Smallest share of ID samples among the accepted ones, in addition to `min_tpr`
+        and instead of `max_fpr`. Needs `ood_prior`.
 
     costs : tuple of three floats >= 0, default=None
         Cost of rejecting an ID sample, of accepting an OOD sample and of rejecting one,
@@ -129,15 +111,6 @@ def tune_double_score(
         Share of OOD samples in production, which may differ from that in the tuning
         sample.
 
-    risk_tolerance : float >= 0 or "standard_error", default=0.0
-        Of the rules whose risk exceeds the lowest one by at most this value, in units
-        of the loss, the one with the lowest FPR is taken (or with the largest
-        precision, if that is bounded); of equal ones that with the largest TPR. Zero
-        takes the rule with the lowest risk. "standard_error" is the standard error of
-        the mean loss of the samples that this rule accepts, with the effective number
-        of samples if there are weights. Not used with costs, with `max_risk` and
-        without OOD samples.
-
     wild_share : float in ]0, 1], default=None
         Share of OOD samples among those flagged by `is_ood`, where these are a wild
         mixture of OOD samples and of ID samples like the others. The FPR is then
@@ -146,26 +119,6 @@ def tune_double_score(
         too small, as long as more is accepted of ID than of OOD samples. None, as 1,
         where all are OOD.
 
-    n_directions : int >= 2, default=181
-        Number of directions of the grid, from the risk alone to the novelty alone. From
-        each to the next about equally many pairs of samples change their order, so
-        units and tails of the scores do not matter.
-
-    allow_reversed : bool, default=False
-        Whether as many directions with a risk weight of -1 are searched, too, in which
-        samples of *high* risk score are accepted first. That fits noise unless the risk
-        score is wrong, and a rule that ends up there warns.
-
-    method : {"auto", "exact", "grid"}, default="auto"
-        "grid" is the best direction of the grid. "exact" is the best of all directions,
-        except for the few at which different samples happen to tie: there a rule that
-        draws would depend on rounding. Directions at which all samples tie are left out
-        of both. "auto" is exact up to 1,000 samples. Beyond, it leaves out directions
-        that cannot lower the risk, or the cost, by more than 0.2 % of it, and stops
-        when it has looked at as many samples as the grid takes, about, or at 20
-        million, but never before it has found a rule that meets the bounds, or has
-        searched all directions for one.
-
     randomize : bool, default=True
         Whether samples at the threshold may be accepted with a probability between 0
         and 1, which then meets a bound exactly. If False, ties are accepted together.
@@ -173,29 +126,32 @@ def tune_double_score(
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights.
 
-    n_jobs : int, default=None
-        Number of jobs of the exact method. The grid takes less time than it takes to
-        share it out.
-
     Returns
     -------
     rule : DoubleScoreRule
         The rule, with what it achieves on the sample.
 
-    Warns
-    -----
-    RejectionWarning
-        If the rule found has a negative risk weight.
-
     Raises
     ------
     InfeasibleTargetError
-        If no rule meets both bounds. Its `attainable` says how far each can be met, by
-        the same method, while the other one holds.
+        If no rule meets both bounds. Its `attainable` says how far each can be met
+        while the other one holds.
     ValueError
         If not exactly one model is asked for, a parameter is out of range or needs OOD
         samples that are not there, an array is invalid, there is no ID sample, or
         scores are too large or too close to each other to be added up.
+
+    Notes
+    -----
+    The search compares 181 directions, from the risk alone to the novelty alone, with
+    all their thresholds. From each to the next about equally many pairs of samples
+    change their order, so units and tails of the scores do not matter. Then it looks
+    between them. Up to 1,000 samples it finds the best of all directions, except for
+    the few at which different samples happen to tie: there a rule that draws would
+    depend on rounding. Beyond, it leaves out directions that cannot lower the risk, or
+    the cost, by more than 0.2 % of it, and stops when it has looked at as many samples
+    as the 181 directions take, about, or at 20 million, but never before it has found a
+    rule that meets the bounds, or has searched all directions for one.
 
     Examples
     --------
@@ -211,100 +167,78 @@ def tune_double_score(
     >>> rule.accept(risk, novelty)
     array([ True, False,  True,  True, False, False])
     """
-    model, ood_prior = check_model(
+    model = check_model(
         min_tpr=min_tpr,
         max_fpr=max_fpr,
         max_risk=max_risk,
         min_precision=min_precision,
-        min_recall=min_recall,
         costs=costs,
         ood_prior=ood_prior,
     )
-    tolerance = check_risk_tolerance(risk_tolerance, model)
+    return find_double_score_rule(
+        model,
+        uncertainty_scores,
+        novelty_scores,
+        losses,
+        is_ood,
+        wild_share=wild_share,
+        randomize=randomize,
+        sample_weight=sample_weight,
+    )
+
+
+def find_double_score_rule(
+    model,
+    uncertainty_scores,
+    novelty_scores,
+    losses,
+    is_ood,
+    *,
+    wild_share=None,
+    randomize=True,
+    sample_weight=None,
+    spares_ood=False,
+):
+    """Return the best rule of a model.
+
+    With `spares_ood` it is, where the risk is minimized, the rule of the lowest FPR (or
+    of the largest precision) among those whose risk is within a standard error of the
+    lowest one.
+    """
     share = check_wild_share(wild_share)
     check_option(randomize, "randomize", (True, False))
-    check_option(method, "method", ("auto", "exact", "grid"))
-    check_option(allow_reversed, "allow_reversed", (True, False))
-    check_n_directions(n_directions)
     risk, novelty = check_two_scores(uncertainty_scores, novelty_scores)
     _, id_losses, is_ood, weight = check_origin_samples(
         novelty, losses, is_ood, sample_weight
     )
     lifted, power = lift_risk(risk)
-    samples = _Samples(lifted, novelty, id_losses, is_ood, weight)
-    options = method, n_directions, allow_reversed, randomize, n_jobs
-    find_cut = _make_search(samples, *options)
-
+    search = _CutSearch(lifted, novelty, id_losses, is_ood, weight, randomize)
     same_losses = np.ptp(id_losses[~is_ood & (weight > 0)]) == 0
-    measured = {"sample_weight": weight, "wild_share": wild_share}
+    totals = [float(weight.sum(where=inside)) for inside in (~is_ood, is_ood)]
 
-    def search(problem, **options):
+    def solve(problem, *, is_exact=False):
+        problem = problem.of_mixture(share, *totals)
         if problem.is_mean and problem.loss_price and same_losses:
             # Of rules of equal risk the one of the largest TPR is taken. Said like
             # this, the search can tell good rules from bad ones.
             problem = replace(problem, loss_price=0.0, id_price=-1.0, is_mean=False)
-        cut = find_cut(problem, **options)
+        cut = search.find_cut(problem, is_exact=is_exact)
         if cut is None:
             return None
-        rule = replace(_lower(_rule_of(cut), power), ood_prior=ood_prior)
-        return rule.measure(risk, novelty, losses, is_ood, **measured)
-
-    rule = find_best_rule(
-        model,
-        [float(weight.sum(where=inside)) for inside in (~is_ood, is_ood)],
-        search,
-        search_all=partial(search, is_exact=True),
-        tolerance=tolerance,
-        wild_share=share,
-        standard_error=lambda rule: standard_error_of_risk(
-            rule, (risk, novelty), losses, is_ood, weight
-        ),
-    )
-    _warn_if_reversed(rule)
-    return rule
-
-
-def _warn_if_reversed(rule):
-    if rule.risk_weight < 0:
-        warn_user(
-            "The rule has risk_weight=-1: among samples of equal novelty, those with a "
-            "HIGH risk score are accepted first. This fits noise unless the risk score "
-            "is wrong about these samples. Check the score, or pass "
-            "allow_reversed=False."
+        rule = replace(_lower(_rule_of(cut), power), ood_prior=model.ood_prior)
+        return rule.measure(
+            risk, novelty, losses, is_ood, sample_weight=weight, wild_share=wild_share
         )
 
-
-def _make_search(samples, method, n_directions, allow_reversed, randomize, n_jobs):
-    """Return a function that maps a problem to its best cut, or to None."""
-    plane = samples.make_plane(snapped=True)
-    directions = samples.directions(n_directions, allow_reversed)
-    slopes = directions
-    if len(directions) < _FEWEST_SLOPES:
-        slopes = samples.directions(_FEWEST_SLOPES, allow_reversed)
-    slopes = slopes_of(slopes)
-    known = []  # directions that were the best ones for other problems
-
-    def find_cut(problem, *, is_exact=False):
-        best = sweep_grid(plane, directions + known, problem, randomize)
-        if method != "grid":
-            search = Search(plane, problem, randomize, slopes)
-            if not (
-                is_exact or method == "exact" or len(plane.risk) <= _MOST_FOR_EXACT
-            ):
-                search = replace(search, gap=_GAP, budget=_budget(len(plane.risk)))
-            best = sweep_all(search, best, n_jobs)
-        if best is not None:
-            best = _settle(samples, best, directions + known, problem, randomize)
-        if best is not None:
-            known.append(best.weights)
-        return best
-
-    return find_cut
-
-
-def _budget(n_samples):
-    least, a_few, most, a_sample = _BUDGET
-    return max(least, min(a_few * n_samples, most), a_sample * n_samples)
+    rule = solve_model(model, totals, solve, lambda p: solve(p, is_exact=True))
+    if not (spares_ood and totals[1] and model.minimizes_risk):
+        return rule
+    error = standard_error_of_risk(rule, (risk, novelty), losses, is_ood, weight)
+    other = solve(model.least_ood(*totals, rule.selective_risk + error))
+    # A search that is not exhaustive may have come across the first rule only.
+    if other is None or model.accepts_less_ood(rule, other):
+        return rule
+    return other
 
 
 def _rule_of(cut):
@@ -327,46 +261,62 @@ def _lower(rule, power):
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Samples:
-    """Validated samples, arrays of shape (n_samples,)."""
+class _CutSearch:
+    """Validated samples, arrays of shape (n_samples,), and the directions to search."""
 
-    risk: np.ndarray
-    novelty: np.ndarray
-    losses: np.ndarray
-    is_ood: np.ndarray
-    weight: np.ndarray
+    def __init__(self, risk, novelty, losses, is_ood, weight, randomize):
+        self.risk, self.novelty = risk, novelty
+        self.losses, self.is_ood, self.weight = losses, is_ood, weight
+        self.randomize = randomize
+        self.plane = make_plane(risk, novelty, losses, is_ood, weight, snapped=True)
+        rows = slice(None) if (weight > 0).all() else weight > 0
+        self.directions = score_directions(risk[rows], novelty[rows])
+        self.slopes = slopes_of(self.directions)
 
-    def directions(self, n_directions, allow_reversed):
-        """Return the directions of a grid."""
-        present = self.weight > 0
-        rows = slice(None) if present.all() else present
-        return score_directions(
-            self.risk[rows],
-            self.novelty[rows],
-            n_directions,
-            allow_reversed=allow_reversed,
+    def find_cut(self, problem, *, is_exact):
+        """Return the best cut of a problem, None if there is none.
+
+        Its direction is tried first for the problems that follow.
+        """
+        best = sweep_grid(self.plane, self.directions, problem, self.randomize)
+        search = Search(self.plane, problem, self.randomize, self.slopes)
+        n_samples = len(self.plane.risk)
+        if not is_exact and n_samples > _MOST_FOR_EXACT:
+            least, a_few, most, a_sample = _BUDGET
+            budget = max(least, min(a_few * n_samples, most), a_sample * n_samples)
+            search = replace(search, gap=_GAP, budget=budget)
+        best = sweep_all(search, best)
+        if best is not None:
+            best = self._settle(best, problem)
+        if best is not None:
+            self.directions.append(best.weights)
+        return best
+
+    def _settle(self, best, problem):
+        """Return the best cut among rules as they are applied.
+
+        The sweeps tell apart what differs by rounding. Where their best cut rests on
+        that, which takes sums that coincide, the grid is looked at once more.
+        """
+        applied = self._apply(best, problem)
+        if applied is not None and not best.beats(applied, problem):
+            return self._open_end(best)
+        plane = make_plane(
+            self.risk, self.novelty, self.losses, self.is_ood, self.weight
         )
+        settled = settle_direction(plane, best.weights, problem, self.randomize)
+        if settled is None or best.beats(settled, problem):
+            for weights in self.directions:
+                cut = settle_direction(plane, weights, problem, self.randomize)
+                if cut is not None and cut.beats(settled, problem):
+                    settled = cut
+        return self._open_end(settled)
 
-    def make_plane(self, *, snapped):
-        """Return the plane, where wanted without what rounding alone tells apart."""
-        return make_plane(
-            self.risk,
-            self.novelty,
-            self.losses,
-            self.is_ood,
-            self.weight,
-            snapped=snapped,
-        )
-
-    def apply(self, cut, problem):
+    def _apply(self, cut, problem):
         """Return a cut as its rule is applied, None where that keeps no bound."""
-        accepted = _rule_of(cut).accept_proba(self.risk, self.novelty)
-        accepted *= self.weight
-        of_id, of_ood = (
-            accepted.sum(where=~self.is_ood),
-            accepted.sum(where=self.is_ood),
-        )
+        accepted = _rule_of(cut).accept_proba(self.risk, self.novelty) * self.weight
+        of_id = accepted.sum(where=~self.is_ood)
+        of_ood = accepted.sum(where=self.is_ood)
         sums = np.array([[of_id], [of_ood], [accepted @ self.losses]])
         found = find_best_cut(problem, sums, None, randomize=False)
         if found is None:
@@ -374,7 +324,7 @@ class _Samples:
         keys = "threshold", "share", "weights"
         return replace(found, **{key: getattr(cut, key) for key in keys})
 
-    def open_end(self, cut):
+    def _open_end(self, cut):
         """Return the cut with an infinite threshold where it accepts all samples.
 
         The largest score seen would reject larger ones to come.
@@ -385,22 +335,3 @@ class _Samples:
         sums = weighted_sum(self.risk[rows], self.novelty[rows], cut.weights)
         is_all = sums.max(initial=-np.inf) <= cut.threshold
         return replace(cut, threshold=np.inf) if is_all else cut
-
-
-def _settle(samples, best, directions, problem, randomize):
-    """Return the best cut among rules as they are applied.
-
-    The sweeps tell apart what differs by rounding. Where their best cut rests on that,
-    which takes sums that coincide, the directions of the grid are looked at once more.
-    """
-    applied = samples.apply(best, problem)
-    if applied is not None and not best.beats(applied, problem):
-        return samples.open_end(best)
-    plane = samples.make_plane(snapped=False)
-    settled = settle_direction(plane, best.weights, problem, randomize)
-    if settled is None or best.beats(settled, problem):
-        for weights in directions:
-            cut = settle_direction(plane, weights, problem, randomize)
-            if cut is not None and cut.beats(settled, problem):
-                settled = cut
-    return samples.open_end(settled)

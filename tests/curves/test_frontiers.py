@@ -1,46 +1,50 @@
-"""Frontiers against all thresholds of all directions, and against the solvers."""
+"""Frontiers against all thresholds of all sums, and against the solvers."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_reject import InfeasibleTargetError
-from sklearn_reject._curves import (
-    _frontiers,
-    combine,
-    ood_precision_recall_curve,
-    ood_roc_curve,
-    precision_recall_frontier,
-    risk_coverage_curve,
-    risk_coverage_frontier,
-    roc_frontier,
-    score_directions,
-)
-from sklearn_reject.selection import tune_single_score
-from tests.origin_samples import (
-    origin_samples,
-    permute,
-    repeat,
-    thresholds_of,
-    weights_of,
-)
+from sklearn_reject import InfeasibleTargetError, metrics
+from sklearn_reject.selection import tune_double_score, tune_single_score
+from tests.curves.test_ood import both_kinds, columns, labels_of
+from tests.origin_samples import origin_samples, permute, repeat, weights_of
+from tests.selection.ood_oracle import Sample, all_scores
 
-N_ANGLES = 5
+
+def roc(sample):
+    scores, _, is_ood, weights = sample
+    options = {"sample_weight": weights}
+    return metrics.roc_frontier(labels_of(is_ood), **columns(scores), **options)
+
+
+def precision_recall(sample, ood_prior=0.4):
+    scores, _, is_ood, weights = sample
+    options = {"sample_weight": weights, "ood_prior": ood_prior}
+    y = labels_of(is_ood)
+    return metrics.precision_recall_frontier(y, **columns(scores), **options)
+
+
+def risk_coverage(sample, max_fpr=0.5):
+    scores, losses, is_ood, weights = sample
+    options = {"sample_weight": weights, "max_fpr": max_fpr, "loss": losses}
+    y = labels_of(is_ood)
+    return metrics.risk_coverage_frontier(y, None, **columns(scores), **options)
 
 
 def rules(sample):
-    """Yield (tpr, fpr, risk) of every threshold of every direction."""
+    """Yield (tpr, fpr, risk) of every threshold of every order of the sums."""
     scores, losses, is_ood, _ = sample
     weights = weights_of(sample)
-    columns = [scores]
+    orders = [scores]
     if scores.ndim == 2:
-        present = scores[weights > 0]
-        directions = score_directions(*present.T, N_ANGLES)
-        columns = [combine(*scores.T, weights) for weights in directions]
-    for column in columns:
-        for threshold in thresholds_of(column):
-            accepted = weights * (column <= threshold)
+        found = Sample(*scores[weights > 0].T, *(None, None))
+        orders = [np.full(len(scores), np.inf) for _ in all_scores(found)]
+        for order, values in zip(orders, all_scores(found), strict=True):
+            order[weights > 0] = np.array(values, float)
+    for order in orders:
+        for threshold in [-np.inf, *np.unique(order[np.isfinite(order)])]:
+            accepted = weights * (order <= threshold)
             tpr = accepted[~is_ood].sum() / weights[~is_ood].sum()
             fpr = accepted[is_ood].sum() / weights[is_ood].sum()
             risk = np.nan
@@ -49,18 +53,9 @@ def rules(sample):
             yield tpr, fpr, risk
 
 
-def options_of(sample):
-    return {"n_directions": N_ANGLES, "sample_weight": sample[3]}
-
-
-both_kinds = st.sampled_from([1, 2]).flatmap(
-    lambda n_scores: origin_samples(n_scores=n_scores, max_size=8)
-)
-
-
 @given(both_kinds)
 def test_roc_frontier_against_all_rules(sample):
-    fpr, tpr = roc_frontier(sample[0], sample[2], **options_of(sample))
+    fpr, tpr = roc(sample)
     assert (np.diff(fpr) > 0).all()
     assert (np.diff(tpr) > 0).all()
     attained = list(rules(sample))
@@ -70,13 +65,20 @@ def test_roc_frontier_against_all_rules(sample):
         assert (None if point < 0 else tpr[point]) == pytest.approx(best)
 
 
+def assert_best_at_least(x, y, attained, pick):
+    """Assert that each point of a frontier has the best y of rules of x or more."""
+    assert (np.diff(x) > 0).all()
+    assert (len(x) == 0) == (not attained)
+    for bound in {t for t, _ in attained} | set(x):
+        best = pick(value for t, value in attained if t >= bound - 1e-12)
+        point = np.searchsorted(x, bound - 1e-12)
+        assert y[point] == pytest.approx(best, abs=1e-14)
+
+
 @given(both_kinds, st.sampled_from([None, 0.0, 0.25]))
 def test_precision_recall_frontier_against_all_rules(sample, prior):
-    precision, recall = precision_recall_frontier(
-        sample[0], sample[2], ood_prior=prior, **options_of(sample)
-    )
+    precision, recall = precision_recall(sample, prior)
     assert (np.diff(precision) < 0).all()
-    assert (np.diff(recall) > 0).all()
     if prior is None:
         prior = np.average(sample[2], weights=sample[3])
     attained = [
@@ -84,35 +86,23 @@ def test_precision_recall_frontier_against_all_rules(sample, prior):
         for t, f, _ in rules(sample)
         if t
     ]
-    for bound in {t for t, _ in attained} | set(recall):
-        best = max(p for t, p in attained if t >= bound - 1e-12)
-        point = np.searchsorted(recall, bound - 1e-12)
-        assert precision[point] == pytest.approx(best)
-    assert len(recall) == 0 or recall[-1] == pytest.approx(max(attained)[0])
+    assert_best_at_least(recall, precision, attained, max)
 
 
 @given(both_kinds, st.sampled_from([0.0, 0.4, 1.0]))
 def test_risk_coverage_frontier_against_all_rules(sample, max_fpr):
-    tpr, risk = risk_coverage_frontier(
-        *sample[:3], max_fpr=max_fpr, **options_of(sample)
-    )
-    assert (np.diff(tpr) > 0).all()
+    tpr, risk = risk_coverage(sample, max_fpr)
     assert (np.diff(risk) > 0).all()
+    assert not np.signbit(risk).any()
     attained = [(t, r) for t, f, r in rules(sample) if t and f <= max_fpr + 1e-12]
-    assert (len(tpr) == 0) == (not attained)
-    for bound in {t for t, _ in attained} | set(tpr):
-        best = min(r for t, r in attained if t >= bound - 1e-12)
-        point = np.searchsorted(tpr, bound - 1e-12)
-        assert risk[point] == pytest.approx(best, abs=1e-14)
+    assert_best_at_least(tpr, risk, attained, min)
 
 
 @given(origin_samples(), st.sampled_from([0.0, 0.4, 1.0]), st.integers(1, 12))
 def test_frontiers_say_what_the_solver_attains(sample, max_fpr, twelfths):
     bounds = {"min_tpr": twelfths / 12, "max_fpr": max_fpr, "randomize": False}
-    tpr, risk = risk_coverage_frontier(
-        *sample[:3], max_fpr=max_fpr, sample_weight=sample[3]
-    )
-    fpr, largest = roc_frontier(sample[0], sample[2], sample_weight=sample[3])
+    tpr, risk = risk_coverage(sample, max_fpr)
+    fpr, largest = roc(sample)
     point = np.searchsorted(tpr, twelfths / 12 - 1e-12)
     reached = np.searchsorted(fpr, max_fpr + 1e-12) - 1
     if point == len(tpr):
@@ -127,122 +117,70 @@ def test_frontiers_say_what_the_solver_attains(sample, max_fpr, twelfths):
 
 @given(both_kinds)
 def test_order_of_rows_does_not_matter_and_weights_repeat_them(sample):
-    frontiers = [
-        lambda s, _, o, **kw: roc_frontier(s, o, **kw),
-        lambda s, _, o, **kw: precision_recall_frontier(s, o, ood_prior=0.4, **kw),
-        lambda s, losses, o, **kw: risk_coverage_frontier(
-            s, losses, o, max_fpr=0.5, **kw
-        ),
-    ]
-    permuted, repeated = permute(sample), repeat(sample)
-    for frontier in frontiers:
-        points = frontier(*sample[:3], **options_of(sample))
-        again = frontier(*permuted[:3], **options_of(permuted))
-        np.testing.assert_allclose(again, points, rtol=1e-12, atol=1e-15)
-        again = frontier(*repeated, n_directions=N_ANGLES)
-        np.testing.assert_allclose(again, points, rtol=1e-12, atol=1e-15)
-
-
-@given(origin_samples())
-def test_frontiers_of_one_score_are_points_of_its_curves(sample):
-    scores, losses, is_ood, weights = sample
-    options = {"sample_weight": weights}
-
-    def rounded(*columns):
-        return {tuple(np.round(point, 9)) for point in zip(*columns, strict=True)}
-
-    corners = rounded(*roc_frontier(scores, is_ood, **options))
-    assert corners <= rounded(*ood_roc_curve(scores, is_ood, **options)[:2])
-    options["ood_prior"] = 0.25
-    corners = rounded(*precision_recall_frontier(scores, is_ood, **options))
-    curve = ood_precision_recall_curve(scores, is_ood, **options)
-    assert corners <= rounded(*curve[:2])
-    options = {"sample_weight": weights, "max_fpr": 0.5}
-    corners = rounded(*risk_coverage_frontier(scores, losses, is_ood, **options))
-    curve = risk_coverage_curve(scores, losses, is_ood=is_ood, **options)
-    assert corners <= rounded(*curve[:2])
+    for frontier in (roc, precision_recall, risk_coverage):
+        points = frontier(sample)
+        for other in (permute(sample), (*repeat(sample), None)):
+            again = frontier(other)
+            np.testing.assert_allclose(again, points, rtol=1e-12, atol=1e-15)
 
 
 def test_two_scores_by_hand():
     # Neither score separates them, their sum does.
-    risk, novelty = np.array([0.0, 1.0, 0.6, 1.0]), np.array([1.0, 0.0, 0.6, 1.0])
     is_ood = np.array([False, False, True, True])
-    assert [x.tolist() for x in roc_frontier(risk, is_ood)] == [[0, 1], [0.5, 1]]
-    scores = np.column_stack([risk, novelty])
-    assert [x.tolist() for x in roc_frontier(scores, is_ood)] == [[0], [1]]
-    precision, recall = precision_recall_frontier(scores, is_ood, ood_prior=0.5)
-    assert (precision.tolist(), recall.tolist()) == ([1], [1])
+    scores = np.array([[0.0, 1.0], [1.0, 0.0], [0.6, 0.6], [1.0, 1.0]])
+    alone = scores[:, 0], np.zeros(4), is_ood, None
+    assert [x.tolist() for x in roc(alone)] == [[0, 1], [0.5, 1]]
+    both = scores, np.zeros(4), is_ood, None
+    assert [x.tolist() for x in roc(both)] == [[0], [1]]
+    assert [x.tolist() for x in precision_recall(both)] == [[1], [1]]
 
 
-def test_many_samples_are_rounded_to_the_safe_side(monkeypatch):
+def test_many_samples_are_rounded_to_the_safe_side():
     rng = np.random.default_rng(0)
     n = 12_000
     is_ood = rng.random(n) < 0.4
-    scores = np.column_stack([rng.normal(size=n), rng.normal(size=n)])
+    scores = rng.normal(size=(n, 2))
     scores[is_ood] += 0.7
     losses = (rng.random(n) < 0.2 + 0.1 * (scores[:, 0] > 0)).astype(float)
-    calls = [
-        lambda: roc_frontier(scores, is_ood, n_directions=5),
-        lambda: precision_recall_frontier(
-            scores, is_ood, ood_prior=0.2, n_directions=5
-        )[::-1],
-        lambda: risk_coverage_frontier(
-            scores, losses, is_ood, max_fpr=0.4, n_directions=5
-        ),
-    ]
-    monkeypatch.setattr(_frontiers, "_FINEST", 500)
-    coarse = [call() for call in calls]
-    monkeypatch.setattr(_frontiers, "_FINEST", n)
-    exact = [call() for call in calls]
-    levels = np.arange(1, 501) / 500
-    for rates, _ in coarse:
-        assert len(rates) <= 501
-        np.testing.assert_allclose(rates * 500, np.round(rates * 500), atol=1e-9)
-    # On the grid nothing is lost: at a bound that is on it, both frontiers agree.
-    values = [
-        y[np.searchsorted(x, levels + 1e-9) - 1] for x, y in (coarse[0], exact[0])
-    ]
-    np.testing.assert_allclose(*values)
-    for (x, y), (x_exact, y_exact) in zip(coarse[1:], exact[1:], strict=True):
-        reachable = levels[levels <= x[-1]]
-        value = y[np.searchsorted(x, reachable - 1e-9)]
-        expected = y_exact[np.searchsorted(x_exact, reachable - 1e-9)]
-        np.testing.assert_allclose(value, expected)
+    sample = scores, losses, is_ood, None
+    fpr, tpr = roc(sample)
+    shares, risk = risk_coverage(sample, 0.4)
+    for rates in (fpr, shares, precision_recall(sample)[1]):
+        np.testing.assert_allclose(rates * 10_000, np.round(rates * 10_000), atol=1e-7)
+        assert len(rates) < 10_000
+    for k in (len(fpr) // 3, 2 * len(fpr) // 3):
+        bounds = {"min_tpr": tpr[k], "max_fpr": fpr[k]}
+        assert tune_double_score(*scores.T, losses, is_ood, **bounds).tpr >= tpr[k]
+    k = len(shares) // 2
+    bounds = {"min_tpr": shares[k], "max_fpr": 0.4, "randomize": False}
+    rule = tune_double_score(*scores.T, losses, is_ood, **bounds)
+    assert rule.selective_risk <= risk[k] + 1e-12
 
 
 def test_no_rule_keeps_the_bound():
     # An OOD sample that is always accepted.
-    scores, is_ood = [-np.inf, 0.1, 0.2], [True, False, True]
-    tpr, risk = risk_coverage_frontier(scores, [0, 0, 0], is_ood, max_fpr=0.4)
+    scores, is_ood = np.array([-np.inf, 0.1, 0.2]), np.array([True, False, True])
+    tpr, risk = risk_coverage((scores, np.zeros(3), is_ood, None), 0.4)
     assert len(tpr) == len(risk) == 0
 
 
-def test_risk_of_zero_has_no_sign():
-    _, risk = risk_coverage_frontier([0.1, 0.2], [0, 0], [False, True])
-    assert not np.signbit(risk).any()
+NOBODY = np.zeros(2, bool)
+ONE = np.array([False, True])
 
 
-FRONTIERS = [
-    (roc_frontier, {}, "for a ROC frontier"),
-    (precision_recall_frontier, {"ood_prior": 0.2}, "for a precision-recall frontier"),
-]
-
-
-@pytest.mark.parametrize(("frontier", "options", "what"), FRONTIERS)
-def test_frontiers_need_ood(frontier, options, what):
-    with pytest.raises(ValueError, match=f"is_ood is False for all .*{what}"):
-        frontier([1, 2], [False, False], **options)
-
-
-def test_bad_bounds():
-    with pytest.raises(ValueError, match="needed for a bound on the FPR"):
-        risk_coverage_frontier([1, 2], [0, 0], [False, False])
-    with pytest.raises(ValueError, match=r"max_fpr must be in \[0, 1\], got 20"):
-        risk_coverage_frontier([1, 2], [0, 0], [False, True], max_fpr=20)
-    with pytest.raises(ValueError, match="ood_prior must be in"):
-        precision_recall_frontier([1, 2], [False, True], ood_prior=1)
-    with pytest.raises(ValueError, match="n_directions must be"):
-        roc_frontier([[1, 2], [2, 1]], [False, True], n_directions=1)
+@pytest.mark.parametrize(
+    ("frontier", "is_ood", "options", "message"),
+    [
+        (roc, NOBODY, {}, "for a ROC frontier"),
+        (precision_recall, NOBODY, {}, "for a precision-recall frontier"),
+        (risk_coverage, NOBODY, {}, "needed for a bound on the FPR"),
+        (risk_coverage, ONE, {"max_fpr": 20}, r"max_fpr must be in \[0, 1\], got 20"),
+        (precision_recall, ONE, {"ood_prior": 1}, "ood_prior must be in"),
+    ],
+)
+def test_errors(frontier, is_ood, options, message):
+    with pytest.raises(ValueError, match=message):
+        frontier((np.arange(2.0), np.zeros(2), is_ood, None), **options)
 
 
 # The curve of risk and coverage where some samples are OOD.
@@ -252,8 +190,9 @@ def test_bad_bounds():
 def test_risk_coverage_curve_of_id_samples(sample, max_fpr):
     scores, losses, is_ood, _ = sample
     weights = weights_of(sample)
-    coverage, risk, thresholds = risk_coverage_curve(
-        scores, losses, is_ood=is_ood, max_fpr=max_fpr, sample_weight=sample[3]
+    options = {"loss": losses, "ood_label": -1, "sample_weight": sample[3]}
+    points = metrics.risk_coverage_curve(
+        labels_of(is_ood), None, scores, max_fpr=max_fpr, **options
     )
     expected = []
     for value in np.unique(scores[~is_ood & (weights > 0) & (scores < np.inf)]):
@@ -263,27 +202,18 @@ def test_risk_coverage_curve_of_id_samples(sample, max_fpr):
             inside = accepted[~is_ood]
             share = inside.sum() / weights[~is_ood].sum()
             expected.append((share, inside @ losses[~is_ood] / inside.sum(), value))
-    points = np.column_stack([coverage, risk, thresholds])
+    points = np.column_stack(points)
     np.testing.assert_allclose(points, np.reshape(expected, (-1, 3)), atol=1e-15)
 
 
-@given(origin_samples(with_ood=False))
-def test_risk_coverage_curve_without_infinite_scores_or_ood(sample):
-    scores, losses, _, weights = sample
-    scores = np.where(np.isinf(scores), 7.0, scores)
-    points = risk_coverage_curve(scores, losses, sample_weight=weights)
-    nobody = np.zeros(len(scores), dtype=bool)
-    again = risk_coverage_curve(scores, losses, is_ood=nobody, sample_weight=weights)
-    np.testing.assert_allclose(again, points, rtol=1e-14)
-
-
-def test_bad_bounds_of_the_risk_coverage_curve():
-    sample = [1, 2], [0, 0]
-    with pytest.raises(ValueError, match=r"max_fpr=0\.5 limits.* Pass is_ood"):
-        risk_coverage_curve(*sample, max_fpr=0.5)
-    with pytest.raises(ValueError, match="needed for a bound on the FPR"):
-        risk_coverage_curve(*sample, is_ood=[False, False], max_fpr=0.5)
-    with pytest.raises(ValueError, match="max_fpr must be in"):
-        risk_coverage_curve(*sample, is_ood=[False, True], max_fpr=1.5)
-    with pytest.raises(ValueError, match="use risk_coverage_frontier"):
-        risk_coverage_curve([[1, 2], [1, 2]], [0, 0], is_ood=[False, True])
+@pytest.mark.parametrize(
+    ("y", "options", "message"),
+    [
+        ([1, 1], {"max_fpr": 0.5}, r"max_fpr=0\.5 limits.* ood_label"),
+        ([1, 1], {"max_fpr": 0.5, "ood_label": -1}, "needed for a bound on the FPR"),
+        ([1, -1], {"max_fpr": 1.5, "ood_label": -1}, "max_fpr must be in"),
+    ],
+)
+def test_errors_of_the_risk_coverage_curve(y, options, message):
+    with pytest.raises(ValueError, match=message):
+        metrics.risk_coverage_curve(y, None, [1, 2], loss=[0, 0], **options)

@@ -79,7 +79,7 @@ CASES = {
     "precision of ID samples": (
         DOUBLE,
         WITH_OOD,
-        {"min_recall": 0.9, "min_precision": 0.85, "ood_prior": 0.3},
+        {"min_tpr": 0.9, "min_precision": 0.85, "ood_prior": 0.3},
     ),
     "certified TPR": (DOUBLE, WITH_OOD, CERTIFIED | {"min_tpr": 0.999}),
     "alerts": (TUNER, y == 0, {"max_alerts": 1}),
@@ -124,7 +124,7 @@ def test_one_of_two_bounds_is_enough(name):
     [
         {"min_tpr": 0.5, "max_fpr": 0.02},
         {"min_tpr": 0.5, "max_risk": 0.02},
-        {"min_recall": 0.5, "min_precision": 0.99, "ood_prior": 0.3},
+        {"min_tpr": 0.5, "min_precision": 0.99, "ood_prior": 0.3},
         {"min_tpr": 0.5, "max_fpr": 0.02, "cv": 0.02},
     ],
     ids=str,
@@ -140,7 +140,7 @@ def test_certified_bounds_on_two_scores_are_found_step_by_step(bounds):
         else:
             break
     certificate = model.rule_.certificate
-    assert certificate.min_tpr == (model.min_tpr or model.min_recall)
+    assert certificate.min_tpr == model.min_tpr
     assert model.rule_.tpr >= certificate.min_tpr
 
 
@@ -161,7 +161,6 @@ def test_what_protects_gives_way_where_nothing_can_be_accepted_beside_it():
         novelty_score=lambda estimator, X: X[:, 1],
         min_tpr=0.5,
         max_fpr=0.0,
-        randomize=False,
     )
     with pytest.raises(InfeasibleTargetError) as caught:
         double.fit(data, labels)  # the surest sample of all is OOD

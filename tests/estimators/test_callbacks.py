@@ -173,7 +173,6 @@ def test_the_fits_of_a_double_score_classifier(recorder, options, n_fits, rows):
         GaussianNB(),
         novelty_score="msp",
         min_tpr=0.5,
-        n_directions=15,
         random_state=0,
         **options,
     )

@@ -1,4 +1,6 @@
-import re
+"""What DoubleScoreOODClassifier refuses or warns of, and the way out that it names."""
+
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -11,94 +13,140 @@ from sklearn.model_selection import KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import LocalOutlierFactor
 
-from sklearn_reject import (
-    DoubleScoreOODClassifier,
-    InfeasibleTargetError,
-    SelectiveClassifier,
-)
+from sklearn_reject import DoubleScoreOODClassifier, InfeasibleTargetError
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.scores import Entropy, LikelihoodRatio
 
 X, blob = make_blobs(200, centers=4, cluster_std=2.0, random_state=0)
 y = np.where(blob == 3, -1, blob)
+INSIDE = np.flatnonzero(y >= 0)
+PAIR = np.where(y == -1, -1, 1)
+NAMES = np.array(["ood", "a", "b", "c"])[y + 1]
 RATES = {"min_tpr": 0.5, "max_fpr": 0.9}
-PRECISION = {"min_precision": 0.5, "min_recall": 0.5, "ood_prior": 0.2}
+PRECISION = {"min_tpr": 0.5, "min_precision": 0.5, "ood_prior": 0.2}
 COSTS = {"costs": (0.5, 1.0, 0.0), "ood_prior": 0.2}
-
+CERTIFIED = RATES | {"confidence_level": 0.9, "cv": 0.5}
 
 NAIVE = GaussianNB()
+KNOWN = FrozenEstimator(GaussianNB().fit(X[INSIDE], y[INSIDE]))
+KNOWN_ALL = FrozenEstimator(GaussianNB().fit(X, y))
+WIDE = FrozenEstimator(GaussianNB().fit(np.hstack([X, X])[INSIDE], y[INSIDE]))
+FOREST = RandomForestClassifier(5, random_state=0)
 
 
 def double(estimator=NAIVE, **options):
-    options = {"novelty_score": "msp", "n_directions": 15, **options}
+    options = {"novelty_score": "msp", **options}
     return DoubleScoreOODClassifier(estimator, **options)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        # Of the solvers; tests/selection/test_two_scores.py has them all.
         ({}, "Exactly one target must be given, got none. Pass min_tpr"),
         (RATES | COSTS, "Exactly one target must be given, got more than one"),
-        (RATES | PRECISION, "Exactly one target must be given, got more than one"),
+        (RATES | PRECISION, "max_fpr=0.9 and min_precision=0.5 exclude each other"),
         ({"max_fpr": 0.1}, "max_fpr=0.1 needs min_tpr, got None"),
         ({"min_tpr": 0}, r"min_tpr must be in \]0, 1\], got 0"),
-        ({"min_tpr": 0.5, "max_fpr": 1.5}, r"max_fpr must be in \[0, 1\], got 1.5"),
-        ({"min_precision": 0.5, "ood_prior": 0.1}, "min_recall is None"),
-        ({"min_precision": 0.5, "min_recall": 0.5}, "ood_prior is needed"),
-        (COSTS | {"ood_prior": 1.0}, r"ood_prior must be in \[0, 1\[, got 1.0"),
-        (COSTS | {"costs": (1, 0, 0)}, r"costs\[1\]=0 .* must be above costs\[2\]=0"),
+        (PRECISION | {"ood_prior": None}, "ood_prior is needed"),
         (COSTS | {"costs": 3}, "costs must be three numbers"),
-        (RATES | {"n_directions": 0}, "n_directions must be a positive int, got 0"),
-        (RATES | {"method": "best"}, "method must be one of .*, got 'best'"),
-        (RATES | {"randomize": 2}, "randomize must be one of .*, got 2"),
         (RATES | {"novelty_score": "new"}, "novelty_score must be one of .*'new'"),
-        (
-            RATES | {"uncertainty_score": "new"},
-            "uncertainty_score must be .* got 'new'",
-        ),
+        (RATES | {"uncertainty_score": "new"}, "uncertainty_score must be .* 'new'"),
         (RATES | {"reject_label": 1}, "reject_label=1 is one of the classes"),
         (RATES | {"loss": "huge"}, "huge"),
         (RATES | {"cv": 1}, "cv must be None, at least 2 folds"),
         (RATES | {"cv": 1.5}, "cv as a float is the share"),
-        (
-            RATES | {"confidence_level": 2.0},
-            r"confidence_level must be a number in \]0, 1\[",
-        ),
-        (
-            RATES | {"confidence_level": 0.9, "cv": 5},
-            "needs samples that are used neither to fit nor to tune",
-        ),
-        (
-            RATES | {"confidence_level": 0.9, "cv": 0.3, "randomize": False},
-            "confidence_level=0.9 needs randomize=True",
-        ),
-        (COSTS | {"confidence_level": 0.9, "cv": 0.3}, "needs bounds to guarantee"),
         (RATES | {"ood_label": "novel"}, "ood_label='novel', but y holds numbers"),
         (RATES | {"ood_label": np.nan}, "ood_label must not be NaN"),
         (RATES | {"ood_label": [1]}, "ood_label must be 'auto', None"),
+        # Guarantees.
+        (CERTIFIED | {"confidence_level": 2.0}, r"must be a number in \]0, 1\["),
+        (CERTIFIED | {"cv": 5}, "used neither to fit nor to tune.* cv=0.3"),
+        (COSTS | {"confidence_level": 0.9, "cv": 0.3}, "costs are no bounds. Pass min"),
+        (CERTIFIED | {"loss": "absolute"}, "loss='absolute' does not say how large"),
+        (CERTIFIED | {"loss": abs}, "Pass a cost matrix, or a TaskLoss with `max_lo"),
+        # Estimators and scores that lack something.
+        (RATES | {"estimator": LinearRegression()}, "estimator must be a classifier"),
+        (RATES | {"estimator": object()}, "without `fit`"),
+        (RATES | {"estimator": FOREST, "novelty_score": "energy"}, "logits"),
+        (RATES | {"estimator": FOREST, "novelty_score": "odin"}, "input_gradient"),
+        (
+            RATES | {"estimator": WIDE},
+            "X has 2 features, but GaussianNB is expecting 4",
+        ),
+        (
+            RATES | {"estimator": KNOWN_ALL, "ood_label": -1},
+            "ood_label=-1 is one of the classes",
+        ),
+        (RATES | {"estimator": KNOWN_ALL}, "-1 is a class with ood_label='auto'"),
+        (
+            RATES | {"novelty_score": LocalOutlierFactor(novelty=True)},
+            r"Wrap it: OutlierDetector\(detector\)",
+        ),
+        (RATES | {"ood_label": 7}, "y has no row with ood_label=7, and max_fpr"),
     ],
 )
-def test_invalid_parameters(options, message):
+def test_parameters(options, message):
     with pytest.raises(ValueError, match=message):
         double(**options).fit(X, y)
 
 
 @pytest.mark.parametrize(
-    ("options", "culprit"),
+    ("options", "labels", "message"),
     [
-        (RATES, "max_fpr=0.9"),
-        (PRECISION, "min_precision=0.5"),
-        (COSTS, "costs=(0.5, 1.0, 0.0)"),
+        ({}, np.full(200, -1), "y holds ood_label=-1 only"),
+        ({}, np.where(y == 1, np.nan, y), "NaN"),
+        ({"estimator": LogisticRegression()}, X[:, 0], "continuous"),
+        ({"estimator": KNOWN}, np.where(y == -1, 7, y), r"y holds 7 \(50 samples\)"),
+        ({}, PAIR, "-1 is a class .* so no sample is OOD, and max_fpr=.* needs"),
+        # No OOD rows where a bound or a score needs them.
+        ({}, y[INSIDE], "y has no row with ood_label=-1, and max_fpr=0.9 needs OOD"),
         (
-            {"min_tpr": 0.5, "novelty_score": "likelihood_ratio"},
-            "novelty_score='likelihood_ratio'",
+            PRECISION | {"max_fpr": None},
+            y[INSIDE],
+            "min_precision=0.5 needs OOD samples.*use min_tpr alone",
+        ),
+        (
+            COSTS | {"min_tpr": None, "max_fpr": None},
+            y[INSIDE],
+            r"costs=\(0.5, 1.0, 0.0\) needs OOD",
+        ),
+        ({"max_fpr": None, "max_risk": 0.1}, y[INSIDE], "max_risk=0.1 needs OOD"),
+        (
+            {"max_fpr": None, "novelty_score": "likelihood_ratio"},
+            y[INSIDE],
+            "novelty_score='likelihood_ratio' needs OOD",
         ),
     ],
 )
-def test_no_ood_rows_where_they_are_needed(options, culprit):
-    message = re.escape(f"y has no row with ood_label=-1, and {culprit} needs OOD")
+def test_labels(options, labels, message):
+    rows = X if len(labels) == len(X) else X[INSIDE]
     with pytest.raises(ValueError, match=message):
-        double(**options).fit(X[y >= 0], y[y >= 0])
+        double(**RATES | options).fit(rows, labels)
+
+
+@pytest.mark.parametrize(
+    ("options", "weight", "message"),
+    [
+        ({}, np.ones(5), "sample_weight has 5 elements, but there are 200"),
+        ({}, np.ones((200, 1)), "sample_weight must be a vector"),
+        (CERTIFIED, np.ones(200), "cannot be combined with sample_weight"),
+        (
+            {"max_fpr": 0.0},
+            y >= 0,
+            "No OOD row .of positive weight. is among those that tune the rule",
+        ),
+        (
+            {"max_fpr": None, "novelty_score": LikelihoodRatio(GaussianNB())},
+            y >= 0,
+            "cv: a training part has no OOD row .of",
+        ),
+    ],
+)
+def test_weights(options, weight, message):
+    with pytest.raises(ValueError, match=message):
+        double(**RATES | options).fit(X, y, sample_weight=weight)
+    double(min_tpr=0.5).fit(X, y, sample_weight=(y >= 0) * 1.0)
 
 
 @pytest.mark.parametrize(
@@ -111,152 +159,78 @@ def test_no_ood_rows_where_they_are_needed(options, culprit):
     ],
 )
 def test_no_ood_rows_where_none_are_needed(options):
-    model = double(**options).fit(X[y >= 0], y[y >= 0])
-    assert np.isnan(model.rule_.fpr)
+    assert np.isnan(double(**options).fit(X[INSIDE], y[INSIDE]).rule_.fpr)
 
 
-def test_only_ood_rows():
-    with pytest.raises(ValueError, match="y holds ood_label=-1 only"):
-        double(**RATES).fit(X, np.full(len(y), -1))
-
-
-def test_ood_label_that_the_frozen_classifier_knows():
-    frozen = FrozenEstimator(GaussianNB().fit(X, y))
-    with pytest.raises(ValueError, match="ood_label=-1 is one of the classes"):
-        double(frozen, ood_label=-1, **RATES).fit(X, y)
-    with pytest.raises(ValueError, match="-1 is a class with ood_label='auto'"):
-        double(frozen, **RATES).fit(X, y)
-
-
-def test_minus_one_as_one_of_two_classes():
-    with pytest.raises(
-        ValueError, match=r"-1 is a class .* so no sample is OOD, and max_fpr=.* needs"
-    ):
-        double(**RATES).fit(X, np.where(y == y[0], -1, 0))
-
-
-def test_infeasible_bounds_say_what_is_attainable():
-    with pytest.raises(InfeasibleTargetError, match="largest TPR at max_fpr=0") as info:
-        double(min_tpr=0.95, max_fpr=0.01).fit(X, y)
-    attainable = info.value.attainable
-    assert 0 <= attainable.get("min_tpr", 0) < 0.95
-    assert 0.01 < attainable["max_fpr"] <= 1
-    # What it says can be had.
-    model = double(min_tpr=0.95, max_fpr=attainable["max_fpr"]).fit(X, y)
-    assert model.rule_.fpr <= attainable["max_fpr"] + 1e-12
-
-
-def test_too_few_samples_to_calibrate():
-    options = {"confidence_level": 0.99, "cv": 0.1, "min_tpr": 0.9, "max_fpr": 0.9}
-    with pytest.raises(InfeasibleTargetError, match="cannot certify"):
-        double(random_state=0, **options).fit(X, y)
-
-
-def test_weights_with_confidence():
-    model = double(confidence_level=0.9, cv=0.5, **RATES)
-    with pytest.raises(
-        ValueError, match="confidence_level cannot be combined with sample_weight"
-    ):
-        model.fit(X, y, sample_weight=np.ones(len(y)))
-
-
-def test_constant_scores_leave_all_or_nothing():
-    flat = double(
-        uncertainty_score=lambda clf, X: np.zeros(len(X)),
-        novelty_score=lambda clf, X: np.zeros(len(X)),
-        min_tpr=0.5,
-        max_fpr=0.5,
-    )
-    # All samples tie: a share of them is accepted at random.
-    assert flat.fit(X, y).rule_.proba_at_threshold == pytest.approx(0.5)
-    with pytest.raises(InfeasibleTargetError):
-        flat.set_params(randomize=False).fit(X, y)
-
-
-def test_classifiers_that_lack_something():
-    with pytest.raises(ValueError, match="estimator must be a classifier"):
-        double(LinearRegression(), **RATES).fit(X, y)
-    with pytest.raises(ValueError, match="without `fit`"):
-        double(object(), **RATES).fit(X, y)
-    forest = RandomForestClassifier(5, random_state=0)
-    with pytest.raises(ValueError, match="logits"):
-        double(forest, novelty_score="energy", **RATES).fit(X, y)
-    with pytest.raises(ValueError, match="input_gradient"):
-        double(forest, novelty_score="odin", **RATES).fit(X, y)
-
-
-def test_labels_that_cannot_be_learned():
-    with pytest.raises(ValueError, match="NaN"):
-        double(**RATES).fit(X, np.where(y == 1, np.nan, y))
-    with pytest.raises(ValueError, match="continuous"):
-        double(LogisticRegression(), **RATES).fit(X, X[:, 0])
-
-
-def test_ood_rows_of_no_weight_are_none():
-    weight = (y >= 0).astype(float)
-    message = "No OOD row .of positive weight. is among those that tune the rule"
-    with pytest.raises(ValueError, match=message):
-        double(min_tpr=0.5, max_fpr=0.0).fit(X, y, sample_weight=weight)
-    double(min_tpr=0.5).fit(X, y, sample_weight=weight)
-    with pytest.raises(ValueError, match=r"cv: a training part has no OOD row .of"):
-        double(min_tpr=0.5, novelty_score=LikelihoodRatio(GaussianNB())).fit(
-            X, y, sample_weight=weight
-        )
-
-
-def test_labels_that_the_frozen_classifier_does_not_know():
-    frozen = FrozenEstimator(GaussianNB().fit(X[y >= 0], y[y >= 0]))
-    with pytest.raises(ValueError, match=r"y holds 7 \(50 samples\), which is"):
-        double(frozen, **RATES).fit(X, np.where(y == -1, 7, y))
-    # Two labels, but the classifier knows that -1 is no class.
-    rows = (y == -1) | (y == 0)
-    assert double(frozen, **RATES).fit(X[rows], y[rows]).ood_label_ == -1
-
-
-def test_scores_that_are_none():
-    with pytest.raises(ValueError, match=r"Wrap it: OutlierDetector\(detector\)"):
-        double(novelty_score=LocalOutlierFactor(novelty=True), **RATES).fit(X, y)
+def test_scores_that_are_not_fitted_and_folds_without_ood_samples():
     with pytest.raises(NotFittedError):
         double(uncertainty_score=FrozenEstimator(Entropy()), **RATES).fit(X, y)
-    with pytest.raises(ValueError, match="uncertainty_score must be 'auto', one of"):
-        double(uncertainty_score="nearest", **RATES).fit(X, y)
-    with pytest.raises(ValueError, match="n_directions must be at least 2, got 1"):
-        double(n_directions=1, **RATES).fit(X, y)
-
-
-def test_a_novelty_score_that_learns_from_ood_samples_of_one_fold_only():
     order = np.argsort(y)  # the OOD rows first
     model = double(novelty_score="likelihood_ratio", cv=KFold(4), **RATES)
     with pytest.raises(ValueError, match="Use stratified or fewer folds"):
         model.fit(X[order], y[order])
 
 
-def test_labels_that_are_silently_classes():
-    pair = np.where(y == -1, -1, 1)
-    with pytest.warns(RejectionWarning, match="-1 is one of two labels of y") as told:
-        model = double(min_tpr=0.5).fit(X, pair)
-    assert model.classes_.tolist() == [-1, 1]
-    assert "Pass ood_label=-1, or None if no sample is OOD" in str(told[0].message)
-    with pytest.warns(RejectionWarning, match="ood_label=7 is not in y"):
-        model = double(min_tpr=0.5, ood_label=7).fit(X, y)
-    assert model.classes_.tolist() == [-1, 0, 1, 2]
-    # What is said is done without a word.
-    double(min_tpr=0.5, ood_label=None).fit(X, pair)
-    double(min_tpr=0.5, ood_label=-1).fit(X, y)
-    double(min_tpr=0.5).fit(X[y >= 0], y[y >= 0])
-    with pytest.raises(ValueError, match="y has no row with ood_label=7, and max_fpr"):
-        double(ood_label=7, **RATES).fit(X, y)
+def test_bounds_that_cannot_be_met_say_what_can():
+    with pytest.raises(InfeasibleTargetError, match="largest TPR at max_fpr=0") as info:
+        double(min_tpr=0.95, max_fpr=0.01).fit(X, y)
+    attainable = info.value.attainable
+    assert attainable.get("min_tpr", 0) < 0.95
+    least = attainable["max_fpr"]
+    assert double(min_tpr=0.95, max_fpr=least).fit(X, y).rule_.fpr <= least + 1e-12
+    few = {"confidence_level": 0.99, "cv": 0.1, "min_tpr": 0.9, "max_fpr": 0.9}
+    with pytest.raises(InfeasibleTargetError, match="cannot certify"):
+        double(random_state=0, **few).fit(X, y)
 
 
-@pytest.mark.parametrize("name", ["OOD", "novel", "-1", "Outlier"])
-def test_strings_that_are_silently_classes(name):
-    names = np.array([name, "a", "b", "c"])[y + 1]
-    message = f"'{name}' is a class.*Pass ood_label='{name}', or None if no"
-    with pytest.warns(RejectionWarning, match=message):
-        model = double(min_tpr=0.5).fit(X, names)
-    assert name in model.classes_
-    double(min_tpr=0.5, ood_label=None).fit(X, names)
-    assert name not in double(min_tpr=0.5, ood_label=name).fit(X, names).classes_
+def test_constant_scores_are_accepted_at_random():
+    def zero(estimator, X):
+        return np.zeros(len(X))
+
+    flat = double(uncertainty_score=zero, novelty_score=zero, min_tpr=0.5, max_fpr=0.5)
+    assert flat.fit(X, y).rule_.proba_at_threshold == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("labels", "options", "classes", "message"),
+    [
+        (PAIR, {}, [-1, 1], "-1 is one of two .*Pass ood_label=-1, or None if no"),
+        (y, {"ood_label": 7}, [-1, 0, 1, 2], "ood_label=7 is not in y"),
+        *(
+            (
+                np.where(NAMES == "ood", name, NAMES),
+                {},
+                sorted([name, "a", "b", "c"]),
+                f"'{name}' is a class.*Pass ood_label='{name}', or None if no",
+            )
+            for name in ("OOD", "novel", "-1", "Outlier")
+        ),
+        # What is said is done without a word.
+        (PAIR, {"ood_label": None}, [-1, 1], None),
+        (y, {"ood_label": -1}, [0, 1, 2], None),
+        (y[INSIDE], {}, [0, 1, 2], None),
+        (NAMES, {}, ["a", "b", "c"], None),
+        (
+            np.where(NAMES == "ood", "OOD", NAMES),
+            {"ood_label": "OOD"},
+            ["a", "b", "c"],
+            None,
+        ),
+    ],
+)
+def test_labels_that_are_silently_classes(labels, options, classes, message):
+    rows = X if len(labels) == len(X) else X[INSIDE]
+    told = nullcontext()
+    if message is not None:
+        told = pytest.warns(RejectionWarning, match=message)
+    with told:
+        model = double(min_tpr=0.5, **options).fit(rows, labels)
+    assert model.classes_.tolist() == classes
+
+
+def test_a_frozen_classifier_knows_whether_minus_one_is_a_class():
+    rows = (y == -1) | (y == 0)
+    assert double(KNOWN, **RATES).fit(X[rows], y[rows]).ood_label_ == -1
 
 
 def test_score_tells_labels_that_it_does_not_know():
@@ -267,63 +241,33 @@ def test_score_tells_labels_that_it_does_not_know():
         r"\[0, 1, 2\] that DoubleScoreOODClassifier knows nor ood_label=-1",
     ):
         model.score(X, np.where(y == -1, 7, y))
-    names = np.array(["ood", "a", "b", "c"])[y + 1]
-    named = double(**RATES).fit(X, names)
-    assert named.score(X, names) < 0
+    named = double(**RATES).fit(X, NAMES)
+    assert named.score(X, NAMES) < 0
     with pytest.warns(RejectionWarning, match=r"'OOD' .* nor ood_label='ood'"):
-        named.score(X, np.where(names == "ood", "OOD", names))
+        named.score(X, np.where(NAMES == "ood", "OOD", NAMES))
 
 
 @pytest.mark.parametrize("gap", [None, np.nan])
-@pytest.mark.parametrize(
-    "labels",
-    [y.astype(object), np.array(["a", "b", "c", "ood"], dtype=object)[y]],
-    ids=["numbers", "names"],
-)
+@pytest.mark.parametrize("labels", [y, NAMES], ids=["numbers", "names"])
 def test_labels_with_gaps(labels, gap):
-    labels = labels.copy()
+    labels = labels.astype(object)
     labels[5] = gap
     model = double(**RATES)
-    with pytest.raises(ValueError, match=r"y has no label .* in row 5 .*the ood_label"):
+    message = r"y has no label .* in row 5 .*the ood_label"
+    with pytest.raises(ValueError, match=message):
         model.fit(X, labels)
-    model.fit(X, y)
-    with pytest.raises(ValueError, match=r"y has no label .* in row 5 .*the ood_label"):
-        model.score(X, labels)
-    with pytest.raises(ValueError, match="y has no label"):
-        SelectiveClassifier(GaussianNB()).fit(X, labels)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y).score(X, labels)
 
 
-def test_labeled_frames():
+def test_labels_in_frames_and_columns():
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
-    plain = double(**RATES, method="grid").fit(X, y)
+    plain = double(**RATES).fit(X, y)
     index = np.random.default_rng(0).permutation(len(y))
-    for labels in (
-        pd.Series(y, index=index),
-        pl.Series(y),
-        pl.DataFrame({"y": y})["y"],
-    ):
-        model = double(**RATES, method="grid").fit(X, labels)
+    for labels in (pd.Series(y, index=index), pl.Series(y)):
+        model = double(**RATES).fit(X, labels)
         assert model.rule_ == plain.rule_
         assert model.score(X, labels) == plain.score(X, y)
-
-
-def test_labels_as_a_column_are_taken_with_a_warning():
-    plain = double(**RATES).fit(X, y)
     with pytest.warns(DataConversionWarning, match="column-vector"):
         column = double(**RATES).fit(X, y[:, np.newaxis])
     assert column.rule_ == plain.rule_
-
-
-def test_features_that_the_frozen_classifier_does_not_know():
-    known = GaussianNB().fit(np.hstack([X, X])[y >= 0], y[y >= 0])
-    with pytest.raises(ValueError, match="X has 2 features, but GaussianNB is expect"):
-        double(FrozenEstimator(known), **RATES).fit(X, y)
-
-
-def test_weights_of_another_length_or_shape():
-    with pytest.raises(
-        ValueError, match="sample_weight has 5 elements, but there are 200"
-    ):
-        double(**RATES).fit(X, y, sample_weight=np.ones(5))
-    with pytest.raises(ValueError, match="sample_weight must be a vector"):
-        double(**RATES).fit(X, y, sample_weight=np.ones((200, 1)))

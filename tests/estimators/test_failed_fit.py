@@ -98,13 +98,11 @@ CASES = {
         {"target_coverage": 2},
     ),
     "double": (
-        DoubleScoreOODClassifier(
-            GaussianNB(), min_tpr=0.7, method="grid", n_directions=11, random_state=0
-        ),
+        DoubleScoreOODClassifier(GaussianNB(), min_tpr=0.7, random_state=0),
         NOVEL,
         {"min_tpr": 1.0, "max_fpr": 0.0},
         {"estimator": BrokenClassifier()},
-        {"method": "best"},
+        {"costs": (1, 2, 0)},
     ),
     "decoder": (
         ExpectedLossDecoder(GaussianNB(), strategy="eum"),

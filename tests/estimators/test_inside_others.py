@@ -187,7 +187,6 @@ def double_score():
         GaussianNB(),
         min_tpr=0.9,
         novelty_score="msp",
-        n_directions=5,
         cv=2,
         random_state=0,
     )

@@ -21,8 +21,8 @@ TRAIN, TEST = slice(0, 500), slice(500, 900)
 MODEL = DoubleScoreOODClassifier(
     GaussianNB(),
     novelty_score="mahalanobis",
+    min_tpr=0.8,
     min_precision=0.9,
-    min_recall=0.8,
     ood_prior=0.2,
     random_state=0,
 ).fit(X[TRAIN], Y[TRAIN])
@@ -193,7 +193,7 @@ def test_a_certified_rule_reports_its_precision():
         "confidence_level": 0.8,
         "cv": 0.5,
         "min_precision": 0.6,
-        "min_recall": 0.6,
+        "min_tpr": 0.6,
     }
     model = clone(MODEL).set_params(**options).fit(X, Y)
     rule = model.rule_

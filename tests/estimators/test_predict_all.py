@@ -47,7 +47,7 @@ ESTIMATORS = {
         target_coverage=0.7,
     ).fit(X, Y),
     "double": DoubleScoreOODClassifier(
-        GaussianNB(), min_tpr=0.8, novelty_score=KNN(2), n_directions=5, **COMMON
+        GaussianNB(), min_tpr=0.8, novelty_score=KNN(2), **COMMON
     ).fit(X, IS_OOD),
     "regressor": SelectiveRegressor(
         Ridge(), target_coverage=0.7, uncertainty_score=SELE(alphas=0.1), **COMMON

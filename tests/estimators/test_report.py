@@ -178,7 +178,6 @@ def test_ood_samples():
         min_tpr=0.7,
         max_fpr=0.9,
         novelty_score="mahalanobis",
-        n_directions=5,
     ).fit(novel[TRAIN], labels[TRAIN])
     report = model.report(novel[TEST], labels[TEST])
     measured = model.measure(novel[TEST], labels[TEST])
@@ -296,9 +295,9 @@ def test_missing_answers_of_a_group_may_be_wrong():
 
 def test_bounds_of_numpy_can_be_written():
     labels = np.where(np.arange(len(y)) % 5 == 0, -1, y)
-    model = DoubleScoreOODClassifier(
-        GaussianNB(), min_tpr=np.float32(0.7), n_directions=5
-    ).fit(X[TRAIN], labels[TRAIN])
+    model = DoubleScoreOODClassifier(GaussianNB(), min_tpr=np.float32(0.7)).fit(
+        X[TRAIN], labels[TRAIN]
+    )
     report = model.report(X_test, labels[TEST]).to_dict()
     assert json.loads(json.dumps(report))["promises"][0]["bound"] == np.float32(0.7)
 
@@ -307,7 +306,7 @@ def test_bounds_of_numpy_can_be_written():
 def test_the_cost_of_ood_samples_is_what_was_asked_for(prior):
     labels = np.where(np.arange(len(y)) % 5 == 0, -1, y)
     model = DoubleScoreOODClassifier(
-        GaussianNB(), costs=(0.3, 2.0, 0.5), ood_prior=prior, n_directions=5
+        GaussianNB(), costs=(0.3, 2.0, 0.5), ood_prior=prior
     ).fit(X[TRAIN], labels[TRAIN])
     promise = promise_of(model, X_test, labels[TEST])
     accepted, is_ood = model.accept(X_test), labels[TEST] == -1
@@ -351,7 +350,6 @@ def test_nobody_is_asked_twice(confidence_level):
         costs=(0.3, 2.0, 0.5),
         ood_prior=0.2,
         novelty_score="msp",
-        n_directions=5,
     )
     labels = np.where(np.arange(len(y)) % 5 == 0, -1, y)
     double.fit(X[TRAIN], labels[TRAIN])

@@ -5,7 +5,6 @@ the optimism of having chosen among many rules, which shrinks as the sample grow
 """
 
 import numpy as np
-import pytest
 
 from sklearn_reject.selection import tune_double_score, tune_single_score
 
@@ -50,12 +49,9 @@ def test_one_score_reaches_its_tpr():
     assert np.mean(rates[:, 0]) > 0.7 - 3 * np.std(rates[:, 0]) / np.sqrt(N_REPETITIONS)
 
 
-@pytest.mark.parametrize("method", ["grid", "exact"])
-def test_two_scores_reach_tpr_and_fpr(method):
+def test_two_scores_reach_tpr_and_fpr():
     rates = fresh_rates(
-        lambda *sample: tune_double_score(
-            *sample, min_tpr=0.7, max_fpr=0.25, method=method
-        ),
+        lambda *sample: tune_double_score(*sample, min_tpr=0.7, max_fpr=0.25),
         N_SAMPLES,
         seed=1,
     )
@@ -66,7 +62,7 @@ def test_two_scores_reach_tpr_and_fpr(method):
 def test_two_scores_reach_precision_and_recall():
     rates = fresh_rates(
         lambda *sample: tune_double_score(
-            *sample, min_recall=0.7, min_precision=0.9, ood_prior=0.25
+            *sample, min_tpr=0.7, min_precision=0.9, ood_prior=0.25
         ),
         N_SAMPLES,
         seed=2,
@@ -80,9 +76,7 @@ def test_optimism_shrinks_with_the_sample():
     distances = []
     for n_samples in (500, 8000):
         rates = fresh_rates(
-            lambda *sample: tune_double_score(
-                *sample, min_tpr=0.7, max_fpr=0.3, method="grid"
-            ),
+            lambda *sample: tune_double_score(*sample, min_tpr=0.7, max_fpr=0.3),
             n_samples,
             seed=3,
         )

@@ -149,7 +149,7 @@ def decide_double(loss):
     X, y = patients()
     y = np.where(np.arange(len(y)) < 20, "ood", y.astype("U9"))
     double = DoubleScoreOODClassifier(
-        GaussianNB(), loss=loss, min_tpr=0.8, novelty_score="msp", cv=3, n_directions=5
+        GaussianNB(), loss=loss, min_tpr=0.8, novelty_score="msp", cv=3
     ).fit(X, y)
     return np.append(double.uncertainty(X), double.score(X, y))
 

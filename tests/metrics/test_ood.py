@@ -48,7 +48,7 @@ BOUNDS = [
     ("selective_risk_at_tpr_fpr_score", {"min_tpr": 0.6, "max_fpr": 0.4}),
     (
         "selective_risk_at_precision_recall_score",
-        {"min_precision": 0.85, "min_recall": 0.6, "ood_prior": 0.25},
+        {"min_tpr": 0.6, "min_precision": 0.85, "ood_prior": 0.25},
     ),
 ]
 LOSSES = {
@@ -79,7 +79,6 @@ def test_metrics_of_origins(name, options, n_scores, weights):
     scores = UNCERTAINTY
     if n_scores == 2:
         scores = np.column_stack([UNCERTAINTY, NOVELTY])
-        options["n_directions"] = 9
     expected = getattr(curves, name)(scores, IS_OOD, **options)
     if n_scores == 2:
         options["novelty"] = NOVELTY
@@ -90,7 +89,7 @@ def test_metrics_of_origins(name, options, n_scores, weights):
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
 @pytest.mark.parametrize("n_scores", [1, 2])
 def test_metrics_of_labels(name, options, weights, n_scores):
-    options = {"sample_weight": weights, "n_directions": 9, **options}
+    options = {"sample_weight": weights, **options}
     scores = UNCERTAINTY
     if n_scores == 2:
         scores = np.column_stack([UNCERTAINTY, NOVELTY])
@@ -189,7 +188,7 @@ def test_risk_at_precision_and_recall_against_all_thresholds(
     sample, twelfths, min_precision
 ):
     recall = twelfths / 12
-    bounds = {"min_precision": min_precision, "min_recall": recall, "ood_prior": 0.25}
+    bounds = {"min_precision": min_precision, "min_tpr": recall, "ood_prior": 0.25}
 
     def allows(tpr, fpr):
         inside = 0.75 * tpr
@@ -207,17 +206,15 @@ def test_risk_of_two_scores_is_that_of_the_tuned_rule(name, bounds, randomize):
         NOVELTY,
         LOSSES["zero_one"],
         IS_OOD,
-        n_directions=9,
         randomize=randomize,
         sample_weight=WEIGHTS,
         **bounds,
     )
-    options = {"n_directions": 9, "randomize": randomize, "sample_weight": WEIGHTS}
+    options = {"randomize": randomize, "sample_weight": WEIGHTS}
     risk = getattr(metrics, name)(
         Y_TRUE, Y_PRED, UNCERTAINTY, novelty=NOVELTY, **options, **bounds
     )
     assert risk == rule.selective_risk
-    options.pop("n_directions")
     for score in (UNCERTAINTY, NOVELTY):
         alone = getattr(metrics, name)(Y_TRUE, Y_PRED, score, **options, **bounds)
         assert risk <= alone + 1e-12
@@ -233,8 +230,8 @@ def test_risks_of_table_1(method, name, bounds):
     score = weight[0] * sample.risk + weight[1] * sample.likelihood_ratio
     arguments = sample.target, sample.prediction, score
     published = {"min_tpr": 0.7, "max_fpr": 0.2}
-    if "min_recall" in bounds:
-        published = {"min_precision": 0.9, "min_recall": 0.7, "ood_prior": 0.25}
+    if "min_precision" in bounds:
+        published = {"min_tpr": 0.7, "min_precision": 0.9, "ood_prior": 0.25}
     metric = getattr(metrics, name)
     if method == "C":
         with pytest.warns(UndefinedMetricWarning):
@@ -471,8 +468,8 @@ def test_predictions_must_be_classes(case):
         ),
         (
             "selective_risk_at_precision_recall_score",
-            {"min_recall": None},
-            "min_recall must be a number",
+            {"min_tpr": None},
+            "min_tpr must be a number",
         ),
         (
             "selective_risk_at_precision_recall_score",

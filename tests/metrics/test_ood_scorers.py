@@ -42,7 +42,7 @@ WEIGHT = 1.0 + np.arange(400) % 4
 BAYES = GaussianNB().fit(X_train, y_train)
 
 TPR_FPR = {"min_tpr": 0.4, "max_fpr": 0.2}
-PRECISION_RECALL = {"min_precision": 0.85, "min_recall": 0.4, "ood_prior": 0.2}
+PRECISION_RECALL = {"min_precision": 0.85, "min_tpr": 0.4, "ood_prior": 0.2}
 FPR, PRECISION = (
     selective_risk_at_tpr_fpr_score,
     selective_risk_at_precision_recall_score,
@@ -354,8 +354,6 @@ def double(**options):
     return DoubleScoreOODClassifier(
         GaussianNB(),
         min_tpr=0.3,
-        n_directions=9,
-        method="grid",
         cv=2,
         random_state=0,
         **options,
@@ -453,8 +451,8 @@ def test_weights_are_routed(plain):
         ),
         (
             partial(get_selective_scorer, "neg_selective_risk_at_precision_recall"),
-            {**PRECISION_RECALL, "min_recall": 1.5},
-            "min_recall",
+            {**PRECISION_RECALL, "min_tpr": 1.5},
+            "min_tpr",
         ),
         (
             partial(get_selective_scorer, "neg_selective_risk_at_precision_recall"),
@@ -481,7 +479,7 @@ def test_a_number_stands_for_bounds_that_cannot_be_met(name):
         "tpr_fpr": {"min_tpr": 0.99, "max_fpr": 0.01},
         "precision_recall": {
             "min_precision": 0.99,
-            "min_recall": 0.99,
+            "min_tpr": 0.99,
             "ood_prior": 0.5,
         },
     }

@@ -95,7 +95,6 @@ def test_errors_of_a_double_score_name_the_uncertainty_score(kind):
     double = DoubleScoreOODClassifier(
         GaussianNB(),
         min_tpr=0.8,
-        n_directions=5,
         uncertainty_score=SCORES[kind],
         novelty_score="msp",
         cv=2,
@@ -112,7 +111,7 @@ def test_regressors_and_novelty_alike():
     with pytest.raises(ValueError, match=f"uncertainty_score must be finite.* {ROWS}"):
         regressor.accept(STRANGE)
     double = DoubleScoreOODClassifier(
-        GaussianNB(), min_tpr=0.8, n_directions=5, novelty_score=by_function, cv=2
+        GaussianNB(), min_tpr=0.8, novelty_score=by_function, cv=2
     ).fit(X, Y)
     with pytest.raises(ValueError, match=f"novelty_score must not be NaN.* {ROWS}"):
         double.predict(STRANGE)

@@ -1,11 +1,13 @@
 """The best cut of sorted samples by brute force, for every model of one threshold.
 
-Samples are accepted up to a score, with a part of the tie group that comes next. A
-model is data: a price and forms, both linear in sums of columns over what is accepted.
+Samples are accepted up to a score, with a part of the tie group that comes next. Those
+of score minus infinity are accepted by every cut, those of infinity by none. A model is
+data: a price and forms, both linear in sums of columns over what is accepted.
 The best cut has the least price among those where no form is negative. All cuts are
 tried, and all shares of tie groups at which a form is zero, in exact arithmetic.
 """
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -44,18 +46,19 @@ def _product(numbers):
 
 
 def tie_groups(scores, columns):
-    """Return the sums of the columns in each tie group, lowest score first."""
+    """Return the sums of what is always accepted, and of each tie group by score."""
     groups = {}
     for score, *row in zip(scores, *columns, strict=True):
         if any(row):
             sums = groups.setdefault(score, [Fraction(0)] * len(row))
             groups[score] = [a + b for a, b in zip(sums, row, strict=True)]
-    return [groups[score] for score in sorted(groups)]
+    always = groups.pop(-math.inf, [Fraction(0)] * len(columns))
+    groups.pop(math.inf, None)
+    return always, [groups[score] for score in sorted(groups)]
 
 
-def all_cuts(groups, forms, randomize):
-    """Yield the sums over what each cut accepts, from nothing to everything."""
-    before = [Fraction(0)] * len(groups[0])
+def all_cuts(before, groups, forms, randomize):
+    """Yield the sums over what each cut accepts, from what is always accepted on."""
     yield before
     for group in groups:
         shares = {Fraction(1)}
@@ -84,7 +87,7 @@ def value_of(model, sums):
 def best_cut(scores, columns, model, randomize=True):
     """Return price and ties of the best cut, None where no cut keeps all forms."""
     found = []
-    for sums in all_cuts(tie_groups(scores, columns), model.forms, randomize):
+    for sums in all_cuts(*tie_groups(scores, columns), model.forms, randomize):
         if all(dot(form, sums) + constant >= 0 for form, constant in model.forms):
             value = value_of(model, sums)
             if value is not None:

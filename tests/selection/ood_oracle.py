@@ -1,11 +1,14 @@
-"""Rules for ID and OOD samples by brute force, in exact arithmetic."""
+"""Models of ID and OOD samples as prices and forms, and all orders of two scores."""
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import combinations, pairwise
 
 import numpy as np
 from hypothesis import strategies as st
+
+from tests.selection.brute_force import Model, best_cut, exact_columns, value_of
 
 INF = float("inf")
 
@@ -18,38 +21,22 @@ class Sample:
     is_ood: np.ndarray
     weight: np.ndarray | None = None
 
-    def __len__(self):
-        return len(self.risk)
+    @property
+    def single(self):
+        return self.novelty, self.losses, self.is_ood
 
     @property
     def double(self):
         return self.risk, self.novelty, self.losses, self.is_ood
 
-    @property
-    def single(self):
-        return self.novelty, self.losses, self.is_ood
-
-    def rows(self):
-        """Return (risk, novelty, ID weight, OOD weight, loss) as fractions."""
-        weight = np.ones(len(self)) if self.weight is None else self.weight
-        columns = self.risk, self.novelty, self.losses, self.is_ood, weight
-        table = zip(*columns, strict=True)
-        for r, g, loss, ood, w in table:
-            if w == 0:
-                continue
-            w = Fraction(float(w))
-            g = float(g) if np.isinf(g) else Fraction(float(g))
-            yield (
-                Fraction(float(r)),
-                g,
-                Fraction(0) if ood else w,
-                w if ood else Fraction(0),
-                Fraction(0) if ood else w * Fraction(float(loss)),
-            )
-
-    def totals(self):
-        rows = list(self.rows())
-        return sum(row[2] for row in rows), sum(row[3] for row in rows)
+    @cached_property
+    def columns(self):
+        """ID weight, OOD weight and loss of each row, as fractions."""
+        weight = np.ones(len(self.risk)) if self.weight is None else self.weight
+        is_id = ~self.is_ood
+        return exact_columns(
+            (weight, is_id), (weight, self.is_ood), (weight, is_id, self.losses)
+        )
 
 
 @st.composite
@@ -77,192 +64,148 @@ def ood_samples(draw, max_size=9, weighted=True, finite=False):
 
 
 SHARES = [0.125, 0.25, 0.5, 0.625, 0.75, 1.0]
+PRIORS = st.sampled_from([0.0, 0.25, 0.5])
+
+
+def asked_beside(**beside):
+    """Draw what is asked of a model that bounds the TPR."""
+    wild_shares = st.sampled_from([None, None, 0.25, 0.5, 0.75, 1.0])
+    tpr = {"min_tpr": st.sampled_from(SHARES), "wild_share": wild_shares}
+    return st.fixed_dictionaries(tpr | beside)
+
 
 MODELS = st.one_of(
-    st.fixed_dictionaries(
-        {
-            "min_tpr": st.sampled_from(SHARES),
-            "max_fpr": st.sampled_from([None, 0.0, *SHARES]),
-        }
-    ),
-    st.fixed_dictionaries(
-        {
-            "min_tpr": st.sampled_from(SHARES),
-            "max_risk": st.sampled_from([0.0, 0.125, 0.25, 0.375, 0.75]),
-        }
-    ),
-    st.fixed_dictionaries(
-        {
-            "min_recall": st.sampled_from(SHARES),
-            "min_precision": st.sampled_from([0.5, 0.75, 0.875, 1.0]),
-            "ood_prior": st.sampled_from([0.0, 0.25, 0.5]),
-        }
+    asked_beside(max_fpr=st.sampled_from([None, 0.0, *SHARES])),
+    asked_beside(max_risk=st.sampled_from([0.0, 0.125, 0.25, 0.375, 0.75])),
+    asked_beside(
+        min_precision=st.sampled_from([0.5, 0.75, 0.875, 1.0]), ood_prior=PRIORS
     ),
     st.fixed_dictionaries(
         {
             "costs": st.sampled_from([(0.25, 1.0, 0.5), (0.0, 0.5, 0.0), (1, 2, 1)]),
-            "ood_prior": st.sampled_from([0.0, 0.25, 0.5]),
+            "ood_prior": PRIORS,
+            "wild_share": st.sampled_from([None, 0.5]),
         }
     ),
 )
 
 
-def fpr_of(model, totals, n_id, n_ood):
-    """Return the share of OOD samples accepted, as estimated where they are wild."""
-    share = Fraction(model.get("wild_share") or 1)
-    return (n_ood / totals[1] - (1 - share) * n_id / totals[0]) / share
+def model_of(asked, sample):
+    """Return price and forms in the columns of a sample.
 
-
-def risk_limit(model):
-    """Return the largest risk where the FPR is minimized, None otherwise."""
-    return model.get("max_risk", model.get("risk_limit"))
-
-
-def price_of(model, totals, n_id, n_ood, loss):
-    """Return what the model minimizes, None where nothing is accepted."""
-    if "costs" not in model and not n_id:
-        return None
-    if risk_limit(model) is not None:
-        tpr = n_id / totals[0] if "min_precision" in model else 1
-        return fpr_of(model, totals, n_id, n_ood) / tpr
-    if "costs" not in model:
-        return loss / n_id
-    reject_id, accept_ood, reject_ood = map(Fraction, model["costs"])
-    prior = Fraction(model["ood_prior"])
-    tpr, fpr = n_id / totals[0], 0
-    if totals[1]:
-        fpr = fpr_of(model, totals, n_id, n_ood)
-    of_ood = fpr * accept_ood + (1 - fpr) * reject_ood
-    return (1 - prior) * (loss / totals[0] + (1 - tpr) * reject_id) + prior * of_ood
-
-
-def constraints(model, totals):
-    """Return [(a, b, d, c)] of constraints a N + b O + d L >= c."""
-    if "costs" in model:
-        return []
-    total_id, total_ood = totals
-    least = model["min_tpr"] if "min_tpr" in model else model["min_recall"]
-    found = [(Fraction(1), Fraction(0), Fraction(0), Fraction(least) * total_id)]
-    share = Fraction(model.get("wild_share") or 1)
-    # What the FPR takes of each unit of ID and of flagged weight.
-    if total_ood:
-        per_id, per_ood = (1 - share) / share / total_id, -1 / share / total_ood
-    if model.get("max_fpr") is not None:
-        found.append((per_id, per_ood, Fraction(0), -Fraction(model["max_fpr"])))
-    if model.get("ood_prior") and "min_precision" in model:
-        # (1 - pi) phi >= kappa ((1 - pi) phi + pi rho)
-        prior, kappa = Fraction(model["ood_prior"]), Fraction(model["min_precision"])
-        of_id = (1 - prior) * (1 - kappa) / total_id
-        weight = kappa * prior
-        found.append((of_id + weight * per_id, weight * per_ood, Fraction(0), 0))
-    limit = risk_limit(model)
-    if limit is not None:
-        found.append((Fraction(limit), Fraction(0), Fraction(-1), Fraction(0)))
-    return found
-
-
-def shares_allowed(before, size, bounds):
-    """Return the interval of shares of a group that keep all bounds, or None."""
-    low, high = Fraction(0), Fraction(1)
-    for *factors, least in bounds:
-        start = dot(factors, before) - least
-        slope = dot(factors, size)
-        if slope == 0:
-            if start < 0:
-                return None
-        elif slope > 0:
-            low = max(low, -start / slope)
-        else:
-            high = min(high, -start / slope)
-    return (low, high) if low <= high else None
-
-
-def dot(factors, sums):
-    return sum(a * b for a, b in zip(factors, sums, strict=True))
-
-
-def best_in_order(rows, score, model, totals, randomize):
-    """Return (price, -N, O) of the best threshold for one score, None if there is none.
-
-    `score` maps (risk, novelty) to a fraction or an infinity.
+    Of equal prices the largest TPR is best, then the smallest FPR.
     """
-    groups = {}
-    for risk, novelty, *sums in rows:
-        value = novelty if novelty in (INF, -INF) else score(risk, novelty)
-        old = groups.setdefault(value, [Fraction(0)] * 3)
-        groups[value] = [a + b for a, b in zip(old, sums, strict=True)]
-    groups.pop(INF, None)
-    before = groups.pop(-INF, [Fraction(0)] * 3)
-    bounds = constraints(model, totals)
-    found = []
+    total_id, total_ood = map(sum, sample.columns[:2])
+    share = Fraction(asked.get("wild_share") or 1)
+    fpr = -(1 - share) / share / total_id, 1 / share / total_ood, 0
+    ties = (-1, 0, 0), (0, 1, 0)
+    prior = Fraction(asked.get("ood_prior") or 0)
+    if "costs" in asked:
+        reject_id, accept_ood, reject_ood = map(Fraction, asked["costs"])
+        of_id = (1 - prior) / total_id
+        of_fpr = [prior * (accept_ood - reject_ood) * each for each in fpr]
+        # But for what is paid for rejecting everything.
+        price = of_fpr[0] - of_id * reject_id, of_fpr[1], of_id
+        return Model(price, ties=ties)
+    forms = [((1, 0, 0), -Fraction(asked["min_tpr"]) * total_id)]
+    if asked.get("max_fpr") is not None:
+        forms.append(([-each for each in fpr], Fraction(asked["max_fpr"])))
+    if "min_precision" in asked and prior:
+        # (1 - pi) phi >= kappa ((1 - pi) phi + pi rho)
+        kappa = Fraction(asked["min_precision"])
+        form = [-kappa * prior * each for each in fpr]
+        form[0] += (1 - prior) * (1 - kappa) / total_id
+        forms.append((form, 0))
+    if "max_risk" not in asked:
+        return Model((0, 0, 1), tuple(forms), per=0, ties=ties)
+    forms.append(((Fraction(asked["max_risk"]), 0, -1), 0))
+    # With a precision it is that which is best, and not the FPR.
+    per = 0 if "min_precision" in asked else None
+    return Model(fpr, tuple(forms), per=per, ties=ties)
 
-    def consider(sums):
-        kept = all(dot(factors, sums) >= least for *factors, least in bounds)
-        price = price_of(model, totals, *sums)
-        if kept and price is not None:
-            found.append((price, -sums[0], sums[1]))
 
-    consider(before)
-    for value in sorted(groups):
-        size = groups[value]
-        shares = {Fraction(0), Fraction(1)}
-        allowed = shares_allowed(before, size, bounds)
-        if randomize and allowed is not None:
-            shares |= set(allowed)
-        for share in shares:
-            consider([b + share * s for b, s in zip(before, size, strict=True)])
-        before = [b + s for b, s in zip(before, size, strict=True)]
-    return min(found, default=None)
-
-
-def all_scores(rows, allow_reversed):
-    """Yield the axes, and a direction of each of all orders without other ties."""
-    yield lambda risk, novelty: risk
-    yield lambda risk, novelty: novelty
-    if allow_reversed:
-        yield lambda risk, novelty: -risk
-    finite = {row[:2] for row in rows if row[1] not in (INF, -INF)}
+def all_scores(sample):
+    """Yield both scores, and one of each order of their sums without other ties."""
+    rows = [
+        (Fraction(float(r)), g if np.isinf(g) else Fraction(float(g)))
+        for r, g in zip(sample.risk.tolist(), sample.novelty.tolist(), strict=True)
+    ]
     slopes = {Fraction(0)}
+    finite = {row for row in rows if abs(row[1]) < INF}
     for (r0, g0), (r1, g1) in combinations(finite, 2):
         if r0 != r1:
             slopes.add((g1 - g0) / (r1 - r0))
     slopes = sorted(slopes)
-    middles = [(low + high) / 2 for low, high in pairwise(slopes)]
-    for slope in [slopes[0] - 1, *middles, slopes[-1] + 1]:
-        if slope > 0 and not allow_reversed:
-            continue
-        yield lambda risk, novelty, slope=slope: novelty - slope * risk
+    middles = [(low + high) / 2 for low, high in pairwise([slopes[0] - 2, *slopes])]
+    yield [g if abs(g) == INF else r for r, g in rows]
+    yield [g for _, g in rows]
+    for slope in middles:
+        if slope < 0:
+            yield [g if abs(g) == INF else g - slope * r for r, g in rows]
 
 
-def of_nearly_least_risk(model, least_risk, tolerance):
-    """Return the model of the least FPR, or largest precision, at about that risk."""
-    return model | {"risk_limit": least_risk + Fraction(tolerance)}
+def best_of(sample, asked, scores, randomize=True):
+    """Return price and ties of the best cut of some scores, None if there is none."""
+    model = model_of(asked, sample)
+    found = [best_cut(each, sample.columns, model, randomize) for each in scores]
+    return min((each for each in found if each is not None), default=None)
 
 
-def best_of_all(sample, model, randomize, allow_reversed):
-    rows, totals = list(sample.rows()), sample.totals()
-    found = [
-        best_in_order(rows, score, model, totals, randomize)
-        for score in all_scores(rows, allow_reversed)
-    ]
-    return min((f for f in found if f is not None), default=None)
+def values_of(rule, sample, asked):
+    """Return price and ties of what a rule accepts."""
+    scores = sample.double[:2] if hasattr(rule, "novelty_weight") else sample.single[:1]
+    accepted = rule.accept_proba(*scores)
+    sums = [float(accepted @ np.array(each, float)) for each in sample.columns]
+    return value_of(model_of(asked, sample), sums)
 
 
-def achieved(rule, model, sample):
-    """Return (price, -N, O) of a rule from the numbers that it states."""
-    totals = [float(total) for total in sample.totals()]
-    share = model.get("wild_share") or 1
-    rate = share * rule.fpr + (1 - share) * rule.tpr if totals[1] else 0.0
-    n_id, n_ood = rule.tpr * totals[0], rate * totals[1]
-    loss = rule.selective_risk * n_id if n_id else 0.0
-    price = price_of(model, [Fraction(t) for t in totals], n_id, n_ood, loss)
-    return float(price), -n_id, n_ood
+def least_price_by_pivots(sample, asked):
+    """Return the least price of whole cuts of all orders of two scores, in floats.
+
+    Each point in turn is the last one that is accepted, while the direction turns from
+    the risk to the novelty and other points pass it. None if no cut keeps the forms.
+    """
+    model = model_of(asked, sample)
+    columns = np.array(sample.columns, float)
+    finite = np.isfinite(sample.novelty)
+    always = columns[:, sample.novelty == -INF].sum(axis=1, keepdims=True)
+    scores = np.column_stack([sample.risk, sample.novelty])[finite]
+    points, place = np.unique(scores, axis=0, return_inverse=True)
+    sums = [np.bincount(place.ravel(), c, len(points)) for c in columns[:, finite]]
+    sums, prices = np.array(sums), [_least_price(always, model)]
+    for axis in points.T:
+        order = np.argsort(axis)
+        ends = np.flatnonzero(np.diff(axis[order], append=INF))
+        states = always + sums[:, order].cumsum(axis=1)[:, ends]
+        prices.append(_least_price(states, model))
+    for risk, novelty in points:
+        run, rise = points[:, 0] - risk, points[:, 1] - novelty
+        leaves, enters = (run < 0) & (rise > 0), (run > 0) & (rise < 0)
+        moving = np.flatnonzero(leaves | enters)
+        slopes = abs(run[moving] / rise[moving])
+        order = np.argsort(slopes)
+        moving, slopes = moving[order], slopes[order]
+        start = sums[:, leaves | ((run <= 0) & (rise <= 0))].sum(axis=1, keepdims=True)
+        steps = np.cumsum(sums[:, moving] * np.where(enters[moving], 1, -1), axis=1)
+        states = always + np.hstack([start, start + steps])
+        is_open = np.append(0, slopes) < np.append(slopes, INF) * (1 - 1e-12)
+        prices.append(_least_price(states[:, is_open], model))
+    return min((each for each in prices if each is not None), default=None)
 
 
-def exact_combination(weights):
-    """Return the weighted sum in exact arithmetic."""
-    risk_weight, novelty_weight = (Fraction(float(weight)) for weight in weights)
-    return lambda risk, novelty: risk_weight * risk + novelty_weight * novelty
+def _least_price(states, model):
+    """Return the least price of columns of sums that keep all forms, None if none."""
+    kept = np.ones(states.shape[1], bool)
+    for form, constant in model.forms:
+        form, constant = np.array(form, float), float(constant)
+        slack = 1e-12 * (abs(form) @ abs(states) + abs(constant))
+        kept &= form @ states + constant >= -slack
+    if model.per is not None:
+        kept &= states[model.per] > 0
+    if not kept.any():
+        return None
+    price = np.array(model.price, float) @ states[:, kept]
+    return float((price / (1 if model.per is None else states[model.per, kept])).min())
 
 
 def noisy_sample(n, seed, *, ties=False, infinite=False):

@@ -1,3 +1,7 @@
+"""Certificates of rules for ID and OOD samples, against their definition."""
+
+import re
+
 import numpy as np
 import pytest
 from scipy.stats import beta, binom
@@ -6,11 +10,9 @@ from sklearn_reject.selection import (
     DoubleScoreRule,
     InfeasibleTargetError,
     certify_double_score,
-    rates_to_certify,
     solve_target_coverage,
     tune_double_score,
 )
-from sklearn_reject.selection._bounds import hoeffding_bentkus_p_values
 
 RISK_ONLY = DoubleScoreRule(
     threshold=0.0, proba_at_threshold=1.0, risk_weight=1.0, novelty_weight=0.0
@@ -18,109 +20,153 @@ RISK_ONLY = DoubleScoreRule(
 SUM = DoubleScoreRule(
     threshold=0.0, proba_at_threshold=1.0, risk_weight=1.0, novelty_weight=1.0
 )
+PRECISION = {"min_precision": 0.9, "ood_prior": 0.3}
 
 
-def sample(n=1000, seed=0, decimals=None):
+def draw(n=1000, seed=0, *, shift=1.0, decimals=None):
+    """Return risk, novelty, losses and origins."""
     rng = np.random.default_rng(seed)
     is_ood = rng.random(n) < 0.3
-    risk = rng.random(n)
-    novelty = rng.random(n) + is_ood
+    risk, novelty = rng.random(n), rng.random(n) + shift * is_ood
+    losses = (rng.random(n) < risk / 4).astype(float)
     if decimals is not None:
         risk, novelty = risk.round(decimals), novelty.round(decimals)
-    return risk, novelty, (rng.random(n) < risk / 4).astype(float), is_ood
+    return risk, novelty, losses, is_ood
+
+
+def wild_sample(n, share, seed):
+    """Draw half of the samples wild, `share` of these OOD; and which are OOD."""
+    rng = np.random.default_rng(seed)
+    is_wild = rng.random(n) < 0.5
+    is_ood = is_wild & (rng.random(n) < share)
+    risk, novelty = rng.random(n), rng.random(n) + is_ood
+    return (risk, novelty, (rng.random(n) < risk / 4) * 1.0, is_wild), is_ood
+
+
+def certify(sample, rule=SUM, confidence_level=0.9, **options):
+    options = {"random_state": 0, **options}
+    return certify_double_score(
+        rule, *sample, confidence_level=confidence_level, **options
+    )
+
+
+def sums_at(rule, sample):
+    """Return ID and flagged samples accepted, and the losses strictly below."""
+    scores = rule.combine(*sample[:2])
+    is_ood, accepted = sample[3], scores <= rule.threshold
+    below = (scores < rule.threshold) & ~is_ood
+    return (accepted & ~is_ood).sum(), (accepted & is_ood).sum(), sample[2][below]
+
+
+def upper(count, n_samples, delta):
+    """Return the largest share under which so few are not too unlikely."""
+    return beta.ppf(1 - delta, count + 1, n_samples - count)
+
+
+@pytest.mark.parametrize(
+    ("asked", "n_statements"),
+    [
+        ({}, 2),
+        ({"max_fpr": 0.3}, 3),
+        ({"max_risk": 0.2}, 3),
+        ({"min_precision": 0.9, "ood_prior": 0.2}, 3),
+    ],
+)
+def test_certificate_against_its_definition(asked, n_statements):
+    sample, delta = draw(), 0.15 / n_statements
+    rule = certify(sample, confidence_level=0.85, min_tpr=0.6, **asked)
+    certificate = rule.certificate
+    n_id, n_ood = (~sample[3]).sum(), sample[3].sum()
+    n_accepted_id, n_accepted_ood, losses = sums_at(rule, sample)
+    assert (certificate.n_id, certificate.n_ood) == (n_id, n_ood)
+    assert certificate.n_accepted_id == n_accepted_id
+    assert certificate.n_accepted_ood == n_accepted_ood
+    assert (certificate.min_tpr, certificate.confidence_level) == (0.6, 0.85)
+    # The smallest rank whose TPR exceeds the bound with the probability wanted.
+    assert beta.cdf(0.6, n_accepted_id, n_id + 1 - n_accepted_id) <= delta
+    assert beta.cdf(0.6, n_accepted_id - 1, n_id + 2 - n_accepted_id) > delta
+    bound = upper(losses.sum(), len(losses), delta)
+    assert certificate.max_risk == pytest.approx(bound)
+    if "max_risk" in asked:
+        assert certificate.max_risk <= 0.2
+        assert certificate.max_fpr == pytest.approx(upper(n_accepted_ood, n_ood, delta))
+    elif asked:
+        # A precision is certified by the FPR that implies it.
+        fpr = asked.get("max_fpr", 0.8 * 0.1 / (0.2 * 0.9) * 0.6)
+        assert certificate.max_fpr == pytest.approx(fpr)
+        assert binom.cdf(n_accepted_ood, n_ood, certificate.max_fpr) <= delta
+    else:
+        assert certificate.max_fpr is None
 
 
 def test_threshold_is_that_of_a_certified_coverage():
-    risk, novelty, losses, is_ood = sample()
-    rule = certify_double_score(
-        RISK_ONLY, risk, novelty, losses, is_ood, min_tpr=0.6, confidence_level=0.8
-    )
+    risk, _, losses, is_ood = sample = draw()
+    rule = certify(sample, RISK_ONLY, 0.8, min_tpr=0.6)
     # Without a bound on the FPR, half of the error each is left for TPR and risk.
     coverage = solve_target_coverage(
         risk[~is_ood], losses[~is_ood], 0.6, confidence_level=0.9, randomize=False
     )
     assert rule.threshold == coverage.threshold
     assert rule.certificate.n_accepted_id == coverage.certificate.n_accepted
-    assert rule.certificate.max_fpr is None
 
 
-def test_certificate_against_its_definition():
-    risk, novelty, losses, is_ood = sample()
-    rule = certify_double_score(
-        SUM,
-        risk,
-        novelty,
-        losses,
-        is_ood,
-        min_tpr=0.6,
-        max_fpr=0.3,
-        confidence_level=0.85,
-    )
-    delta = 0.15 / 3
-    scores = risk + novelty
-    of_id, of_ood = np.sort(scores[~is_ood]), scores[is_ood]
-    rank = int(np.searchsorted(of_id, rule.threshold)) + 1
-    assert of_id[rank - 1] == rule.threshold
-    # The smallest rank whose TPR exceeds the bound with the probability wanted.
-    assert beta.cdf(0.6, rank, len(of_id) + 1 - rank) <= delta
-    assert beta.cdf(0.6, rank - 1, len(of_id) + 2 - rank) > delta
-    accepted = (of_ood < rule.threshold).sum()
-    assert rule.certificate.n_accepted_ood == accepted
-    assert binom.cdf(accepted, len(of_ood), 0.3) <= delta
-    below = (scores < rule.threshold) & ~is_ood
-    errors = losses[below].sum()
-    chance = binom.cdf(errors, below.sum(), rule.certificate.max_risk)
-    assert chance == pytest.approx(delta, rel=1e-6)
-
-
-def test_precision_is_certified_by_the_fpr_that_implies_it():
-    arrays = sample()
-    wanted = {"min_precision": 0.9, "min_recall": 0.6, "ood_prior": 0.2}
-    rule = certify_double_score(SUM, *arrays, confidence_level=0.9, **wanted)
-    fpr = 0.8 * 0.1 / (0.2 * 0.9) * 0.6
-    assert rule.certificate.max_fpr == pytest.approx(fpr)
-    assert rule.precision > 0.9 or np.isnan(rule.precision)
+def hoeffding_bentkus(total, n, risk):
+    """Return the p-value of a mean of losses between 0 and 1."""
+    mean = total / n
+    relative = mean * np.log(mean / risk) + (1 - mean) * np.log((1 - mean) / (1 - risk))
+    return min(np.exp(-n * relative), np.e * binom.cdf(np.ceil(total), n, risk))
 
 
 def test_real_losses_are_bounded_by_hoeffding_and_bentkus():
-    risk, novelty, losses, is_ood = sample()
-    losses = losses * risk * 3
-    options = {"min_tpr": 0.6, "confidence_level": 0.8, "max_loss": 3.0}
-    rule = certify_double_score(SUM, risk, novelty, losses, is_ood, **options)
-    below = (risk + novelty < rule.threshold) & ~is_ood
-    count, total = below.sum(), losses[below].sum() / 3
-    p_value = hoeffding_bentkus_p_values(
-        np.array([count]), np.array([total]), rule.certificate.max_risk / 3
-    )
-    assert p_value[0] == pytest.approx(0.1, rel=1e-6)
-    with pytest.raises(ValueError, match="max_loss is needed"):
-        certify_double_score(
-            SUM, risk, novelty, losses, is_ood, min_tpr=0.6, confidence_level=0.8
-        )
+    risk, novelty, losses, is_ood = draw()
+    sample = risk, novelty, losses * risk * 3, is_ood
+    options = {"min_tpr": 0.6, "confidence_level": 0.8}
+    rule = certify(sample, max_loss=3.0, **options)
+    _, _, below = sums_at(rule, sample)
+    max_risk = rule.certificate.max_risk / 3
+    p_value = hoeffding_bentkus(below.sum() / 3, len(below), max_risk)
+    assert p_value == pytest.approx(0.1, rel=1e-6)
+    binomial = certify(draw(), bound="binomial", max_loss=1.0, **options)
+    assert binomial.certificate == certify(draw(), **options).certificate
 
 
-def test_ties_are_broken_by_noise():
-    risk, novelty, losses, is_ood = sample(decimals=0)
-    options = {"min_tpr": 0.55, "confidence_level": 0.9}
-    rule = certify_double_score(
-        RISK_ONLY, risk, novelty, losses, is_ood, random_state=0, **options
-    )
+def test_ties_are_broken_by_draws():
+    sample = draw(decimals=0)
+    rule = certify(sample, RISK_ONLY, min_tpr=0.55)
     assert 0 < rule.proba_at_threshold < 1
+    # What is expected of the rule is about what the draws have accepted.
     rank = rule.certificate.n_accepted_id
-    # What is expected of the rule is about what the noise has accepted.
-    assert rule.tpr == pytest.approx(rank / (~is_ood).sum(), abs=0.03)
+    assert rule.tpr == pytest.approx(rank / (~sample[3]).sum(), abs=0.03)
 
 
-@pytest.mark.parametrize("n_samples", [60, 300, 5000])
-def test_rates_that_certify(n_samples):
-    bounds = {"min_tpr": 0.5, "max_fpr": 0.5}
-    likely, enough = rates_to_certify(n_samples, n_samples, 0.9, bounds)
-    assert 0.5 < likely["min_tpr"] == enough["min_tpr"] <= 1
-    n_accepted = round(enough["max_fpr"] * n_samples)
-    assert binom.cdf(n_accepted, n_samples, 0.5) <= 0.1 / 3
-    assert binom.cdf(n_accepted + 1, n_samples, 0.5) > 0.1 / 3
-    power = binom.cdf(n_accepted, n_samples, likely["max_fpr"])
-    assert power == pytest.approx(0.95)
+def test_rows_equal_in_score_and_draw_are_accepted_together():
+    draws = np.repeat([0.1, 0.3, 0.5, 0.7, 0.9], 40)
+    zeros, losses = np.zeros(200), np.tile([0.0, 0, 0, 1], 50)
+    sample = zeros, zeros, losses, zeros
+    options = {"min_tpr": 0.5, "confidence_level": 0.8}
+    rule = certify(sample, RISK_ONLY, draws=draws, **options)
+    assert rule.certificate.n_accepted_id == 120
+    assert rule.accept(zeros, zeros, draws=draws).sum() == 120
+    # A quarter of any of them is wrong, and what ties is bounded, too.
+    assert 0.25 < rule.certificate.max_risk < 0.6
+    few = draws + np.arange(200) * 2.0**-20
+    few[118:120] = few[110]
+    other = certify(sample, RISK_ONLY, draws=few, **options)
+    assert 0.25 < other.certificate.max_risk < rule.certificate.max_risk
+
+
+def test_infinite_novelty():
+    risk, _, losses, is_ood = draw()
+    novelty = np.where(risk < 0.8, -np.inf, 0.0)
+    rule = certify((risk, novelty, losses, is_ood), min_tpr=0.5)
+    assert rule.threshold == -np.inf
+    assert rule.certificate.n_accepted_ood == (np.isinf(novelty) & is_ood).sum()
+    assert rule.fpr == pytest.approx(np.isinf(novelty[is_ood]).mean())
+    novelty = np.where(risk < 0.5, np.inf, 0.0)
+    with pytest.raises(InfeasibleTargetError, match="infinite novelty") as info:
+        certify((risk, novelty, losses, is_ood), min_tpr=0.7)
+    attainable = info.value.attainable
+    certify((risk, novelty, losses, is_ood), **attainable)
 
 
 @pytest.mark.parametrize(
@@ -128,76 +174,146 @@ def test_rates_that_certify(n_samples):
     [*range(3), *(pytest.param(k, marks=pytest.mark.slow) for k in range(3, 10))],
 )
 def test_tuned_and_certified_on_separate_samples(seed):
-    bounds = {"min_tpr": 0.5, "max_fpr": 0.2}
-    tuning, calibration = sample(seed=seed), sample(seed=seed + 100)
-    is_ood = calibration[-1]
-    likely, _ = rates_to_certify((~is_ood).sum(), is_ood.sum(), 0.9, bounds)
-    rule = tune_double_score(*tuning, **likely)
-    certified = certify_double_score(rule, *calibration, confidence_level=0.9, **bounds)
+    rule = tune_double_score(*draw(seed=seed), min_tpr=0.57, max_fpr=0.12)
+    certified = certify(draw(seed=seed + 100), rule, min_tpr=0.5, max_fpr=0.2)
     assert certified.mu == rule.mu
     assert certified.tpr > 0.5
     assert certified.fpr < 0.2
 
 
-def test_minus_infinity_is_accepted_whatever_its_noise():
-    risk, _, losses, is_ood = sample()
-    novelty = np.where(risk < 0.8, -np.inf, 0.0)
-    rule = certify_double_score(
-        SUM, risk, novelty, losses, is_ood, min_tpr=0.5, confidence_level=0.9
-    )
-    assert rule.threshold == -np.inf
-    assert rule.certificate.n_accepted_ood == (np.isinf(novelty) & is_ood).sum()
-    assert rule.fpr == pytest.approx(np.isinf(novelty[is_ood]).mean())
+def test_the_wild_certificate_against_its_definition():
+    sample, is_ood = wild_sample(4000, 0.5, 0)
+    options = {"confidence_level": 0.85, "min_tpr": 0.6, "wild_share": 0.5}
+    found = certify(sample, max_risk=0.3, **options)
+    certificate, delta = found.certificate, 0.15 / 3
+    _, n_accepted, _ = sums_at(found, sample)
+    rate = upper(n_accepted, certificate.n_ood, delta)
+    assert certificate.max_fpr == pytest.approx((rate - 0.5 * 0.6) / 0.5)
+    # It bounds the FPR of those that are OOD indeed.
+    scores = sample[0] + sample[1]
+    assert (scores[is_ood] <= found.threshold).mean() < certificate.max_fpr
+    # What is found can be asked for, and not less.
+    asked = certificate.max_fpr * (1 + 1e-9)
+    rule = certify(sample, max_fpr=asked, **options)
+    assert rule.threshold == found.threshold
+    assert rule.fpr == pytest.approx(found.fpr)
+    asked = certificate.max_fpr * (1 - 1e-6)
+    with pytest.raises(InfeasibleTargetError, match="smallest max_fpr") as info:
+        certify(sample, max_fpr=asked, **options)
+    assert info.value.attainable["max_fpr"] == pytest.approx(certificate.max_fpr)
+    less = options | {"min_tpr": info.value.attainable["min_tpr"]}
+    certify(sample, max_fpr=asked, **less)
 
 
-def test_plus_infinity_cannot_be_accepted():
-    risk, _, losses, is_ood = sample()
-    novelty = np.where(risk < 0.5, np.inf, 0.0)
-    with pytest.raises(InfeasibleTargetError, match="infinite novelty"):
-        certify_double_score(
-            SUM, risk, novelty, losses, is_ood, min_tpr=0.7, confidence_level=0.9
-        )
+def test_a_wild_share_of_one_certifies_as_none():
+    options = {"min_tpr": 0.5, "max_fpr": 0.3}
+    rules = [certify(draw(), wild_share=share, **options) for share in (None, 1)]
+    assert rules[0].certificate == rules[1].certificate
+    assert rules[0].fpr == rules[1].fpr
 
 
-def test_infeasible_says_what_can_be_certified():
-    arrays = sample()
-    bounds = {"min_tpr": 0.7, "max_fpr": 0.05}
-    with pytest.raises(
-        InfeasibleTargetError, match="smallest max_fpr that can"
-    ) as info:
-        certify_double_score(RISK_ONLY, *arrays, confidence_level=0.9, **bounds)
-    attainable = info.value.attainable
-    least = attainable["max_fpr"] + 1e-9
-    certify_double_score(
-        RISK_ONLY, *arrays, confidence_level=0.9, min_tpr=0.7, max_fpr=least
-    )
-    assert attainable["min_tpr"] < 0.7
+# What cannot be certified
 
 
 @pytest.mark.parametrize(
-    ("bounds", "message"),
+    ("sample", "asked", "beside", "reason"),
     [
-        ({"min_tpr": 0.999}, "ID samples cannot certify .* at least"),
-        ({"min_tpr": 1.0}, "infinitely many are needed"),
-        ({"min_tpr": 0.5, "max_fpr": 0.001}, "OOD samples cannot certify .* at least"),
-        ({"min_tpr": 0.5, "max_fpr": 0.0}, "infinitely many are needed"),
+        *((draw(200, seed), {"max_fpr": 0.3}, {}, "OOD samples") for seed in range(4)),
+        *(
+            (draw(600, seed, shift=0.7), PRECISION, {}, "OOD samples")
+            for seed in range(3)
+        ),
+        *((draw(2000, seed), {"max_risk": 0.1}, {}, "mean loss") for seed in range(2)),
+        (draw(2000, 0, decimals=1), {"max_risk": 0.1}, {}, "mean loss"),
+        (draw(2000, 1), {"max_risk": 0.1}, {"max_loss": 3.0}, "mean loss"),
     ],
 )
-def test_too_few_samples(bounds, message):
+def test_infeasible_says_how_far_each_bound_goes(sample, asked, beside, reason):
+    name, bound = next(iter(asked.items()))
+    if "max_loss" in beside:
+        sample, asked = (*sample[:2], 3 * sample[2], sample[3]), {name: 3 * bound}
+    min_tpr = 0.95 if name == "max_fpr" else 0.8
+    options = {"rule": RISK_ONLY} if name == "max_fpr" else {}
+    options |= {"confidence_level": 0.8, **beside}
+    kind = "largest" if name == "min_precision" else "smallest"
+    message = f"{name}=.* cannot be certified together with min_tpr={min_tpr}: .*"
+    with pytest.raises(InfeasibleTargetError, match=message + reason) as info:
+        certify(sample, min_tpr=min_tpr, **asked, **options)
+    text, attainable = str(info.value), info.value.attainable
+    assert list(attainable) == ["min_tpr", name]
+    assert f"the {kind} {name} that can be certified is" in text
+    assert f"Together with {name}=" in text
+    assert "Relax one of the bounds up to this value" in text
+    numbers = [float(x) for x in re.findall(r" is (\d(?:\.\d+)?)\. ", text)]
+    for value in (attainable[name], numbers[0]):
+        certify(sample, min_tpr=min_tpr, **asked | {name: value}, **options)
+    for value in (attainable["min_tpr"], numbers[1]):
+        certify(sample, min_tpr=value, **asked, **options)
+    # And no more than that.
+    step = 1e-6 if name == "min_precision" else -1e-6
+    beyond = asked | {name: attainable[name] + step}
+    with pytest.raises(InfeasibleTargetError):
+        certify(sample, min_tpr=min_tpr, **beyond, **options)
+    with pytest.raises(InfeasibleTargetError):
+        certify(sample, min_tpr=attainable["min_tpr"] * (1 + 2e-9), **asked, **options)
+
+
+def test_a_tpr_of_zero_is_never_suggested():
+    rng = np.random.default_rng(0)
+    # All OOD samples come first: at no TPR is the FPR small.
+    novelty = np.append(rng.random(300) + 2, rng.random(300))
+    is_ood = np.arange(600) >= 300
+    for name, asked, loss in (
+        ("max_fpr", {"max_fpr": 0.2}, 0.0),
+        ("min_precision", PRECISION, 0.0),
+        ("max_risk", {"max_risk": 0.5}, 1.0),
+    ):
+        sample = np.zeros(600), novelty, np.full(600, loss), is_ood
+        with pytest.raises(
+            InfeasibleTargetError, match=f"No min_tpr can be .*Relax {name} up to"
+        ) as info:
+            certify(sample, min_tpr=0.5, **asked)
+        assert list(info.value.attainable) == [name]
+
+
+@pytest.mark.parametrize(
+    ("asked", "n_samples", "message"),
+    [
+        ({"min_tpr": 0.999}, 1000, "ID samples cannot certify min_tpr=0.999"),
+        ({"min_tpr": 1.0}, 1000, "infinitely many are needed"),
+        (
+            {"min_tpr": 0.5, "max_fpr": 0.001},
+            1000,
+            "OOD samples cannot certify max_fpr",
+        ),
+        ({"min_tpr": 0.5, "max_fpr": 0.0}, 1000, "infinitely many are needed"),
+        (
+            {"min_tpr": 0.5, "min_precision": 0.999, "ood_prior": 0.3},
+            1000,
+            "samples cannot certify min_precision=0.999 together with min_tpr=0.5",
+        ),
+        ({"min_tpr": 0.5, "max_risk": 0.001}, 1000, "without any loss: at least"),
+        ({"min_tpr": 0.5, "max_risk": 0.0}, 1000, "infinitely many are needed"),
+    ],
+)
+def test_too_few_samples(asked, n_samples, message):
     with pytest.raises(InfeasibleTargetError, match=message):
-        certify_double_score(SUM, *sample(), confidence_level=0.9, **bounds)
-    with pytest.raises(InfeasibleTargetError, match=message):
-        rates_to_certify(700, 300, 0.9, bounds)
+        certify(draw(n_samples), **asked)
 
 
 @pytest.mark.parametrize("share", [0.5, 0.9])
 def test_as_many_samples_as_the_error_says_are_enough(share):
+    def certify_first(n):
+        return certify([column[:n] for column in sample], RISK_ONLY, min_tpr=share)
+
+    sample = np.arange(100.0), np.zeros(100), np.zeros(100), np.zeros(100)
     with pytest.raises(InfeasibleTargetError) as info:
-        rates_to_certify(1, 1, 0.9, {"min_tpr": share})
+        certify_first(1)
     needed = int(str(info.value).split("at least ")[1].split()[0])
-    assert rates_to_certify(needed, 0, 0.9, {"min_tpr": share})[0]["min_tpr"] == 1
-    with pytest.raises(InfeasibleTargetError):
-        rates_to_certify(needed - 1, 0, 0.9, {"min_tpr": share})
+    assert certify_first(needed).certificate.n_accepted_id == needed
+    with pytest.raises(InfeasibleTargetError) as info:
+        certify_first(needed - 1)
+    assert info.value.attainable["min_tpr"] < share
 
 
 @pytest.mark.parametrize(
@@ -206,56 +322,20 @@ def test_as_many_samples_as_the_error_says_are_enough(share):
         ({"confidence_level": 1.0}, r"confidence_level must be a number in \]0, 1\["),
         ({"bound": "betting"}, "bound must be one of"),
         ({"max_loss": 0.5}, "losses holds 1, above max_loss=0.5"),
+        ({"max_loss": 0}, r"max_loss must be in \]0, inf\[, got 0"),
         ({"max_fpr": 0.5, "min_tpr": None}, "max_fpr=0.5 needs min_tpr"),
+        ({"min_tpr": None}, "Exactly one target must be given, got none"),
+        ({"losses": np.full(1000, 0.5)}, "max_loss is needed"),
+        ({"wild_share": 0.0}, "wild_share must be in"),
+        ({"draws": np.ones(1000)}, "draws"),
+        (
+            {"max_risk": 0.2, "is_ood": np.zeros(1000, bool)},
+            r"max_risk=0\.2 needs OOD samples",
+        ),
     ],
 )
-def test_invalid_arguments(options, message):
-    options = {"min_tpr": 0.5, "confidence_level": 0.9, **options}
+def test_errors(options, message):
+    names = "uncertainty_scores", "novelty_scores", "losses", "is_ood"
+    arguments = {**dict(zip(names, draw(), strict=True)), "min_tpr": 0.5}
     with pytest.raises(ValueError, match=message):
-        certify_double_score(SUM, *sample(), **options)
-
-
-def test_rows_equal_in_score_and_draw_are_accepted_together():
-    draws = np.repeat([0.1, 0.3, 0.5, 0.7, 0.9], 40)
-    zeros, losses = np.zeros(200), np.tile([0.0, 0, 0, 1], 50)
-    options = {"min_tpr": 0.5, "confidence_level": 0.8, "draws": draws}
-    rule = certify_double_score(RISK_ONLY, zeros, zeros, losses, zeros, **options)
-    assert rule.certificate.n_accepted_id == 120
-    assert rule.accept(zeros, zeros, draws=draws).sum() == 120
-    # A quarter of any of them is wrong, and what ties is bounded, too.
-    assert 0.25 < rule.certificate.max_risk < 0.6
-    few = draws + np.arange(200) * 2.0**-20
-    few[118:120] = few[110]
-    options["draws"] = few
-    single = certify_double_score(RISK_ONLY, zeros, zeros, losses, zeros, **options)
-    assert 0.25 < single.certificate.max_risk < rule.certificate.max_risk
-
-
-def test_largest_loss_of_zero_is_refused():
-    scores, zeros = np.arange(40.0), np.zeros(40)
-    with pytest.raises(ValueError, match=r"max_loss must be in \]0, inf\[, got 0"):
-        certify_double_score(
-            SUM,
-            scores,
-            scores,
-            zeros,
-            zeros,
-            min_tpr=0.5,
-            confidence_level=0.9,
-            max_loss=0,
-        )
-
-
-def test_infeasible_names_the_largest_tpr():
-    for seed in range(6):
-        arrays, bounds = sample(200, seed), {"max_fpr": 0.3, "confidence_level": 0.8}
-        with pytest.raises(
-            InfeasibleTargetError, match=r"Together with max_fpr=0.3"
-        ) as info:
-            certify_double_score(RISK_ONLY, *arrays, min_tpr=0.95, **bounds)
-        most = info.value.attainable["min_tpr"]
-        certify_double_score(RISK_ONLY, *arrays, min_tpr=most, **bounds)
-        with pytest.raises(InfeasibleTargetError, match=r"Together with max_fpr=0.3"):
-            certify_double_score(
-                RISK_ONLY, *arrays, min_tpr=most * (1 + 2e-9), **bounds
-            )
+        certify_double_score(SUM, **arguments | {"confidence_level": 0.9} | options)

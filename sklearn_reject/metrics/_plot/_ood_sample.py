@@ -8,29 +8,29 @@ from sklearn_reject import _curves as curves
 from sklearn_reject._validation import take_weight
 from sklearn_reject.metrics._plot._targets import share_and_mean
 
-# What the axes of a kind show; names of bounds on x and on y, several where they have
-# one meaning; the corner where all bounds hold; and what is said of a rule.
+# What the axes of a kind show; the bounds on x and on y; the corner where both hold;
+# and what is said of a rule.
 KINDS = {
     "roc": (
         ("FPR (OOD samples accepted)", "TPR (ID samples accepted)"),
-        (("max_fpr",), ("min_tpr", "min_recall")),
+        ("max_fpr", "min_tpr"),
         (0.0, 1.0),
         "FPR {}, TPR {}",
     ),
     "precision_recall": (
         ("Recall (ID samples accepted)", "Precision (ID of accepted)"),
-        (("min_recall", "min_tpr"), ("min_precision",)),
+        ("min_tpr", "min_precision"),
         (1.0, 1.0),
         "recall {}, precision {}",
     ),
     "risk_coverage": (
         ("TPR (ID samples accepted)", "Selective risk"),
-        (("min_tpr", "min_recall"), ("max_risk",)),
+        ("min_tpr", "max_risk"),
         (1.0, 0.0),
         "TPR {}, risk {}",
     ),
 }
-BOUNDS = ("max_fpr", "min_tpr", "min_recall", "min_precision", "max_risk")
+BOUNDS = ("max_fpr", "min_tpr", "min_precision", "max_risk")
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,6 @@ _TEXTS = {
     "max_deferral": "deferral rate ≤ {}",
     "min_tpr": "TPR ≥ {}",
     "max_fpr": "FPR ≤ {}",
-    "min_recall": "recall ≥ {}",
     "min_precision": "precision ≥ {}",
 }
 
@@ -70,16 +69,15 @@ def _draw_rate(ax, value, **style):
 def draw_corner(ax, target, bounds, best, options):
     """Draw what is within the bounds on x and y, and return its border, or None.
 
-    `bounds` are the names of those on x and of those on y, and `best` is the corner of
-    the axes where all of them hold. None where no bound is on these axes; a bound alone
-    goes across them.
+    `bounds` are the names of those on x and on y, and `best` is the corner of the axes
+    where both hold. None where no bound is on these axes; a bound alone goes across
+    them.
     """
-    found = [[name for name in names if name in target][:1] for names in bounds]
-    known = [name for names in found for name in names]
+    known = [name for name in bounds if name in target]
     if not known:
         return None
     style = _style_of(target, known, options)
-    x, y = (target[names[0]] if names else None for names in found)
+    x, y = map(target.get, bounds)
     if y is None:
         return keep_one(ax, ax.axvline(x, **style))
     far_x, far_y = best

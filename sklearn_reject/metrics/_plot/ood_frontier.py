@@ -35,9 +35,9 @@ class OODFrontierDisplay(CurveDisplay):
 
     One score is drawn by its own curve. Two scores, risk and novelty, are drawn by the
     frontier of all their weighted sums: no rule of the family lies beyond it. A rule
-    with a `novelty_share`, as without OOD samples, is of another family and may. Make
-    the display with :meth:`from_estimator` or :meth:`from_predictions`; the parameters
-    below are what they compute.
+    that was tuned without OOD samples is of another family and may. Make the display
+    with :meth:`from_estimator` or :meth:`from_predictions`; the parameters below are
+    what they compute.
 
     Parameters
     ----------
@@ -56,9 +56,8 @@ class OODFrontierDisplay(CurveDisplay):
         Operating point of the rule in use, on the axes of the first curve.
 
     target : dict of str to float, default=None
-        What was asked of the rule: some of `min_tpr`, `max_fpr`, `max_risk`,
-        `min_precision` and `min_recall`, and the `confidence_level` where they are
-        certified.
+        What was asked of the rule: some of `min_tpr`, `max_fpr`, `max_risk` and
+        `min_precision`, and the `confidence_level` where they are certified.
 
     name : str or list of str, default=None
         Name of the curve, or of each curve.
@@ -345,8 +344,8 @@ class OODFrontierDisplay(CurveDisplay):
             Name of the curve, or of each curve. None takes that of the display.
 
         bounds : tuple of two floats, default=None
-            A point on the axes, such as (max_fpr, min_tpr), (min_recall, min_precision)
-            or (min_tpr, max_risk), in place of the target of the rule. It is drawn as
+            A point on the axes, such as (max_fpr, min_tpr), (min_tpr, min_precision) or
+            (min_tpr, max_risk), in place of the target of the rule. It is drawn as
             the corner of what is within both bounds: they can be met where a curve
             passes through it.
 
@@ -386,8 +385,7 @@ class OODFrontierDisplay(CurveDisplay):
         """
         target = self.target
         if bounds is not None:
-            names = (of_axis[0] for of_axis in self._bounds)
-            target = dict(zip(names, map(float, bounds), strict=True))
+            target = dict(zip(self._bounds, map(float, bounds), strict=True))
         points = None if self.point is None else [self.point]
         parts = [
             Part("random", plot_random, self.random, random_kwargs),

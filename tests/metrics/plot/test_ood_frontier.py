@@ -193,7 +193,7 @@ def test_from_estimator_looks_inside(wrap):
         (
             "precision_recall",
             [(1, 0.7), (0.2, 0.7), (0.2, 1)],
-            "recall ≥ 0.2, precision ≥ 0.7",
+            "TPR ≥ 0.2, precision ≥ 0.7",
         ),
         ("risk_coverage", [(1, 0.7), (0.2, 0.7), (0.2, 0)], "TPR ≥ 0.2, risk ≤ 0.7"),
     ],
@@ -214,7 +214,7 @@ def test_bounds_are_a_corner(kind, corner, label):
     ("kind", "asked", "drawn"),
     [
         ("roc", {"min_tpr": 0.3}, [(0, 0.3), (1, 0.3)]),
-        ("roc", {"min_recall": 0.3, "min_precision": 0.9}, [(0, 0.3), (1, 0.3)]),
+        ("roc", {"min_tpr": 0.3, "min_precision": 0.9}, [(0, 0.3), (1, 0.3)]),
         ("precision_recall", {"min_precision": 0.9}, [(1, 0.9), (0, 0.9)]),
         ("precision_recall", {"min_tpr": 0.3, "max_fpr": 0.1}, [(0.3, 0), (0.3, 1)]),
         ("risk_coverage", {"min_tpr": 0.3, "max_fpr": 0.1}, [(0.3, 0), (0.3, 1)]),

@@ -394,9 +394,7 @@ def test_values_that_have_no_variance_are_named(score):
 def test_a_small_fold_does_not_fail_a_candidate():
     X, y = make_samples()
     few = np.append(np.flatnonzero(y != -1)[:16], np.flatnonzero(y == -1)[:16])
-    model = DoubleScoreOODClassifier(
-        GaussianNB(), min_tpr=0.5, cv=2, n_directions=5, random_state=0
-    )
+    model = DoubleScoreOODClassifier(GaussianNB(), min_tpr=0.5, cv=2, random_state=0)
     grid = {"novelty_score": ["knn", "mahalanobis"]}
     search = GridSearchCV(model, grid, cv=KFold(2, shuffle=True, random_state=0))
     search.fit(X[few], y[few])

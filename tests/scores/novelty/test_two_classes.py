@@ -106,7 +106,6 @@ def test_a_fit_in_folds_says_it_once_at_the_line_of_the_user(novelty_score, n_jo
         novelty_score=novelty_score,
         min_tpr=0.7,
         cv=cv,
-        n_directions=5,
         n_jobs=n_jobs,
     )
     with (
