@@ -28,7 +28,6 @@ if TYPE_CHECKING:
         DeferringClassifier,
     )
     from sklearn_reject._estimators._double_score import DoubleScoreOODClassifier
-    from sklearn_reject._estimators._ood_measure import OODMeasurement as OODMeasurement
     from sklearn_reject._estimators._report_table import Report as Report
     from sklearn_reject._estimators._report_table import ReportPart as ReportPart
     from sklearn_reject._estimators._report_table import ReportPromise as ReportPromise
@@ -70,7 +69,6 @@ _RESULTS = {
     "Decisions": "sklearn_reject._estimators._base",
     "DeferralDecisions": "sklearn_reject._estimators._deferring_classifier",
     "Interval": "sklearn_reject._interval",
-    "OODMeasurement": "sklearn_reject._estimators._ood_measure",
     "Report": "sklearn_reject._estimators._report_table",
     "ReportPart": "sklearn_reject._estimators._report_table",
     "ReportPromise": "sklearn_reject._estimators._report_table",

@@ -23,7 +23,6 @@ from sklearn_reject._estimators._ood_labels import (
     warn_of_labels,
     why_none_is_ood,
 )
-from sklearn_reject._estimators._ood_measure import OODMeasurement, measure_rule
 from sklearn_reject._estimators._ood_models import (
     certifiable_rates,
     check_confidence_level_kept,
@@ -32,8 +31,8 @@ from sklearn_reject._estimators._ood_models import (
     check_parameters,
     solve_rule,
 )
-from sklearn_reject._estimators._rejection_models import bound_of_losses, takes_sparse
-from sklearn_reject._estimators._report import report_ood
+from sklearn_reject._estimators._rejection_models import takes_sparse
+from sklearn_reject._estimators._report_ood import report_ood
 from sklearn_reject._estimators._report_table import Report
 from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
 from sklearn_reject._estimators._rows import require_fit
@@ -63,7 +62,6 @@ from sklearn_reject._typing import (
     UncertaintyScoreLike,
 )
 from sklearn_reject._validation import (
-    check_same_length,
     check_sample_weight,
     require_in_memory,
     take_weight,
@@ -558,15 +556,15 @@ class DoubleScoreOODClassifier(RejectClassifier):
             sample_weight=take_weight(weight, labeled),
         )
 
-    def measure(
+    def report(
         self,
         X: MatrixLike,
         y: ArrayLike,
         *,
         groups: ArrayLike | None = None,
         confidence_level: float = 0.95,
-    ) -> OODMeasurement:
-        """Measure what the rule achieves on new samples, with exact intervals.
+    ) -> Report:
+        """Compare what was asked for with what new samples show.
 
         Parameters
         ----------
@@ -578,7 +576,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
             samples with `wild_label` tell the FPR.
 
         groups : array-like of shape (n_samples,), default=None
-            Where OOD samples come from: the FPR is measured for each, too. What it says
+            Where OOD samples come from: the FPR is reported for each, too. What it says
             of other samples is not used.
 
         confidence_level : float in ]0, 1[, default=0.95
@@ -587,8 +585,12 @@ class DoubleScoreOODClassifier(RejectClassifier):
 
         Returns
         -------
-        measurement : OODMeasurement
-            TPR, FPR, selective risk and precision, and the FPR of each group.
+        report : Report
+            Prints as a table: each promise, and the precision where there is an
+            `ood_prior`, with what was achieved on the samples that solved the rule and
+            on these; and the accepted share and the risk of ID and OOD samples, which
+            are the TPR, the risk and the FPR, of each group of OOD samples and of each
+            true class. Its `to_dict` has the same as dictionaries.
 
         Raises
         ------
@@ -603,68 +605,13 @@ class DoubleScoreOODClassifier(RejectClassifier):
         >>> X, y = make_blobs(600, centers=4, random_state=0)
         >>> y[y == 3] = -1
         >>> model = DoubleScoreOODClassifier(GaussianNB(), min_tpr=0.7)
-        >>> model = model.fit(X[:300], y[:300])
-        >>> value, low, high, n_samples = model.measure(X[300:], y[300:]).tpr
-        >>> low < value < high, n_samples
-        (True, 220)
+        >>> report = model.fit(X[:300], y[:300]).report(X[300:], y[300:])
+        >>> value, low, high, n_samples = report.parts[0].coverage
+        >>> report.parts[0].name, low < value < high, n_samples
+        ('in distribution', True, 220)
         """
         require_in_memory(X=X, y=y, groups=groups)
-        return self._measure(self._judge(X, y), confidence_level, groups)
-
-    def _judge(self, X, y):
-        """Return what is accepted of samples, losses, and which are OOD and wild."""
-        labels, _, accepted = self.predict_all(X)
-        y, is_ood, is_wild = known_labels(self, y)
-        check_same_length(len(labels), y=y)
-        losses = self._losses(y, labels, ~is_ood & ~is_wild)
-        return accepted, losses, is_ood, is_wild
-
-    def _measure(self, judged, confidence_level, groups=None):
-        """Return the measurement of samples that were judged."""
-        max_loss = self.loss_.max_loss
-        bound = bound_of_losses(self.loss_, max_loss, "hoeffding_bentkus")["bound"]
-        return measure_rule(
-            *judged,
-            confidence_level=confidence_level,
-            ood_prior=self.ood_prior,
-            wild_share=self.wild_share,
-            bound=bound,
-            max_loss=max_loss,
-            groups=groups,
-        )
-
-    def report(
-        self, X: MatrixLike, y: ArrayLike, *, confidence_level: float = 0.95
-    ) -> Report:
-        """Compare what was asked for with what new samples show.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples that `fit` has not seen.
-
-        y : array-like of shape (n_samples,)
-            True labels, `ood_label_` for OOD samples.
-
-        confidence_level : float in ]0, 1[, default=0.95
-            Probability of each interval by itself, over the draw of the samples, which
-            are drawn one by one.
-
-        Returns
-        -------
-        report : Report
-            Prints as a table: each promise with what was achieved on the samples that
-            solved the rule and on these, and coverage and risk of ID and
-            OOD samples and of each true class. Its
-            `to_dict` has the same as dictionaries.
-
-        Raises
-        ------
-        ValueError
-            If an argument is invalid.
-        """
-        require_in_memory(X=X, y=y)
-        return report_ood(self, X, y, confidence_level)
+        return report_ood(self, X, y, groups, confidence_level)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

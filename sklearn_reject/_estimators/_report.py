@@ -1,16 +1,14 @@
 """The report of each kind of estimator that abstains, on samples of the user."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from sklearn.base import is_classifier
 
-from sklearn_reject._estimators._base import check_class_labels
 from sklearn_reject._estimators._deferral_rules import find_deferral_target
 from sklearn_reject._estimators._deferral_trace import trace
 from sklearn_reject._estimators._groups import as_objects, labels_of
-from sklearn_reject._estimators._ood_measure import risk_of, share_of
 from sklearn_reject._estimators._rejection_models import bound_of_losses
 from sklearn_reject._estimators._report_table import Report, ReportPart, ReportPromise
 from sklearn_reject._estimators._risk_bounds import PRECISION, RECALL
@@ -19,8 +17,10 @@ from sklearn_reject._interval import Interval
 from sklearn_reject._validation import check_level, check_same_length
 from sklearn_reject.losses import losses_where_known
 from sklearn_reject.selection import (
+    BOUNDS,
     GroupedDeferralRule,
     GroupedRule,
+    binomial_upper,
 )
 
 _QUANTITIES = {
@@ -75,7 +75,32 @@ class Samples:
         return ReportPart(name, self.coverage(mask), self.risk(mask))
 
 
-def _bound_of(estimator):
+def share_of(accepted, confidence_level):
+    """Return the share of flags that are set, with its Clopper-Pearson interval."""
+    n_samples = len(accepted)
+    if not n_samples:
+        return Interval(np.nan, 0.0, 1.0, 0)
+    count, tail = int(np.count_nonzero(accepted)), (1 - confidence_level) / 2
+    low = 1 - binomial_upper(n_samples - count, n_samples, tail)
+    return Interval(
+        count / n_samples, low, binomial_upper(count, n_samples, tail), n_samples
+    )
+
+
+def risk_of(losses, bound, max_loss, confidence_level):
+    """Return the mean loss with an interval, of no end where losses have none."""
+    value = float(losses.mean()) if len(losses) else np.nan
+    if max_loss is None or not len(losses):
+        return Interval(
+            value, 0.0, np.inf if max_loss is None else max_loss, len(losses)
+        )
+    scaled, tail = losses / max_loss, (1 - confidence_level) / 2
+    high = BOUNDS[bound].upper(scaled, tail)
+    low = 1 - BOUNDS[bound].upper(1 - scaled, tail)
+    return Interval(value, max_loss * low, max_loss * high, len(losses))
+
+
+def bound_of(estimator):
     """Return how the mean loss is bounded, and by how much a loss can be."""
     largest = estimator.loss_.max_loss
     if largest is None:
@@ -90,7 +115,7 @@ def report_selective(estimator, X, y, confidence_level, default_cost):
     labels, _, accepted = estimator.predict_all(X)
     check_same_length(len(labels), y=y)
     losses = estimator.loss_(y, labels)
-    samples = Samples(accepted, losses, _bound_of(estimator), confidence_level)
+    samples = Samples(accepted, losses, bound_of(estimator), confidence_level)
     groups = None
     if isinstance(estimator.rule_, GroupedRule):
         groups = as_objects(labels_of(estimator.group_by_, X, labels))
@@ -110,10 +135,10 @@ def report_selective(estimator, X, y, confidence_level, default_cost):
         parts += [
             samples.part(f"group {g}", groups == g) for g in estimator.rule_.rules
         ]
-    return _report(estimator, samples, promises, parts)
+    return make_report(estimator, samples, promises, parts)
 
 
-def _report(estimator, samples, promises, parts, **options):
+def make_report(estimator, samples, promises, parts, **options):
     return Report(
         type(estimator).__name__,
         len(samples.accepted),
@@ -203,83 +228,16 @@ def _parts_of_classes(estimator, samples, labels, y):
     """Return a part for each predicted and each true class."""
     classes = np.asarray(estimator.classes_).tolist()
     predicted = [samples.part(f"predicted {k}", labels == k) for k in classes]
-    return predicted + _parts_of_true_classes(samples, classes, np.asarray(y), _all(y))
+    return predicted + parts_of_true_classes(samples, classes, np.asarray(y), _all(y))
 
 
-def _parts_of_true_classes(samples, classes, y, mask):
+def parts_of_true_classes(samples, classes, y, mask):
     """Return a part for each true class, those that were never fitted included."""
     parts = [samples.part(f"true {k}", mask & (y == k)) for k in classes]
     lost = sorted(set(y[mask].tolist()) - set(classes), key=str)
     return parts + [
         samples.part(f"true {k}, never fitted", mask & (y == k)) for k in lost
     ]
-
-
-def report_ood(estimator, X, y, confidence_level):
-    """Return the report of a classifier that rejects OOD samples, too."""
-    judged = estimator._judge(X, y)
-    measured = estimator._measure(judged, confidence_level)
-    accepted, losses, is_ood, is_wild = judged
-    is_id = ~is_ood & ~is_wild
-    samples = Samples(accepted, losses, _bound_of(estimator), confidence_level)
-    rule = estimator.rule_
-    found = {
-        "min_tpr": ("TPR", ">=", rule.tpr, measured.tpr),
-        "max_fpr": ("FPR", "<=", rule.fpr, measured.fpr),
-        "max_risk": ("risk", "<=", rule.selective_risk, measured.selective_risk),
-        "min_precision": ("precision", ">=", rule.precision, measured.precision),
-    }
-    promises = [
-        ReportPromise(
-            quantity,
-            "all",
-            sense,
-            float(asked),
-            _confidence_of(rule),
-            *values,
-        )
-        for name, (quantity, sense, *values) in found.items()
-        if (asked := getattr(estimator, name)) is not None
-    ]
-    if estimator.costs is not None:
-        both = (
-            1 + confidence_level
-        ) / 2  # of two intervals, each has half of the error
-        fpr = estimator._measure(judged, both).fpr
-        halves = replace(samples, confidence_level=both)
-        achieved = _cost_of_ood(estimator, halves, is_id, fpr)
-        calibration = _expected_cost(estimator, rule)
-        promises = [
-            ReportPromise("cost", "all", "", np.nan, None, calibration, achieved),
-        ]
-    parts = [
-        samples.part("in distribution", is_id),
-        ReportPart("out of distribution", measured.fpr, samples.mean(losses[:0])),
-    ]
-    classes = np.asarray(estimator.classes_).tolist()
-    parts += _parts_of_true_classes(samples, classes, check_class_labels(y), is_id)
-    return _report(estimator, samples, promises, parts)
-
-
-def _cost_of_ood(estimator, samples, is_id, fpr):
-    """Return the mean cost at the prior, its interval as wide as two others make it."""
-    (reject_id, accept_ood, reject_ood), prior = estimator.costs, estimator.ood_prior
-    of_id = samples.failures(is_id, reject_id)
-    of_ood = [
-        prior * (reject_ood + (accept_ood - reject_ood) * rate) if prior else 0.0
-        for rate in fpr[:3]
-    ]
-    ends = [float((1 - prior) * x + z) for x, z in zip(of_id[:3], of_ood, strict=True)]
-    return Interval(*ends, of_id.n_samples + fpr.n_samples)
-
-
-def _expected_cost(estimator, rule):
-    """Return the mean cost at the prior on the samples that solved a rule."""
-    (reject_id, accept_ood, reject_ood), prior = estimator.costs, estimator.ood_prior
-    of_id = (1 - rule.tpr) * reject_id
-    of_id += rule.tpr * rule.selective_risk if rule.tpr else 0.0
-    of_ood = accept_ood * rule.fpr + reject_ood * (1 - rule.fpr) if prior else 0.0
-    return float((1 - prior) * of_id + prior * of_ood)
 
 
 def report_deferral(estimator, X, y, known, confidence_level):
@@ -289,7 +247,7 @@ def report_deferral(estimator, X, y, known, confidence_level):
         known = estimator._person(known, len(y))
     traced = trace(estimator, X, known, np.arange(len(y)))
     losses = losses_where_known(estimator.loss_, y, traced.labels, "expert_labels")
-    samples = Samples(traced.levels > 0, losses, _bound_of(estimator), confidence_level)
+    samples = Samples(traced.levels > 0, losses, bound_of(estimator), confidence_level)
     rule, target = estimator.rule_, find_deferral_target(estimator)
     promise_of = partial(_promise_to_defer, samples, traced)
     if isinstance(rule, GroupedDeferralRule):
@@ -308,7 +266,7 @@ def report_deferral(estimator, X, y, known, confidence_level):
         here = traced.levels == level
         share = share_of(here, confidence_level)
         parts.append(ReportPart(name, share, samples.mean(losses[here]), cost))
-    return _report(
+    return make_report(
         estimator,
         samples,
         promises,

@@ -26,7 +26,8 @@ class ReportPromise(NamedTuple):
         The samples that it is about: "all", or a class or a group.
 
     sense : str
-        "<=" or ">=". Empty where there is no bound, as of a cost that is minimized.
+        "<=" or ">=". Empty where there is no bound, as of a cost that is minimized, or
+        of a precision that was not asked for.
 
     bound : float
         What was asked for. NaN where there is no bound.
@@ -227,7 +228,9 @@ def _promise_cells(promise):
     name = promise.quantity
     if promise.part != "all":
         name = f"{name}, {promise.part}"
-    asked = f"{promise.sense} {promise.bound:.4g}" if promise.sense else "least"
+    asked = "least" if promise.quantity == "cost" else "-"
+    if promise.sense:
+        asked = f"{promise.sense} {promise.bound:.4g}"
     if promise.confidence_level is not None:
         asked = f"{asked} at {100 * promise.confidence_level:g} %"
     shown = _number(promise.calibration), _interval(promise.achieved)

@@ -170,24 +170,6 @@ def test_a_regressor_has_no_bound_on_its_loss():
     assert "inf" not in str(report)
 
 
-def test_ood_samples():
-    labels = np.where(np.arange(len(y)) % 5 == 0, -1, y)
-    novel = np.where((labels == -1)[:, np.newaxis], X * 2.0, X)
-    model = DoubleScoreOODClassifier(
-        GaussianNB(),
-        min_tpr=0.7,
-        max_fpr=0.9,
-        novelty_score="mahalanobis",
-    ).fit(novel[TRAIN], labels[TRAIN])
-    report = model.report(novel[TEST], labels[TEST])
-    measured = model.measure(novel[TEST], labels[TEST])
-    assert [each.achieved for each in report.promises] == [measured.tpr, measured.fpr]
-    parts = {part.name: part for part in report.parts}
-    assert parts["in distribution"].coverage == measured.tpr
-    assert parts["in distribution"].risk == measured.selective_risk
-    assert parts["out of distribution"].coverage == measured.fpr
-
-
 @pytest.mark.parametrize(
     ("options", "quantity"),
     [
@@ -308,7 +290,7 @@ def test_the_cost_of_ood_samples_is_what_was_asked_for(prior):
     model = DoubleScoreOODClassifier(
         GaussianNB(), costs=(0.3, 2.0, 0.5), ood_prior=prior
     ).fit(X[TRAIN], labels[TRAIN])
-    promise = promise_of(model, X_test, labels[TEST])
+    promise = model.report(X_test, labels[TEST]).promises[0]
     accepted, is_ood = model.accept(X_test), labels[TEST] == -1
     wrong = model.predict_label(X_test) != labels[TEST]
     of_id = np.where(accepted, wrong, 0.3)[~is_ood].mean()
