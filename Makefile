@@ -10,6 +10,7 @@
 PYTHON ?= python3
 BIN := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 WORKERS ?= 2
+BASE ?= main
 # The oldest dependencies have wheels for the oldest Python only.
 OLDEST_PYTHON ?= $(or $(shell python3.11 -c 'import sys; print(sys.executable)' 2>/dev/null),$(PYTHON))
 
@@ -35,10 +36,10 @@ ONE_THREAD += PYTHONDONTWRITEBYTECODE=
 # Targets share an environment, and two installations at the same time would damage it.
 .NOTPARALLEL:
 .PHONY: help demo test test-all test-kernels test-papers test-oldest test-scale \
-	long-test lint doc bench papers release-check all-checks clean
+	long-test lint doc compare bench papers release-check all-checks clean
 
 help:  ## show this list
-	@echo "usage: make TARGET [PYTHON=python3] [WORKERS=2]"
+	@echo "usage: make TARGET [PYTHON=python3] [WORKERS=2] [BASE=main]"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' Makefile | \
 		while IFS='|' read -r name text; do printf '  %-14s%s\n' $$name "$$text"; done
 
@@ -79,6 +80,9 @@ lint: $(VENV)/stamp-lint  ## style, formatting and spelling
 doc: $(VENV)/stamp-doc  ## html documentation in doc/_build/html
 	@$(ONE_THREAD) $(VENV)/$(BIN)/python -m sphinx -q -W --keep-going -b html doc doc/_build/html
 	@echo "doc: open doc/_build/html/index.html"
+
+compare: $(VENV)/stamp-test  ## what public calls return in another commit, and here
+	@$(VENV)/$(BIN)/python build_tools/compare_commits $(BASE) --jobs $(WORKERS) --times
 
 bench: $(VENV_BENCH)/stamp-bench  ## measure beside other packages (large install)
 	@$(VENV_BENCH)/$(BIN)/python -m benchmarks
