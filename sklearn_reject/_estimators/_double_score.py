@@ -156,7 +156,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         Cost of a wrong label of an ID sample, lower is better, as in
         :class:`SelectiveClassifier`. A `confidence_level` takes a loss that says how
         large it can be: "zero_one", a cost matrix, or a
-        :class:`~sklearn_reject.losses.TaskLoss` with `max_loss`.
+        ``sklearn_reject.losses.TaskLoss`` with `max_loss`.
 
     confidence_level : float in ]0, 1[, default=None
         Probability, over the draw of a calibration part, that all bounds hold for the
