@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_reject._estimators._groups import labels_of
+from sklearn_reject._estimators._retarget import keep_params
 from sklearn_reject._estimators._rows import (
     features_of,
     require_fit,
@@ -41,6 +42,7 @@ def store_fitted(estimator, inner, **attributes):
         else:
             vars(estimator).pop(name, None)
     vars(estimator).update(attributes)
+    keep_params(estimator)
     return estimator
 
 

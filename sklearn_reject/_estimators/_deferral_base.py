@@ -93,7 +93,7 @@ class DeferMixin:
 
     def _unit_costs(self, X, labels):
         """Return what asking about each sample costs, be it done or not."""
-        cost = self.deferral_cost
+        cost = self._asked["deferral_cost"]
         if not isinstance(cost, Mapping):
             return np.full(len(labels), 0.0 if cost is None else float(cost))
         costs = targets_by_group(cost, tuple(self.rule_.rules), "deferral_cost")
@@ -118,9 +118,10 @@ class DeferMixin:
         n_samples, is_person = len(gain), asks_person(self.expert_)
         if expert_labels is None and self.expert_ is None:
             self._person(None, n_samples)  # raises
-        replaces = self.expert_ is None or (is_fixed(self.expert) and not is_person)
+        expert = self._asked["expert"]
+        replaces = self.expert_ is None or (is_fixed(expert) and not is_person)
         if expert_labels is not None and not (replaces or is_person):
-            refuse_labels(self.expert)
+            refuse_labels(expert)
         if expert_labels is not None and replaces:
             return BothOpinions(labels, self._given(expert_labels, n_samples), gain)
         second, _, is_open = ask(self.expert_, X, np.arange(n_samples))

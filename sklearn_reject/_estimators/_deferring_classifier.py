@@ -45,6 +45,7 @@ from sklearn_reject._estimators._groups import (
 )
 from sklearn_reject._estimators._report import report_deferral
 from sklearn_reject._estimators._report_table import Report
+from sklearn_reject._estimators._retarget import as_fitted
 from sklearn_reject._estimators._rows import (
     require_fit,
 )
@@ -213,6 +214,13 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         if the loss is neither "zero_one" nor a matrix: labels that are not in y may
         cost more than those that are.
 
+    randomize : bool, default=True
+        Whether samples at the threshold are deferred with a probability such that a
+        risk or share is met exactly in expectation, over the seeds of `fit`. Samples
+        with equal values get the same decision, unless they have different `keys`. If
+        False, samples at the threshold are deferred for a `target_risk` and kept for a
+        `max_deferral`.
+
     cv : int, float, splitter, iterable or None, default=None
         Selects the predictions that tune the rule. An int or a splitter pools
         out-of-fold predictions and fits both on all samples afterwards. A float holds
@@ -223,19 +231,6 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         the same predictions, or from five folds of the rest if a share is held out.
         Each sample that tunes the rule gets a gain that was learned without it.
 
-    defer_label : "auto", None or label, default="auto"
-        Label that `predict` returns for samples that a person must answer. "auto" is -1
-        for numeric classes, the smallest class minus 1 where -1 is a class, and "defer"
-        for strings (``"defer_"`` where "defer" is a class). None makes `predict` return
-        the label of the first classifier there.
-
-    randomize : bool, default=True
-        Whether samples at the threshold are deferred with a probability such that a
-        risk or share is met exactly in expectation, over the seeds of `fit`. Samples
-        with equal values get the same decision, unless they have different `keys`. If
-        False, samples at the threshold are deferred for a `target_risk` and kept for a
-        `max_deferral`.
-
     n_jobs : int, default=None
         Number of folds fitted in parallel.
 
@@ -243,6 +238,12 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         Seed of the draws at the threshold, of the held-out samples, and of a learned
         gain without its own `random_state`. The seed is drawn once in `fit`. Afterwards
         the decision for a sample depends on this sample only.
+
+    defer_label : "auto", None or label, default="auto"
+        Label that `predict` returns for samples that a person must answer. "auto" is -1
+        for numeric classes, the smallest class minus 1 where -1 is a class, and "defer"
+        for strings (``"defer_"`` where "defer" is a class). None makes `predict` return
+        the label of the first classifier there.
 
     Attributes
     ----------
@@ -351,11 +352,11 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         loss: TaskLossLike = "zero_one",
         confidence_level: float | None = None,
         max_loss: float | None = None,
-        cv: CV | None = None,
-        defer_label: Label = "auto",
         randomize: bool = True,
+        cv: CV | None = None,
         n_jobs: int | None = None,
         random_state: RandomState | None = None,
+        defer_label: Label = "auto",
     ) -> None:
         self.estimator = estimator
         self.expert = expert
@@ -367,11 +368,11 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         self.loss = loss
         self.confidence_level = confidence_level
         self.max_loss = max_loss
-        self.cv = cv
-        self.defer_label = defer_label
         self.randomize = randomize
+        self.cv = cv
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.defer_label = defer_label
 
     @with_callbacks
     def fit(
@@ -775,7 +776,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         require_in_memory(X=X, y=y, expert_labels=expert_labels)
         X, y = indexable(X, y)
         if expert_labels is not None and not asks_person(self.expert_):
-            refuse_labels(self.expert)
+            refuse_labels(self._asked["expert"])
         return X, check_class_labels(y)
 
     def report(
@@ -818,7 +819,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             If an argument is invalid.
         """
         X, y = self._check_labeled(X, y, expert_labels)
-        return report_deferral(self, X, y, expert_labels, confidence_level)
+        return report_deferral(as_fitted(self), X, y, expert_labels, confidence_level)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return the routing of metadata to `fit`, both estimators and the splitter.

@@ -34,7 +34,11 @@ from sklearn_reject._estimators._ood_models import (
 from sklearn_reject._estimators._rejection_models import takes_sparse
 from sklearn_reject._estimators._report_ood import report_ood
 from sklearn_reject._estimators._report_table import Report
-from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
+from sklearn_reject._estimators._retarget import (
+    as_fitted,
+    check_target_names,
+    copy_fitted,
+)
 from sklearn_reject._estimators._rows import require_fit
 from sklearn_reject._fitting import (
     Plan,
@@ -543,7 +547,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         """
         require_in_memory(X=X, y=y, sample_weight=sample_weight)
         labels, uncertainty = self._predict_with_uncertainty(X)
-        y, is_ood, is_wild = known_labels(self, y)
+        y, is_ood, is_wild = known_labels(as_fitted(self), y)
         largest = self.loss_.max_loss
         if largest is None:
             largest = self.loss_.matrix(self.classes_).max()
@@ -611,7 +615,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         ('in distribution', True, 220)
         """
         require_in_memory(X=X, y=y, groups=groups)
-        return report_ood(self, X, y, groups, confidence_level)
+        return report_ood(as_fitted(self), X, y, groups, confidence_level)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -42,13 +42,15 @@ _ANY = "hoeffding_bentkus"
 class Samples:
     """Samples of a report: what is accepted, what it costs, how to bound its mean.
 
-    `losses` are NaN where a label is not known.
+    `losses` are NaN where a label is not known. `certified` is the confidence with
+    which all promises hold together, None without certificates.
     """
 
     accepted: np.ndarray
     losses: np.ndarray
     bound: dict
     confidence_level: float
+    certified: float | None
 
     def coverage(self, mask):
         """Return the accepted share of some samples."""
@@ -100,13 +102,18 @@ def risk_of(losses, bound, max_loss, confidence_level):
     return Interval(value, max_loss * low, max_loss * high, len(losses))
 
 
-def bound_of(estimator):
-    """Return how the mean loss is bounded, and by how much a loss can be."""
+def samples_of(estimator, accepted, losses, confidence_level):
+    """Return samples that know how their mean loss is bounded, and what is certified.
+
+    Groups share the chance of an error, but what they are promised holds together.
+    """
     largest = estimator.loss_.max_loss
     if largest is None:
         largest = getattr(estimator, "max_loss", None)
-    bound = bound_of_losses(estimator.loss_, largest, _ANY)["bound"]
-    return {"bound": bound, "max_loss": largest}
+    name = bound_of_losses(estimator.loss_, largest, _ANY)["bound"]
+    bound = {"bound": name, "max_loss": largest}
+    level = estimator.confidence_level
+    return Samples(accepted, losses, bound, confidence_level, level)
 
 
 def report_selective(estimator, X, y, confidence_level, default_cost):
@@ -115,7 +122,7 @@ def report_selective(estimator, X, y, confidence_level, default_cost):
     labels, _, accepted = estimator.predict_all(X)
     check_same_length(len(labels), y=y)
     losses = estimator.loss_(y, labels)
-    samples = Samples(accepted, losses, bound_of(estimator), confidence_level)
+    samples = samples_of(estimator, accepted, losses, confidence_level)
     groups = None
     if isinstance(estimator.rule_, GroupedRule):
         groups = as_objects(labels_of(estimator.group_by_, X, labels))
@@ -153,11 +160,6 @@ def _all(flags):
     return np.ones(len(flags), dtype=bool)
 
 
-def _confidence_of(rule):
-    """Return the confidence of a certificate, None without one."""
-    return getattr(rule.certificate, "confidence_level", None)
-
-
 def _promises_by_group(promise_of, target, rule, groups):
     """Return the promise to each group, each made by a function."""
     targets = target.by_group(list(rule.rules))
@@ -178,18 +180,19 @@ def _promise(samples, target, rule, mask, part):
         calibration, achieved = rule.coverage, samples.coverage(mask)
     else:
         calibration, achieved = rule.failure_rate, samples.failures(mask)
-    return _make_promise(target, rule, part, calibration, achieved)
+    return _make_promise(samples, target, rule, part, calibration, achieved)
 
 
-def _make_promise(target, rule, part, calibration, achieved):
-    """Return a promise of one rule, with what is certified of it."""
+def _make_promise(samples, target, rule, part, calibration, achieved):
+    """Return a promise, with what these samples show."""
     quantity, sense = _QUANTITIES[target.name]
     return ReportPromise(
         quantity,
         part,
         sense,
         target.value if sense else np.nan,
-        _confidence_of(rule),
+        # A group without a rule that can be certified has another one, or none.
+        None if rule.certificate is None else samples.certified,
         calibration,
         achieved,
     )
@@ -198,7 +201,6 @@ def _make_promise(target, rule, part, calibration, achieved):
 def _promises_of_parts(estimator, samples, labels, y):
     """Return the promises to true and predicted classes, met by one rule."""
     y, promises = np.asarray(y), []
-    certified = _confidence_of(estimator.rule_)
     for (name, label), asked in estimator.bounds_.items():
         of_label = (labels if name == PRECISION else y) == label
         quantity, sense = _QUANTITIES[name]
@@ -216,7 +218,7 @@ def _promises_of_parts(estimator, samples, labels, y):
                 part,
                 sense,
                 asked.bound,
-                certified,
+                samples.certified,
                 asked.achieved,
                 achieved,
             )
@@ -247,7 +249,7 @@ def report_deferral(estimator, X, y, known, confidence_level):
         known = estimator._person(known, len(y))
     traced = trace(estimator, X, known, np.arange(len(y)))
     losses = losses_where_known(estimator.loss_, y, traced.labels, "expert_labels")
-    samples = Samples(traced.levels > 0, losses, bound_of(estimator), confidence_level)
+    samples = samples_of(estimator, traced.levels > 0, losses, confidence_level)
     rule, target = estimator.rule_, find_deferral_target(estimator)
     promise_of = partial(_promise_to_defer, samples, traced)
     if isinstance(rule, GroupedDeferralRule):
@@ -291,7 +293,7 @@ def _promise_to_defer(samples, traced, target, rule, mask, part):
         achieved = _system_risk(samples, traced, mask)
     else:
         calibration, achieved = rule.deferral_rate, samples.coverage(mask)
-    return _make_promise(target, rule, part, calibration, achieved)
+    return _make_promise(samples, target, rule, part, calibration, achieved)
 
 
 def _system_risk(samples, traced, mask):

@@ -8,9 +8,9 @@ from sklearn.utils import column_or_1d
 from sklearn_reject._estimators._ood_labels import known_labels
 from sklearn_reject._estimators._report import (
     Samples,
-    bound_of,
     make_report,
     parts_of_true_classes,
+    samples_of,
 )
 from sklearn_reject._estimators._report_table import ReportPart, ReportPromise
 from sklearn_reject._interval import Interval
@@ -28,7 +28,7 @@ def report_ood(estimator, X, y, groups, confidence_level):
     check_same_length(len(labels), y=y)
     is_id = ~is_ood & ~is_wild
     losses = estimator._losses(y, labels, is_id)
-    samples = Samples(accepted, losses, bound_of(estimator), confidence_level)
+    samples = samples_of(estimator, accepted, losses, confidence_level)
     origins = _Origins(samples, is_id, is_ood, is_wild, estimator.wild_share)
     nothing = samples.mean(losses[:0])
     parts = [

@@ -33,8 +33,8 @@ class ReportPromise(NamedTuple):
         What was asked for. NaN where there is no bound.
 
     confidence_level : float or None
-        Probability with which the bound was certified for new samples. None if nothing
-        was certified.
+        Probability with which all bounds were certified for new samples, together. None
+        if nothing was certified.
 
     calibration : float
         What the rule achieves on the samples that it was solved on.
@@ -48,7 +48,7 @@ class ReportPromise(NamedTuple):
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from sklearn_reject import ReportPromise, SelectiveClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> selective = SelectiveClassifier(GaussianNB(), target_risk=0.03)
+    >>> selective = SelectiveClassifier(GaussianNB(), target_risk=0.04)
     >>> report = selective.fit(X[:300], y[:300]).report(X[300:], y[300:])
     >>> promise = report.promises[0]
     >>> isinstance(promise, ReportPromise), promise.quantity, promise.verdict
@@ -66,22 +66,25 @@ class ReportPromise(NamedTuple):
     __repr__ = short_repr
 
     @property
-    def verdict(self) -> Literal["kept", "missed", "within noise", ""]:
-        """What the samples say of the bound: "kept", "missed" or "within noise".
+    def verdict(
+        self,
+    ) -> Literal["kept", "too few to tell", "within noise", "missed", ""]:
+        """What the samples say of the bound.
 
-        It is missed where the whole interval is beyond the bound, and within noise
-        where only the value is. Empty without a bound or without samples.
+        It is "kept" where the whole interval is within the bound. Where only the value
+        is, the samples are "too few to tell". It is "within noise" where the value is
+        beyond the bound, and "missed" where the whole interval is. Empty without a
+        bound or without samples.
         """
         value, low, high, _ = self.achieved
         if not self.sense or np.isnan(value):
             return ""
+        bound = self.bound
         if self.sense == ">=":
-            value, bound, closest = -value, -self.bound, -high
-        else:
-            bound, closest = self.bound, low
+            value, low, high, bound = -value, -high, -low, -bound
         if value <= bound:
-            return "kept"
-        return "within noise" if closest <= bound else "missed"
+            return "kept" if high <= bound else "too few to tell"
+        return "within noise" if low <= bound else "missed"
 
 
 class ReportPart(NamedTuple):

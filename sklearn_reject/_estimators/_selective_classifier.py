@@ -34,6 +34,7 @@ from sklearn_reject._estimators._rejection_models import (
 )
 from sklearn_reject._estimators._report import report_selective
 from sklearn_reject._estimators._report_table import Report
+from sklearn_reject._estimators._retarget import as_fitted
 from sklearn_reject._estimators._risk_bounds import AchievedBound
 from sklearn_reject._estimators._rows import require_fit
 from sklearn_reject._estimators._targets import (
@@ -177,6 +178,13 @@ class SelectiveClassifier(RejectClassifier):
         and for a `target_failure_rate`, if the loss is neither "zero_one" nor a matrix:
         labels that are not in y may cost more than those that are.
 
+    randomize : bool, default=True
+        Whether samples at the threshold are accepted with a probability such that a
+        risk or coverage is met exactly in expectation, over the seeds of `fit`. Samples
+        with equal values get the same decision, unless they have different `keys`. If
+        False, samples at the threshold are rejected for a bound on the loss and
+        accepted for `target_coverage`.
+
     cv : int, float, splitter, iterable, "plug_in" or None, default=None
         Selects the predictions that tune the rule. An int or a splitter pools
         out-of-fold predictions and fits the classifier on all samples afterwards. A
@@ -192,19 +200,6 @@ class SelectiveClassifier(RejectClassifier):
         good as the probabilities. Otherwise a conditional risk counts as much as 30
         samples when the threshold for a `reject_cost` is tuned.
 
-    reject_label : "auto", None or label, default="auto"
-        Label that `predict` returns for rejected samples. "auto" is -1 for numeric
-        classes, the smallest class minus 1 where -1 is a class, and "reject" for
-        strings (``"reject_"`` where "reject" is a class). None makes `predict` return
-        the label of every sample.
-
-    randomize : bool, default=True
-        Whether samples at the threshold are accepted with a probability such that a
-        risk or coverage is met exactly in expectation, over the seeds of `fit`. Samples
-        with equal values get the same decision, unless they have different `keys`. If
-        False, samples at the threshold are rejected for a bound on the loss and
-        accepted for `target_coverage`.
-
     n_jobs : int, default=None
         Number of folds fitted in parallel.
 
@@ -212,6 +207,12 @@ class SelectiveClassifier(RejectClassifier):
         Seed of the draws at the threshold, of the held-out samples, and of a learned
         score without its own `random_state`. The seed is drawn once in `fit`.
         Afterwards the decision for a sample depends on this sample only.
+
+    reject_label : "auto", None or label, default="auto"
+        Label that `predict` returns for rejected samples. "auto" is -1 for numeric
+        classes, the smallest class minus 1 where -1 is a class, and "reject" for
+        strings (``"reject_"`` where "reject" is a class). None makes `predict` return
+        the label of every sample.
 
     Attributes
     ----------
@@ -315,11 +316,11 @@ class SelectiveClassifier(RejectClassifier):
         loss: TaskLossLike = "zero_one",
         confidence_level: float | None = None,
         max_loss: float | None = None,
-        cv: CV | Literal["plug_in"] | None = None,
-        reject_label: Label = "auto",
         randomize: bool = True,
+        cv: CV | Literal["plug_in"] | None = None,
         n_jobs: int | None = None,
         random_state: RandomState | None = None,
+        reject_label: Label = "auto",
     ) -> None:
         self.estimator = estimator
         self.reject_cost = reject_cost
@@ -333,11 +334,11 @@ class SelectiveClassifier(RejectClassifier):
         self.loss = loss
         self.confidence_level = confidence_level
         self.max_loss = max_loss
-        self.cv = cv
-        self.reject_label = reject_label
         self.randomize = randomize
+        self.cv = cv
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.reject_label = reject_label
 
     def __getstate__(self):
         state = super().__getstate__()
@@ -553,7 +554,7 @@ class SelectiveClassifier(RejectClassifier):
         >>> from sklearn.naive_bayes import GaussianNB
         >>> from sklearn_reject import SelectiveClassifier
         >>> X, y = load_breast_cancer(return_X_y=True)
-        >>> selective = SelectiveClassifier(GaussianNB(), target_risk=0.03)
+        >>> selective = SelectiveClassifier(GaussianNB(), target_risk=0.04)
         >>> selective = selective.fit(X[:300], y[:300])
         >>> print(selective.report(X[300:], y[300:]))
         SelectiveClassifier on 269 samples, intervals of 95 % confidence each
@@ -570,7 +571,8 @@ class SelectiveClassifier(RejectClassifier):
         """
         require_in_memory(X=X, y=y)
         y = check_class_labels(y)
-        return report_selective(self, X, y, confidence_level, _DEFAULT_REJECT_COST)
+        fitted = as_fitted(self)
+        return report_selective(fitted, X, y, confidence_level, _DEFAULT_REJECT_COST)
 
     def score(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None

@@ -33,6 +33,7 @@ from sklearn_reject._estimators._rejection_models import (
 )
 from sklearn_reject._estimators._report import report_selective
 from sklearn_reject._estimators._report_table import Report
+from sklearn_reject._estimators._retarget import as_fitted
 from sklearn_reject._estimators._rows import require_fit
 from sklearn_reject._estimators._targets import (
     check_max_loss,
@@ -142,6 +143,13 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         and for a `target_failure_rate`, if the loss is neither "zero_one" nor a matrix:
         labels that are not in y may cost more than those that are.
 
+    randomize : bool, default=True
+        Whether samples at the threshold are accepted with a probability such that a
+        risk or coverage is met exactly in expectation, over the seeds of `fit`. Samples
+        with equal values get the same decision, unless they have different `keys`. If
+        False, samples at the threshold are rejected for a bound on the loss and
+        accepted for `target_coverage`.
+
     cv : int, float, splitter, iterable or None, default=None
         Selects the predictions that tune the rule. An int or a splitter pools
         out-of-fold predictions and fits the regressor on all samples afterwards. A
@@ -151,13 +159,6 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         with a few levels that the final fit does not have. A learned score is learned
         from the same predictions, or from five folds of the rest if a share is held
         out. Each sample that tunes the rule gets a score that was learned without it.
-
-    randomize : bool, default=True
-        Whether samples at the threshold are accepted with a probability such that a
-        risk or coverage is met exactly in expectation, over the seeds of `fit`. Samples
-        with equal values get the same decision, unless they have different `keys`. If
-        False, samples at the threshold are rejected for a bound on the loss and
-        accepted for `target_coverage`.
 
     n_jobs : int, default=None
         Number of folds fitted in parallel.
@@ -245,8 +246,8 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         loss: Literal["squared", "absolute"] | Callable[..., ArrayLike] = "squared",
         confidence_level: float | None = None,
         max_loss: float | None = None,
-        cv: CV | None = None,
         randomize: bool = True,
+        cv: CV | None = None,
         n_jobs: int | None = None,
         random_state: RandomState | None = None,
     ) -> None:
@@ -260,8 +261,8 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         self.loss = loss
         self.confidence_level = confidence_level
         self.max_loss = max_loss
-        self.cv = cv
         self.randomize = randomize
+        self.cv = cv
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -460,7 +461,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
             If an argument is invalid.
         """
         require_in_memory(X=X, y=y)
-        return report_selective(self, X, y, confidence_level, None)
+        return report_selective(as_fitted(self), X, y, confidence_level, None)
 
     def score(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None

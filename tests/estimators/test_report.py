@@ -1,11 +1,14 @@
 """Reports: each number is that of a count, and what is printed is what is there."""
 
 import json
+import pickle
 
 import numpy as np
 import pytest
 from scipy.stats import binomtest
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
+from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
@@ -14,11 +17,12 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn_reject import (
     DeferringClassifier,
     DoubleScoreOODClassifier,
+    Interval,
+    ReportPromise,
     SelectiveClassifier,
     SelectiveRegressor,
 )
-from sklearn_reject._estimators._report_table import ReportPromise
-from sklearn_reject._interval import Interval
+from sklearn_reject.exceptions import RejectionWarning
 
 X, y = load_breast_cancer(return_X_y=True)
 TRAIN, TEST = slice(0, 300), slice(300, 569)
@@ -106,12 +110,15 @@ def test_a_certified_promise_says_how_sure_it_is():
 @pytest.mark.parametrize(
     ("sense", "interval", "verdict"),
     [
-        ("<=", (0.05, 0.01, 0.2), "kept"),
-        ("<=", (0.10, 0.05, 0.2), "kept"),
+        ("<=", (0.05, 0.01, 0.1), "kept"),
+        ("<=", (0.05, 0.01, 0.2), "too few to tell"),
+        ("<=", (0.00, 0.00, 0.708), "too few to tell"),
+        ("<=", (0.10, 0.05, 0.2), "too few to tell"),
         ("<=", (0.15, 0.05, 0.2), "within noise"),
         ("<=", (0.15, 0.10, 0.2), "within noise"),
         ("<=", (0.15, 0.11, 0.2), "missed"),
         (">=", (0.15, 0.11, 0.2), "kept"),
+        (">=", (0.15, 0.09, 0.2), "too few to tell"),
         (">=", (0.05, 0.01, 0.2), "within noise"),
         (">=", (0.05, 0.01, 0.09), "missed"),
         ("", (0.05, 0.01, 0.09), ""),
@@ -157,6 +164,93 @@ def test_groups_of_a_callable():
 
 def by_position(X):
     return (np.asarray(X)[:, 0] > 14).astype(int)
+
+
+def test_the_level_of_groups_is_that_of_all_of_them():
+    model = SelectiveClassifier(
+        FrozenEstimator(GaussianNB().fit(X[:200], y[:200])),
+        target_risk=0.2,
+        group_by=by_position,
+        confidence_level=0.9,
+    ).fit(X[200:400], y[200:400])
+    assert model.rule_.certificate[0].confidence_level == pytest.approx(0.95)
+    report = model.report(X[400:], y[400:])
+    assert {each.confidence_level for each in report.promises} == {0.9}
+    # Of a group that is rejected as a whole nothing is certified.
+    with pytest.warns(RejectionWarning, match="rejected as a whole"):
+        model.set_params(target_risk={0: 0.2, 1: 1e-6}).fit(X[200:400], y[200:400])
+    levels = [each.confidence_level for each in model.report(X[400:], y[400:]).promises]
+    assert levels == [0.9, None]
+
+
+WITH_OOD = np.where(np.arange(len(y)) % 5 == 0, -1, y)
+FITTED_AS = {
+    "selective": (
+        selective(target_risk=0.05, random_state=0),
+        y,
+        {"target_risk": None, "target_coverage": 0.3, "confidence_level": 0.9},
+    ),
+    "several bounds": (
+        selective(min_recall={0: 0.9}, random_state=0),
+        y,
+        {"min_recall": {0: 0.5, 1: 0.5}, "loss": "squared"},
+    ),
+    "regressor": (
+        SelectiveRegressor(Ridge(), target_coverage=0.8, random_state=0),
+        X[:, 0],
+        {"target_coverage": 0.5, "loss": "absolute", "max_loss": 1.0},
+    ),
+    "defers": (
+        DeferringClassifier(
+            GaussianNB(), DecisionTreeClassifier(random_state=0), deferral_cost=0.05
+        ),
+        y,
+        {"deferral_cost": 0.2, "max_deferral": 0.1, "expert": None},
+    ),
+    "double": (
+        DoubleScoreOODClassifier(GaussianNB(), min_tpr=0.7, max_fpr=0.9),
+        WITH_OOD,
+        {"min_tpr": 0.1, "max_fpr": None, "max_risk": 0.1, "ood_label": 1},
+    ),
+    "costs": (
+        DoubleScoreOODClassifier(
+            GaussianNB(), costs=(0.3, 2.0, 0.5), ood_prior=0.2, max_loss=2.0
+        ),
+        WITH_OOD,
+        {"costs": None, "ood_prior": 0.9, "max_loss": None, "wild_label": 0},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FITTED_AS)
+def test_what_is_said_belongs_to_what_was_fitted(name):
+    model, labels, changes = FITTED_AS[name]
+    model = clone(model).fit(X[TRAIN], labels[TRAIN])
+
+    def said():
+        return (
+            str(model.report(X_test, labels[TEST])),
+            model.score(X_test, labels[TEST]),
+            *map(np.asarray, model.predict_all(X_test)),
+        )
+
+    before = said()
+    model.set_params(**changes)
+    for one, other in zip(before, said(), strict=True):
+        np.testing.assert_array_equal(one, other)
+    with pytest.raises(ValueError, match=r"[a-z]"):
+        model.fit(X[TRAIN], np.full(len(labels[TRAIN]), np.nan))
+    copy = pickle.loads(pickle.dumps(model))
+    assert str(copy.report(X_test, labels[TEST])) == before[0]
+    with pytest.raises(NotFittedError):
+        clone(model).report(X_test, labels[TEST])
+
+
+def test_targets_that_a_user_changes_in_place_are_not_those_of_the_fit():
+    model = selective(target_risk={0: 0.2, 1: 0.3}, group_by="prediction")
+    before = str(model.report(X_test, y_test))
+    model.target_risk[0] = 0.01
+    assert str(model.report(X_test, y_test)) == before
 
 
 def test_a_regressor_has_no_bound_on_its_loss():

@@ -36,11 +36,12 @@ def find_target(estimator, names):
     `confidence_level` where they are certified.
     """
     inner, _ = find(estimator, lambda inner: hasattr(inner, "rule_"))
-    values = {name: getattr(inner, name, None) for name in names}
+    asked = getattr(inner, "_asked", {})
+    values = {name: asked.get(name) for name in names}
     target = {name: float(v) for name, v in values.items() if isinstance(v, Real)}
     if not target:
         return None
-    level = getattr(inner, "confidence_level", None)
+    level = asked.get("confidence_level")
     if level is not None and getattr(inner.rule_, "certificate", None):
         target["confidence_level"] = float(level)
     return target
