@@ -560,14 +560,14 @@ class SelectiveClassifier(RejectClassifier):
         SelectiveClassifier on 269 samples, intervals of 95 % confidence each
         <BLANKLINE>
         promise  bound    calibration  these samples
-        risk     <= 0.03  0.030        0.012 (0.002 to 0.034)  kept
+        risk     <= 0.04  0.040        0.012 (0.002 to 0.034)  kept
         <BLANKLINE>
         samples      number  accepted                risk of accepted
-        all          269     0.948 (0.914 to 0.971)  0.012 (0.002 to 0.034)
+        all          269     0.952 (0.919 to 0.974)  0.012 (0.002 to 0.034)
         predicted 0  69      0.913 (0.820 to 0.967)  0.032 (0.004 to 0.110)
-        predicted 1  200     0.960 (0.923 to 0.983)  0.005 (0.000 to 0.029)
+        predicted 1  200     0.965 (0.929 to 0.986)  0.005 (0.000 to 0.029)
         true 0       66      0.939 (0.852 to 0.983)  0.016 (0.000 to 0.087)
-        true 1       203     0.951 (0.911 to 0.976)  0.010 (0.001 to 0.037)
+        true 1       203     0.956 (0.918 to 0.980)  0.010 (0.001 to 0.037)
         """
         require_in_memory(X=X, y=y)
         y = check_class_labels(y)

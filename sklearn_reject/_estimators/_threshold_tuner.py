@@ -21,7 +21,11 @@ from sklearn_reject._estimators._joint_folds import (
     usable_folds,
 )
 from sklearn_reject._estimators._joint_scores import JointScores, check_logged
-from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
+from sklearn_reject._estimators._retarget import (
+    check_target_names,
+    copy_fitted,
+    keep_params,
+)
 from sklearn_reject._estimators._rows import require_fit
 from sklearn_reject._fitting import (
     FoldScore,
@@ -403,6 +407,7 @@ class EnsembleThresholdTuner(
         self.path_, self.operating_point_, self.cross_validated_point_ = found
         self.base_thresholds_ = self.path_.thresholds[0]
         self.documents_, self._search, self._folds = documents, search, folds
+        keep_params(self)
         return self
 
     def retarget(self, **target: Any) -> Self:
@@ -547,7 +552,7 @@ class EnsembleThresholdTuner(
         ratings = rate(
             y,
             pos_label=self.pos_label_,
-            unrated_label=self.unrated_label,
+            unrated_label=self._asked["unrated_label"],
             sample_weight=sample_weight,
         )
         if ratings.classes.tolist() != self._ordered_classes.tolist():

@@ -9,6 +9,7 @@ import pytest
 from scipy.integrate import trapezoid
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import VotingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
@@ -193,18 +194,21 @@ def test_cascade_asks_each_level_about_its_rows():
 
 def test_costs_of_a_cascade_count_for_the_first():
     """An expert that is dear in turn is asked less often."""
-    tree = DecisionTreeClassifier(max_depth=2, random_state=0)
+    wrong = DummyClassifier(strategy="constant", constant=y.max() + 1)
+    wrong.fit(X, np.append(y[1:], y.max() + 1))
 
     def share(cost):
         # The inner one asks about everything, if it is asked at all.
         inner = DeferringClassifier(
-            FrozenEstimator(tree), FrozenEstimator(Oracle()), gain_score="confidence"
+            FrozenEstimator(wrong),
+            FrozenEstimator(Oracle()),
+            gain_score="confidence",
+            deferral_cost=cost,
         )
-        inner = FrozenEstimator(fit(inner.set_params(max_deferral=1.0)))
-        inner.estimator.deferral_cost = cost
+        inner = FrozenEstimator(fit(inner))
+        assert inner.defer(X[NEW]).all()
         return fit(confident(inner, deferral_cost=0.1)).rule_.deferral_rate
 
-    tree.fit(X[:20], y[:20])
     assert share(0.3) < share(0.0)
 
 

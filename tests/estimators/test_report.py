@@ -213,11 +213,9 @@ FITTED_AS = {
         {"min_tpr": 0.1, "max_fpr": None, "max_risk": 0.1, "ood_label": 1},
     ),
     "costs": (
-        DoubleScoreOODClassifier(
-            GaussianNB(), costs=(0.3, 2.0, 0.5), ood_prior=0.2, max_loss=2.0
-        ),
+        DoubleScoreOODClassifier(GaussianNB(), costs=(0.3, 2.0, 0.5), ood_prior=0.2),
         WITH_OOD,
-        {"costs": None, "ood_prior": 0.9, "max_loss": None, "wild_label": 0},
+        {"costs": None, "ood_prior": 0.9, "wild_label": 0},
     ),
 }
 

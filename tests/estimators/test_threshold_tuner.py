@@ -413,12 +413,14 @@ def test_a_fit_that_fails_leaves_the_last_one(estimators):
     frame = pd.DataFrame(X, columns=[f"x{k}" for k in range(X.shape[1])])
     model = tuner(estimators, cv=3).fit(frame, y)
     before = {k: v for k, v in vars(model).items() if k.endswith("_")}
-    expected = model.predict(frame)
+    expected, area = model.predict(frame), model.score(frame, y)
     noise = np.random.default_rng(0).normal(size=len(y))
     other = frame.rename(columns=str.upper).assign(extra=noise)
     partly = np.where(X[:, :2].max(axis=1) > 0, y, -1)
     # Known when classifiers have been fitted: not all documents are rated.
-    model.set_params(max_fp_per_tp=None, min_recall=0.5)
+    model.set_params(max_fp_per_tp=None, min_recall=0.5, unrated_label=0)
+    assert model.score(frame, y) == area
+    model.set_params(unrated_label=-1)
     with pytest.raises(ValueError, match=r"min_recall needs the number|no rated doc"):
         model.fit(other, partly)
     with pytest.raises(ValueError, match="no rated positives"):

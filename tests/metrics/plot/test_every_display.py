@@ -1,6 +1,7 @@
 """What all displays do alike: axes, names, styles, parts, folds, rules of models."""
 
 import sys
+from copy import copy
 
 import matplotlib as mpl
 import numpy as np
@@ -310,6 +311,8 @@ def test_an_estimator_is_drawn_with_its_rule_wherever_it_is(
     alone = kind.from_estimator(model.fit(scaled, y), scaled, y)
     (asked,) = target
     assert alone.target == {asked: getattr(model, asked)}
+    later = copy(model).set_params(**{asked: 0.123})
+    assert kind.from_estimator(later, scaled, y).target == alone.target
     assert len(alone.point) == 1
     assert legend_of(alone)[0].startswith(f"{type(model).__name__} (")
     step = type(model).__name__.lower()
