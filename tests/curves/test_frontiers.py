@@ -157,13 +157,6 @@ def test_many_samples_are_rounded_to_the_safe_side():
     assert rule.selective_risk <= risk[k] + 1e-12
 
 
-def test_no_rule_keeps_the_bound():
-    # An OOD sample that is always accepted.
-    scores, is_ood = np.array([-np.inf, 0.1, 0.2]), np.array([True, False, True])
-    tpr, risk = risk_coverage((scores, np.zeros(3), is_ood, None), 0.4)
-    assert len(tpr) == len(risk) == 0
-
-
 NOBODY = np.zeros(2, bool)
 ONE = np.array([False, True])
 

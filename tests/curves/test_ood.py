@@ -98,14 +98,6 @@ def test_curves_are_the_rule_at_each_threshold(sample, prior):
         assert found[2] == pytest.approx(share)
 
 
-def test_the_last_rate_is_one_whatever_the_weights():
-    rng = np.random.default_rng(0)
-    for n in (7, 700, 70_000):
-        y, weight = labels_of(np.arange(n) % 3 == 0), rng.random(n)
-        fpr, tpr, _ = metrics.ood_roc_curve(y, rng.random(n), sample_weight=weight)
-        assert fpr[-1] == tpr[-1] == 1
-
-
 def pairs_won(sample):
     """Return how ID samples of OOD pairs come first, and the weights of the pairs."""
     scores, _, is_ood, _ = sample
@@ -279,59 +271,35 @@ def test_table_1(mixture, method):
     assert AREAS["oscr"](*sample) == pytest.approx(dhamija, abs=0.005)
 
 
-@pytest.mark.slow
-def test_two_scores_of_table_1(mixture):
-    scores, losses, is_ood = (array[:5000] for array in mixture)
-    area = AREAS["oscr of franc"](scores, losses, is_ood)
-    assert area == pytest.approx(0.86, abs=0.02)
-    for weights, *_ in TABLE_1.values():
-        single = AREAS["auroc"](scores @ weights, losses, is_ood)
-        assert AREAS["auroc"](scores, losses, is_ood) >= single - 1e-4
-
-
 # Errors
+
+ID = {"positive": "id"}
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "error", "message"),
+    ("name", "options", "message"),
     [
-        ("ood_aupr_score", {"positive": "in"}, ValueError, "positive must be one of"),
-        ("ood_aupr_score", {}, TypeError, "positive"),
-        ("fpr_at_tpr_score", {"positive": True}, ValueError, "positive must be one of"),
-        ("fpr_at_tpr_score", {}, TypeError, "positive"),
-        ("fpr_at_tpr_score", {"positive": "id", "tpr": 0}, ValueError, r"in \]0, 1\]"),
-        ("fpr_at_tpr_score", {"positive": "id", "tpr": 95}, ValueError, "tpr must be"),
-        (
-            "ood_aupr_score",
-            {"positive": "id", "interpolation": "linear"},
-            ValueError,
-            "interpolation must be one of",
-        ),
-        (
-            "ood_aupr_score",
-            {"positive": "id", "ood_prior": 0},
-            ValueError,
-            "ood_prior must be in",
-        ),
-        (
-            "ood_precision_recall_curve",
-            {"ood_prior": 1.0},
-            ValueError,
-            "ood_prior must be in",
-        ),
-        ("ood_roc_curve", {"uncertainty": [1, np.nan]}, ValueError, "must be finite"),
-        ("ood_roc_curve", {"y_true": [1, 1]}, ValueError, "is needed for a ROC curve"),
+        ("ood_aupr_score", {"positive": "in"}, "positive must be one of"),
+        ("ood_aupr_score", {}, "positive"),
+        ("fpr_at_tpr_score", {"positive": True}, "positive must be one of"),
+        ("fpr_at_tpr_score", {}, "positive"),
+        ("fpr_at_tpr_score", ID | {"tpr": 0}, r"tpr must be in \]0, 1\]"),
+        ("fpr_at_tpr_score", ID | {"tpr": 95}, "tpr must be in"),
+        ("ood_aupr_score", ID | {"interpolation": "linear"}, "interpolation must be"),
+        ("ood_aupr_score", ID | {"ood_prior": 0}, "ood_prior must be in"),
+        ("ood_precision_recall_curve", {"ood_prior": 1.0}, "ood_prior must be in"),
+        ("ood_roc_curve", {"uncertainty": [1, np.nan]}, "must be finite"),
+        ("ood_roc_curve", {"y_true": [1, 1]}, "is needed for a ROC curve"),
         (
             "ood_precision_recall_curve",
             {"y_true": [1, 1], "ood_prior": 0.1},
-            ValueError,
             "needed for a precision-recall curve",
         ),
     ],
 )
-def test_errors(name, options, error, message):
+def test_errors(name, options, message):
     arguments = {"y_true": [1, -1], "uncertainty": [1, 2]} | options
-    with pytest.raises(error, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         getattr(metrics, name)(**arguments)
 
 

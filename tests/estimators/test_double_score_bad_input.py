@@ -9,13 +9,13 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import KFold
+from sklearn.model_selection import PredefinedSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import LocalOutlierFactor
 
 from sklearn_reject import DoubleScoreOODClassifier, InfeasibleTargetError
 from sklearn_reject.exceptions import RejectionWarning
-from sklearn_reject.scores import Entropy, LikelihoodRatio
+from sklearn_reject.scores import Entropy
 
 X, blob = make_blobs(200, centers=4, cluster_std=2.0, random_state=0)
 y = np.where(blob == 3, -1, blob)
@@ -23,8 +23,10 @@ INSIDE = np.flatnonzero(y >= 0)
 PAIR = np.where(y == -1, -1, 1)
 NAMES = np.array(["ood", "a", "b", "c"])[y + 1]
 RATES = {"min_tpr": 0.5, "max_fpr": 0.9}
-PRECISION = {"min_tpr": 0.5, "min_precision": 0.5, "ood_prior": 0.2}
-COSTS = {"costs": (0.5, 1.0, 0.0), "ood_prior": 0.2}
+ALONE = {"min_tpr": 0.5, "max_fpr": None}
+PRECISION = ALONE | {"min_precision": 0.5, "ood_prior": 0.2}
+COSTS = ALONE | {"min_tpr": None, "costs": (0.5, 1.0, 0.0), "ood_prior": 0.2}
+RATIO = ALONE | {"novelty_score": "likelihood_ratio"}
 CERTIFIED = RATES | {"confidence_level": 0.9, "cv": 0.5}
 
 NAIVE = GaussianNB()
@@ -32,6 +34,13 @@ KNOWN = FrozenEstimator(GaussianNB().fit(X[INSIDE], y[INSIDE]))
 KNOWN_ALL = FrozenEstimator(GaussianNB().fit(X, y))
 WIDE = FrozenEstimator(GaussianNB().fit(np.hstack([X, X])[INSIDE], y[INSIDE]))
 FOREST = RandomForestClassifier(5, random_state=0)
+OUTLIERS = LocalOutlierFactor(novelty=True)
+# All OOD rows are in one part.
+LAST = PredefinedSplit(np.where(y == -1, 0, 1 + np.arange(len(y)) % 3))
+
+
+def off_by(y_true, y_pred):
+    return np.abs(y_true - y_pred)
 
 
 def double(estimator=NAIVE, **options):
@@ -43,52 +52,42 @@ def double(estimator=NAIVE, **options):
     ("options", "message"),
     [
         # Of the solvers; tests/selection/test_two_scores.py has them all.
-        ({}, "Exactly one target must be given, got none. Pass min_tpr"),
-        (RATES | COSTS, "Exactly one target must be given, got more than one"),
-        (RATES | PRECISION, "max_fpr=0.9 and min_precision=0.5 exclude each other"),
-        ({"max_fpr": 0.1}, "max_fpr=0.1 needs min_tpr, got None"),
-        ({"min_tpr": 0}, r"min_tpr must be in \]0, 1\], got 0"),
-        (PRECISION | {"ood_prior": None}, "ood_prior is needed"),
-        (COSTS | {"costs": 3}, "costs must be three numbers"),
-        (RATES | {"novelty_score": "new"}, "novelty_score must be one of .*'new'"),
-        (RATES | {"uncertainty_score": "new"}, "uncertainty_score must be .* 'new'"),
-        (RATES | {"reject_label": 1}, "reject_label=1 is one of the classes"),
-        (RATES | {"loss": "huge"}, "huge"),
-        (RATES | {"cv": 1}, "cv must be None, at least 2 folds"),
-        (RATES | {"cv": 1.5}, "cv as a float is the share"),
-        (RATES | {"ood_label": "novel"}, "ood_label='novel', but y holds numbers"),
-        (RATES | {"ood_label": np.nan}, "ood_label must not be NaN"),
-        (RATES | {"ood_label": [1]}, "ood_label must be 'auto', None"),
+        (
+            {"min_tpr": None, "max_fpr": None},
+            "target must be given, got none. Pass min",
+        ),
+        ({"min_tpr": None}, "max_fpr=0.9 needs min_tpr, got None"),
+        ({"novelty_score": "new"}, "novelty_score must be one of .*'new'"),
+        ({"uncertainty_score": "new"}, "uncertainty_score must be .* 'new'"),
+        ({"reject_label": 1}, "reject_label=1 is one of the classes"),
+        ({"loss": "huge"}, "huge"),
+        ({"cv": 1}, "cv must be None, at least 2 folds"),
+        ({"cv": 1.5}, "cv as a float is the share"),
+        ({"ood_label": "novel"}, "ood_label='novel', but y holds numbers"),
+        ({"ood_label": np.nan}, "ood_label must not be NaN"),
+        ({"ood_label": [1]}, "ood_label must be 'auto', None"),
+        ({"ood_label": 7}, "y has no row with ood_label=7, and max_fpr"),
         # Guarantees.
         (CERTIFIED | {"confidence_level": 2.0}, r"must be a number in \]0, 1\["),
         (CERTIFIED | {"cv": 5}, "used neither to fit nor to tune.* cv=0.3"),
-        (COSTS | {"confidence_level": 0.9, "cv": 0.3}, "costs are no bounds. Pass min"),
+        (CERTIFIED | COSTS, "costs are no bounds. Pass min"),
         (CERTIFIED | {"loss": "absolute"}, "loss='absolute' does not say how large"),
-        (CERTIFIED | {"loss": abs}, "Pass a cost matrix, or a TaskLoss with `max_lo"),
+        (CERTIFIED | {"loss": off_by}, "Pass a cost matrix, or a TaskLoss with `max_l"),
         # Estimators and scores that lack something.
-        (RATES | {"estimator": LinearRegression()}, "estimator must be a classifier"),
-        (RATES | {"estimator": object()}, "without `fit`"),
-        (RATES | {"estimator": FOREST, "novelty_score": "energy"}, "logits"),
-        (RATES | {"estimator": FOREST, "novelty_score": "odin"}, "input_gradient"),
-        (
-            RATES | {"estimator": WIDE},
-            "X has 2 features, but GaussianNB is expecting 4",
-        ),
-        (
-            RATES | {"estimator": KNOWN_ALL, "ood_label": -1},
-            "ood_label=-1 is one of the classes",
-        ),
-        (RATES | {"estimator": KNOWN_ALL}, "-1 is a class with ood_label='auto'"),
-        (
-            RATES | {"novelty_score": LocalOutlierFactor(novelty=True)},
-            r"Wrap it: OutlierDetector\(detector\)",
-        ),
-        (RATES | {"ood_label": 7}, "y has no row with ood_label=7, and max_fpr"),
+        ({"estimator": LinearRegression()}, "estimator must be a classifier"),
+        ({"estimator": object()}, "without `fit`"),
+        ({"estimator": FOREST, "novelty_score": "energy"}, "logits"),
+        ({"estimator": FOREST, "novelty_score": "odin"}, "input_gradient"),
+        ({"estimator": WIDE}, "X has 2 features, but GaussianNB is expecting 4"),
+        ({"estimator": KNOWN_ALL, "ood_label": -1}, "ood_label=-1 is one of the clas"),
+        ({"estimator": KNOWN_ALL}, "-1 is a class with ood_label='auto'"),
+        ({"novelty_score": OUTLIERS}, r"Wrap it: OutlierDetector\(detector\)"),
+        ({"novelty_score": "likelihood_ratio", "cv": LAST}, "Use stratified or fewer"),
     ],
 )
 def test_parameters(options, message):
     with pytest.raises(ValueError, match=message):
-        double(**options).fit(X, y)
+        double(**RATES | options).fit(X, y)
 
 
 @pytest.mark.parametrize(
@@ -96,27 +95,15 @@ def test_parameters(options, message):
     [
         ({}, np.full(200, -1), "y holds ood_label=-1 only"),
         ({}, np.where(y == 1, np.nan, y), "NaN"),
+        ({}, PAIR, "-1 is a class .* so no sample is OOD, and max_fpr=.* needs"),
         ({"estimator": LogisticRegression()}, X[:, 0], "continuous"),
         ({"estimator": KNOWN}, np.where(y == -1, 7, y), r"y holds 7 \(50 samples\)"),
-        ({}, PAIR, "-1 is a class .* so no sample is OOD, and max_fpr=.* needs"),
         # No OOD rows where a bound or a score needs them.
         ({}, y[INSIDE], "y has no row with ood_label=-1, and max_fpr=0.9 needs OOD"),
-        (
-            PRECISION | {"max_fpr": None},
-            y[INSIDE],
-            "min_precision=0.5 needs OOD samples.*use min_tpr alone",
-        ),
-        (
-            COSTS | {"min_tpr": None, "max_fpr": None},
-            y[INSIDE],
-            r"costs=\(0.5, 1.0, 0.0\) needs OOD",
-        ),
+        (PRECISION, y[INSIDE], "min_precision=0.5 needs OOD.*use min_tpr alone"),
+        (COSTS, y[INSIDE], r"costs=\(0.5, 1.0, 0.0\) needs OOD"),
         ({"max_fpr": None, "max_risk": 0.1}, y[INSIDE], "max_risk=0.1 needs OOD"),
-        (
-            {"max_fpr": None, "novelty_score": "likelihood_ratio"},
-            y[INSIDE],
-            "novelty_score='likelihood_ratio' needs OOD",
-        ),
+        (RATIO, y[INSIDE], "novelty_score='likelihood_ratio' needs OOD"),
     ],
 )
 def test_labels(options, labels, message):
@@ -131,16 +118,8 @@ def test_labels(options, labels, message):
         ({}, np.ones(5), "sample_weight has 5 elements, but there are 200"),
         ({}, np.ones((200, 1)), "sample_weight must be a vector"),
         (CERTIFIED, np.ones(200), "cannot be combined with sample_weight"),
-        (
-            {"max_fpr": 0.0},
-            y >= 0,
-            "No OOD row .of positive weight. is among those that tune the rule",
-        ),
-        (
-            {"max_fpr": None, "novelty_score": LikelihoodRatio(GaussianNB())},
-            y >= 0,
-            "cv: a training part has no OOD row .of",
-        ),
+        ({}, y >= 0, "No OOD row .of positive weight. is among those that tune"),
+        (RATIO, y >= 0, "cv: a training part has no OOD row .of"),
     ],
 )
 def test_weights(options, weight, message):
@@ -162,13 +141,9 @@ def test_no_ood_rows_where_none_are_needed(options):
     assert np.isnan(double(**options).fit(X[INSIDE], y[INSIDE]).rule_.fpr)
 
 
-def test_scores_that_are_not_fitted_and_folds_without_ood_samples():
+def test_scores_that_are_not_fitted():
     with pytest.raises(NotFittedError):
         double(uncertainty_score=FrozenEstimator(Entropy()), **RATES).fit(X, y)
-    order = np.argsort(y)  # the OOD rows first
-    model = double(novelty_score="likelihood_ratio", cv=KFold(4), **RATES)
-    with pytest.raises(ValueError, match="Use stratified or fewer folds"):
-        model.fit(X[order], y[order])
 
 
 def test_bounds_that_cannot_be_met_say_what_can():

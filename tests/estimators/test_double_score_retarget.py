@@ -1,14 +1,11 @@
 """Another target without another fit gives what another fit would give."""
 
-import pickle
-
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 
 from sklearn_reject import DoubleScoreOODClassifier, InfeasibleTargetError
@@ -133,21 +130,6 @@ def test_nothing_is_fitted_and_everything_is_shared():
     copy.set_params(estimator__var_smoothing=0.5, novelty_score__features=1)
     assert model.estimator.var_smoothing == 1e-9
     assert model.novelty_score.features is None
-
-
-def test_both_can_be_pickled():
-    model = double(**CERTIFIED).fit(X, y)
-    again = pickle.loads(pickle.dumps(model))
-    copy = pickle.loads(pickle.dumps(again.retarget(min_tpr=0.6)))
-    assert_same(copy, model.retarget(min_tpr=0.6))
-    assert_same(copy.retarget(min_tpr=0.5), model)
-
-
-def test_splits_from_a_generator():
-    cv = StratifiedKFold(3)
-    model = double(cv=cv.split(X, y), min_tpr=0.8).fit(X, y)
-    expected = double(cv=cv, min_tpr=0.6).fit(X, y)
-    assert model.retarget(min_tpr=0.6).rule_ == expected.rule_
 
 
 def test_calibration_is_what_the_rule_says_of_itself():

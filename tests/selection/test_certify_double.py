@@ -10,8 +10,6 @@ from sklearn_reject.selection import (
     DoubleScoreRule,
     InfeasibleTargetError,
     certify_double_score,
-    solve_target_coverage,
-    tune_double_score,
 )
 
 RISK_ONLY = DoubleScoreRule(
@@ -99,17 +97,6 @@ def test_certificate_against_its_definition(asked, n_statements):
         assert certificate.max_fpr is None
 
 
-def test_threshold_is_that_of_a_certified_coverage():
-    risk, _, losses, is_ood = sample = draw()
-    rule = certify(sample, RISK_ONLY, 0.8, min_tpr=0.6)
-    # Without a bound on the FPR, half of the error each is left for TPR and risk.
-    coverage = solve_target_coverage(
-        risk[~is_ood], losses[~is_ood], 0.6, confidence_level=0.9, randomize=False
-    )
-    assert rule.threshold == coverage.threshold
-    assert rule.certificate.n_accepted_id == coverage.certificate.n_accepted
-
-
 def hoeffding_bentkus(total, n, risk):
     """Return the p-value of a mean of losses between 0 and 1."""
     mean = total / n
@@ -128,15 +115,6 @@ def test_real_losses_are_bounded_by_hoeffding_and_bentkus():
     assert p_value == pytest.approx(0.1, rel=1e-6)
     binomial = certify(draw(), bound="binomial", max_loss=1.0, **options)
     assert binomial.certificate == certify(draw(), **options).certificate
-
-
-def test_ties_are_broken_by_draws():
-    sample = draw(decimals=0)
-    rule = certify(sample, RISK_ONLY, min_tpr=0.55)
-    assert 0 < rule.proba_at_threshold < 1
-    # What is expected of the rule is about what the draws have accepted.
-    rank = rule.certificate.n_accepted_id
-    assert rule.tpr == pytest.approx(rank / (~sample[3]).sum(), abs=0.03)
 
 
 def test_rows_equal_in_score_and_draw_are_accepted_together():
@@ -169,18 +147,6 @@ def test_infinite_novelty():
     certify((risk, novelty, losses, is_ood), **attainable)
 
 
-@pytest.mark.parametrize(
-    "seed",
-    [*range(3), *(pytest.param(k, marks=pytest.mark.slow) for k in range(3, 10))],
-)
-def test_tuned_and_certified_on_separate_samples(seed):
-    rule = tune_double_score(*draw(seed=seed), min_tpr=0.57, max_fpr=0.12)
-    certified = certify(draw(seed=seed + 100), rule, min_tpr=0.5, max_fpr=0.2)
-    assert certified.mu == rule.mu
-    assert certified.tpr > 0.5
-    assert certified.fpr < 0.2
-
-
 def test_the_wild_certificate_against_its_definition():
     sample, is_ood = wild_sample(4000, 0.5, 0)
     options = {"confidence_level": 0.85, "min_tpr": 0.6, "wild_share": 0.5}
@@ -203,13 +169,6 @@ def test_the_wild_certificate_against_its_definition():
     assert info.value.attainable["max_fpr"] == pytest.approx(certificate.max_fpr)
     less = options | {"min_tpr": info.value.attainable["min_tpr"]}
     certify(sample, max_fpr=asked, **less)
-
-
-def test_a_wild_share_of_one_certifies_as_none():
-    options = {"min_tpr": 0.5, "max_fpr": 0.3}
-    rules = [certify(draw(), wild_share=share, **options) for share in (None, 1)]
-    assert rules[0].certificate == rules[1].certificate
-    assert rules[0].fpr == rules[1].fpr
 
 
 # What cannot be certified
