@@ -8,7 +8,12 @@ from scipy.special import digamma
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_reject._curves._cells import cut_into_cells, draw_evenly
-from sklearn_reject._curves._groups import batches, group_by_score, group_validated
+from sklearn_reject._curves._groups import (
+    RELATIVE_TOLERANCE,
+    batches,
+    group_by_score,
+    group_validated,
+)
 from sklearn_reject._validation import check_option, check_samples
 
 
@@ -47,7 +52,7 @@ def aurc_score(
     area = max(area, oracle)
     if normalize == "excess":
         return float(area - oracle)
-    if not random > oracle:
+    if not random - oracle > RELATIVE_TOLERANCE * random:
         warnings.warn(
             "All losses are equal, so no score can be better than a random one, and "
             "normalize='prr' is undefined. The value is set to NaN.",

@@ -4,14 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import norm
 
 from sklearn_reject._curves import (
     area_influence,
     choose_by_area,
     deferral_area_score,
 )
-from sklearn_reject._curves._least_area import N_ERRORS
 
 ROWS = st.lists(
     st.tuples(
@@ -91,8 +89,7 @@ def test_what_is_better_is_chosen_and_what_is_not_is_left():
         n_chosen += name == "gain"
         assert areas["gain"] == deferral_area_score(other, first, second)
     # Neither is any good, and the difference is nearly normal.
-    expected = norm.sf(N_ERRORS)
-    assert abs(n_chosen / 200 - expected) < 4 * np.sqrt(expected / 200)
+    assert abs(n_chosen / 200 - 0.05) < 4 * np.sqrt(0.05 / 200)
     first, second, blind, seeing = draw(300, seed=0, quality=2.0)
     scores = {"confidence": blind, "own": blind, "gain": seeing}
     assert choose_by_area(scores, first, second)[0] == "gain"
@@ -134,24 +131,3 @@ def test_rows_without_a_second_opinion_or_weight_count_for_nothing():
     assert found[1] == pytest.approx(expected[1])
     influence = area_influence(blind, first, gaps)
     assert (influence[missing] == 0).all()
-
-
-def test_repeated_samples_are_no_weights():
-    # Weights are those of the samples: the noise is that of 50 rows, not of 100.
-    first, second, _, seeing = draw(50, seed=0, quality=0.3)
-    once = area_influence(seeing, first, second)
-    weighted = area_influence(seeing, first, second, sample_weight=np.full(50, 2.0))
-    np.testing.assert_allclose(weighted, once)
-    twice = area_influence(*(np.repeat(x, 2) for x in (seeing, first, second)))
-    np.testing.assert_allclose(twice, np.repeat(once, 2))
-
-
-def test_bad_scores_are_named():
-    first, second, blind, _ = draw(20, seed=0)
-    blind[3] = np.nan
-    with pytest.raises(ValueError, match=r"gain must be finite, got nan in row 3"):
-        choose_by_area({"confidence": first, "gain": blind}, first, second)
-    with pytest.raises(ValueError, match="loss_second is missing in all 20"):
-        choose_by_area({"gain": first}, first, np.full(20, np.nan))
-    with pytest.raises(ValueError, match="gain has 19 elements"):
-        choose_by_area({"gain": first[1:]}, first, second)

@@ -1,61 +1,149 @@
-"""What two opinions cost, from labels of any kind, some of them missing."""
+"""Metrics of two opinions are their definitions, also where answers are missing."""
+
+from itertools import permutations
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_reject import _curves as curves
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.losses import CostMatrixLoss
 from sklearn_reject.metrics import deferral_area_score, deferral_curve
+from tests.samples import samples
+
+CLOSE = {"rel": 1e-13, "abs": 1e-15}
+
+
+def area_of(scores, first, second, weights=None, **options):
+    options |= {"loss": (first, second), "sample_weight": weights}
+    return deferral_area_score(None, None, None, scores, **options)
+
+
+@st.composite
+def opinions(draw, max_size=7, weighted=True):
+    """Draw scores, both losses, of which the second may be NaN, and weights or None."""
+    scores, first, weights = draw(samples(max_size=max_size, weighted=weighted))
+    n = len(scores)
+    second = np.array(draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))) / 2
+    if draw(st.booleans()):
+        known = np.array(draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+        assume((known if weights is None else known & (weights > 0)).any())
+        second[~known] = np.nan
+    return scores, first, second, weights
+
+
+def known_rows(scores, first, second, weights):
+    """Return the rows that count, with weights."""
+    weights = np.ones(len(scores)) if weights is None else weights
+    rows = np.flatnonzero((weights > 0) & (second == second))
+    return scores[rows], first[rows], second[rows], weights[rows]
+
+
+def area_of_order(first, second, weights):
+    """Integrate, for samples deferred one after the other, sample by sample."""
+    area = 0.0
+    for row in range(len(first)):
+        # While this sample is being deferred, those before are and those after are not.
+        ends = [
+            second[:k] @ weights[:k] + first[k:] @ weights[k:] for k in (row, row + 1)
+        ]
+        area += weights[row] * sum(ends) / 2
+    return area / weights.sum() ** 2
+
+
+def areas_of_orders(scores, first, second, weights, tied_only):
+    for order in map(list, permutations(range(len(scores)))):
+        if not tied_only or (np.diff(scores[order]) <= 0).all():
+            yield area_of_order(first[order], second[order], weights[order])
+
+
+@given(opinions(max_size=6, weighted=False))
+def test_area_is_the_mean_over_all_orders_of_ties(sample):
+    rows = known_rows(*sample)
+    area = np.mean(list(areas_of_orders(*rows, tied_only=True)))
+    assert area_of(*sample) == pytest.approx(area, **CLOSE)
+    every = list(areas_of_orders(*rows, tied_only=False))
+    best, mean = min(every), np.mean(every)
+    excess = area_of(*sample, normalize="excess")
+    assert excess == pytest.approx(area - best, **CLOSE)
+    if len(set(rows[1] - rows[2])) > 1:
+        ratio = area_of(*sample, normalize="prr")
+        assert ratio == pytest.approx((mean - area) / (mean - best), 1e-12, 1e-13)
+    else:
+        with pytest.warns(UndefinedMetricWarning, match="is the same in all samples"):
+            assert np.isnan(area_of(*sample, normalize="prr"))
+
+
+@given(opinions())
+def test_the_curve_has_a_point_for_each_rule_and_the_area_is_its_integral(sample):
+    losses = sample[1:3]
+    for loss in (losses, [losses[0].tolist(), losses[1]], np.stack(losses)):
+        rate, risk, thresholds = deferral_curve(
+            None, None, None, sample[0], loss=loss, sample_weight=sample[3]
+        )
+    area = np.diff(rate) @ (risk[1:] + risk[:-1]) / 2
+    assert area_of(*sample) == pytest.approx(area, **CLOSE)
+    scores, first, second, weights = known_rows(*sample)
+    assert thresholds.tolist() == [np.inf, *sorted(set(scores.tolist()), reverse=True)]
+    for k, threshold in enumerate(thresholds):
+        deferred = scores >= threshold
+        system = np.where(deferred, second, first)
+        expected = [np.average(x, weights=weights) for x in (deferred, system)]
+        assert [rate[k], risk[k]] == pytest.approx(expected, **CLOSE)
+
+
+def test_prr_is_undefined_where_differences_are_rounding():
+    second = np.array([0.1, 0.2, 0.3, 0.7])
+    first = second + 0.1
+    assert len(set(first - second)) > 1
+    with pytest.warns(UndefinedMetricWarning, match="undefined"):
+        assert np.isnan(area_of([1, 2, 3, 4], first, second, normalize="prr"))
+
+
+def test_an_expert_who_is_always_right_leaves_no_risk_at_the_end():
+    rng = np.random.default_rng(0)
+    first, weights, scores = rng.random((3, 300_001))
+    losses = first, np.zeros(len(first))
+    _, risk, _ = deferral_curve(
+        None, None, None, scores, loss=losses, sample_weight=weights
+    )
+    assert risk[-1] == 0
+    assert (np.diff(risk) <= 0).all()
+    assert risk[0] == pytest.approx(np.average(first, weights=weights), rel=1e-13)
+
+
+# Labels
 
 Y_TRUE = np.array([0, 1, 2, 1, 0, 2])
 Y_FIRST = np.array([0, 2, 2, 0, 1, 2])
 Y_SECOND = np.array([0, 1, 1, 1, 0, 0])
 SCORES = np.array([0.1, 0.9, -0.3, 0.4, 0.4, 0.2])
 COSTS = np.array([[0.0, 1.0, 2.0], [5.0, 0.0, 1.0], [3.0, 2.0, 0.0]])
-
+KNOWN = [0, 2, 3, 5]
+NAMES = np.array(["cat", "dog", "owl"])
 LOSSES = {
     "zero_one": lambda true, label: float(true != label),
     "absolute": lambda true, label: abs(true - label),
     "squared": lambda true, label: (true - label) ** 2,
 }
 
-NAMES = np.array(["cat", "dog", "owl"])
-KINDS = {
-    "numbers": lambda labels: labels,
-    "text": lambda labels: NAMES[labels],
-    "objects": lambda labels: NAMES[labels].astype(object),
-    "column": lambda labels: labels[:, np.newaxis],
-    "series": lambda labels: pd.Series(labels, index=labels),
-    "minus one": lambda labels: labels - 1,
-    "floats": lambda labels: labels.astype(float),
-}
 
-
-def by_hand(cost, known=None):
-    """Return what curves make of losses that are worked out one by one."""
-    rows = range(len(Y_TRUE)) if known is None else known
-    first, second = (
+def by_hand(cost, rows=range(6)):
+    """Return the area of losses that are worked out one by one."""
+    losses = [
         [cost(Y_TRUE[row], labels[row]) for row in rows]
         for labels in (Y_FIRST, Y_SECOND)
-    )
-    return curves.deferral_area_score(SCORES[list(rows)], first, second)
+    ]
+    return area_of(SCORES[list(rows)], *losses)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_losses_are_those_of_both_opinions(loss):
     value = deferral_area_score(Y_TRUE, Y_FIRST, Y_SECOND, SCORES, loss=loss)
     assert value == pytest.approx(by_hand(LOSSES[loss]), rel=1e-14)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_labels_of_any_kind(kind):
-    make = KINDS[kind]
-    value = deferral_area_score(make(Y_TRUE), make(Y_FIRST), make(Y_SECOND), SCORES)
-    assert value == pytest.approx(by_hand(LOSSES["zero_one"]), rel=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -69,15 +157,21 @@ def test_labels_of_any_kind(kind):
     ],
     ids=["nan", "none", "masked", "nullable", "series"],
 )
-@pytest.mark.parametrize("loss", ["zero_one", "table", "table object", "absolute"])
+@pytest.mark.parametrize("loss", ["zero_one", "table", "table object", "themselves"])
 def test_missing_answers_leave_their_rows_out(second, loss):
     cost = LOSSES.get(loss, lambda true, label: COSTS[true, label])
-    if loss == "table":
-        loss = COSTS
-    elif loss == "table object":
-        loss = CostMatrixLoss(COSTS, labels=[0, 1, 2])
-    value = deferral_area_score(Y_TRUE, Y_FIRST, second, SCORES, loss=loss)
-    assert value == pytest.approx(by_hand(cost, [0, 2, 3, 5]), rel=1e-14)
+    if loss == "themselves":  # the losses of the second opinion, missing alike
+        value = area_of(SCORES, Y_TRUE * 0, second)
+        expected = area_of(SCORES[KNOWN], [0] * 4, Y_SECOND[KNOWN])
+    else:
+        tables = {
+            "table": COSTS,
+            "table object": CostMatrixLoss(COSTS, labels=[0, 1, 2]),
+        }
+        loss = tables.get(loss, loss)
+        value = deferral_area_score(Y_TRUE, Y_FIRST, second, SCORES, loss=loss)
+        expected = by_hand(cost, KNOWN)
+    assert value == pytest.approx(expected, rel=1e-14)
 
 
 @pytest.mark.parametrize("gap", [None, np.nan])
@@ -86,30 +180,13 @@ def test_text_may_be_missing_too(kind, gap):
     second = ["cat", gap, "dog", "dog", gap, "cat"]
     second = np.array(second, dtype=object) if kind is np.array else kind(second)
     value = deferral_area_score(NAMES[Y_TRUE], NAMES[Y_FIRST], second, SCORES)
-    assert value == pytest.approx(by_hand(LOSSES["zero_one"], [0, 2, 3, 5]))
-
-
-@given(st.integers(1, 5), st.randoms(use_true_random=False))
-def test_losses_may_be_given_themselves(n_samples, random):
-    rng = np.random.default_rng(random.randrange(2**31))
-    scores, first, second = rng.integers(0, 3, (3, n_samples)) / 2
-    for loss in (
-        (first, second),
-        [list(first), list(second)],
-        np.stack([first, second]),
-    ):
-        rate, risk, thresholds = deferral_curve(None, None, None, scores, loss=loss)
-        expected = curves.deferral_curve(scores, first, second)
-        for got, wanted in zip((rate, risk, thresholds), expected, strict=True):
-            np.testing.assert_array_equal(got, wanted)
+    assert value == pytest.approx(by_hand(LOSSES["zero_one"], KNOWN))
 
 
 def test_a_pair_of_pairs_is_a_cost_matrix_where_there_are_labels():
     loss, scores = [[0, 1], [5, 0]], [1, 2]
     value = deferral_area_score([1, 0], [0, 0], [1, 1], scores, loss=loss)
-    assert value == curves.deferral_area_score(scores, [5, 0], [0, 1])
-    value = deferral_area_score(None, None, None, scores, loss=loss)
-    assert value == curves.deferral_area_score(scores, [0, 1], [5, 0])
+    assert value == area_of(scores, [5, 0], [0, 1])
 
 
 def test_a_cost_matrix_is_for_all_labels_that_occur():
@@ -117,10 +194,8 @@ def test_a_cost_matrix_is_for_all_labels_that_occur():
     first, second = [0, 1, 1, 0, 1, 0], [0, None, None, 1, 0, 0]
     value = deferral_area_score(Y_TRUE, first, second, SCORES, loss=COSTS)
     rows = [0, 3, 4, 5]
-    of_first = [COSTS[Y_TRUE[row], first[row]] for row in rows]
-    of_second = [COSTS[Y_TRUE[row], second[row]] for row in rows]
-    expected = curves.deferral_area_score(SCORES[rows], of_first, of_second)
-    assert value == pytest.approx(expected, rel=1e-14)
+    losses = [[COSTS[Y_TRUE[k], y[k]] for k in rows] for y in (first, second)]
+    assert value == pytest.approx(area_of(SCORES[rows], *losses), rel=1e-14)
 
 
 @pytest.mark.parametrize("name", ["y_first", "y_second"])
@@ -133,17 +208,51 @@ def test_the_mark_of_deferred_samples_is_no_label(name, loss):
         deferral_area_score(Y_TRUE, **labels, deferral_score=SCORES, loss=loss)
 
 
-def test_the_mark_of_deferred_text_is_no_label():
+def test_marks_of_text_and_labels_that_nobody_has():
     first = np.where(Y_FIRST == Y_TRUE, NAMES[Y_TRUE], "defer")
     with pytest.raises(ValueError, match=r"y_first holds 'defer'.*defer_label='auto'"):
         deferral_area_score(NAMES[Y_TRUE], first, NAMES[Y_SECOND], SCORES)
-
-
-def test_a_label_that_nobody_has_is_pointed_out():
     second = [0, None, 7, 1, None, 0]
     with pytest.warns(RejectionWarning, match="y_second holds 7, which is not in"):
         deferral_area_score(Y_TRUE, Y_FIRST, second, SCORES)
     deferral_area_score(Y_TRUE, Y_FIRST, second, SCORES, labels=[0, 1, 2, 7])
+
+
+# Who was asked
+
+
+@pytest.mark.parametrize("asked", ["errors", "low scores"])
+def test_a_warning_says_that_the_samples_asked_were_chosen(asked):
+    rng = np.random.default_rng(1)
+    scores, first = rng.normal(size=400), rng.integers(0, 2, 400)
+    chosen = first == 1 if asked == "errors" else scores < 0
+    second = np.where(chosen, 0.5, np.nan)
+    what = "loss of the first opinion is higher"
+    what = "deferral score is lower" if asked == "low scores" else what
+    with pytest.warns(RejectionWarning, match=f"the {what} in these than in the"):
+        area_of(scores, first, second)
+    # Samples without weight are not there, so nothing is missing.
+    area_of(scores, first, second, chosen * 1.0)
+
+
+@pytest.mark.filterwarnings("error")
+def test_samples_drawn_at_random_or_all_alike_lead_to_no_warning():
+    rng = np.random.default_rng(2)
+    for n_samples in (2, 3, 10, 60, 500):
+        for _ in range(20):
+            scores = rng.exponential(size=n_samples) ** 9
+            first = rng.random(n_samples) < 0.02
+            second = np.zeros(n_samples)
+            n_missing = rng.integers(1, n_samples)
+            second[rng.choice(n_samples, n_missing, replace=False)] = np.nan
+            area_of(scores, first, second)
+    for n_samples in (20, 57, 399):
+        second = np.where(np.arange(n_samples) % 2, 0.0, np.nan)
+        alike = np.full(n_samples, 0.3)
+        assert area_of(alike, alike, second) == pytest.approx(0.15)
+
+
+NONE = dict.fromkeys(("y_true", "y_first", "y_second"))
 
 
 @pytest.mark.parametrize(
@@ -162,21 +271,21 @@ def test_a_label_that_nobody_has_is_pointed_out():
         ({"loss": [[0, 1], [1, 0]]}, "cost matrix of shape"),
         ({"loss": "l2"}, "loss must be one of"),
         ({"loss": ([0] * 6, [0] * 6)}, "labels are given as well"),
-        (
-            {
-                **dict.fromkeys(("y_true", "y_first", "y_second")),
-                "loss": ([0] * 6, [0] * 5),
-            },
-            "loss_second has 5 elements, but there are 6",
-        ),
+        ({**NONE, "loss": ([0] * 6, [0] * 5)}, "loss_second has 5 elements, but ther"),
+        ({**NONE, "loss": ([0] * 6, [-1] * 6)}, "loss_second must be non-neg.*row 0"),
+        ({**NONE, "loss": ([0] * 6, [np.inf] * 6)}, "loss_second must be finite.*row"),
+        ({**NONE, "loss": ([np.nan] * 6, [0] * 6)}, "loss_first must be finite"),
+        ({**NONE, "loss": ([-2] * 6, [0] * 6)}, "loss_first must be non-negative"),
+        ({**NONE, "loss": ([1] * 6, ["a"] * 6)}, "loss_second must hold numbers"),
         ({"normalize": "oracle"}, "normalize must be one of"),
-        ({"sample_weight": [1, 2]}, "sample_weight"),
+        ({"sample_weight": [1, 2]}, "sample_weight has 2 elements"),
+        (
+            {"y_second": [0, None, 0, 0, 0, 0], "sample_weight": [0, 1, 0, 0, 0, 0]},
+            "sample_weight is zero wherever",
+        ),
     ],
 )
 def test_bad_arguments_are_refused(changes, message):
-    arguments = {
-        **{"y_true": Y_TRUE, "y_first": Y_FIRST, "y_second": Y_SECOND},
-        "deferral_score": SCORES,
-    }
+    opinions = {"y_true": Y_TRUE, "y_first": Y_FIRST, "y_second": Y_SECOND}
     with pytest.raises(ValueError, match=message):
-        deferral_area_score(**{**arguments, **changes})
+        deferral_area_score(**{**opinions, "deferral_score": SCORES, **changes})

@@ -1,6 +1,5 @@
 """Bootstrap intervals of metrics and of their differences."""
 
-import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,7 +8,7 @@ from joblib import parallel_backend
 from scipy.stats import bootstrap, norm, t
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, mean_absolute_error
+from sklearn.metrics import mean_absolute_error
 
 from sklearn_reject import Interval, metrics
 from sklearn_reject.exceptions import RejectionWarning
@@ -17,26 +16,22 @@ from sklearn_reject.metrics import (
     augrc_score,
     aurc_score,
     bootstrap_interval,
+    deferral_area_score,
     ood_auroc_score,
 )
-from sklearn_reject.metrics._bootstrap import (
-    Resamples,
-    bca_ends,
-    percentile_ends,
-    widen,
-)
+from tests.metrics.tables import draw_data
 
-rng = np.random.default_rng(0)
 N = 60
-Y_TRUE = rng.integers(0, 3, N)
-Y_PRED = np.where(rng.random(N) < 0.7, Y_TRUE, rng.integers(0, 3, N))
-UNCERTAINTY = rng.random(N)
-TIED = rng.integers(0, 6, N) / 6
-GROUPS = rng.integers(0, 15, N)
+DATA = draw_data(n=N, with_ood=False)
+Y_TRUE, Y_PRED = DATA.y_true, DATA.y_pred
+UNCERTAINTY = np.random.default_rng(1).random(N)
+TIED = DATA.uncertainty
+GROUPS = np.arange(N) % 7 + np.arange(N) % 15
 SAMPLES = Y_TRUE, Y_PRED, UNCERTAINTY
 METHODS = "BCa", "percentile"
 OTHER = Y_TRUE, Y_TRUE[::-1], TIED
 FEW = {"n_resamples": 60, "confidence_level": 0.8, "random_state": 0}
+AREAS = pytest.mark.parametrize("metric", [aurc_score, augrc_score])
 
 
 def called(metric):
@@ -44,32 +39,84 @@ def called(metric):
     return lambda *args, **named: metric(*args, **named)
 
 
+COUNTED_OR_CALLED = pytest.mark.parametrize(
+    "metric", [aurc_score, called(aurc_score)], ids=["counted", "called"]
+)
+
+
 def ends(interval):
     return [interval.value, interval.low, interval.high]
+
+
+def draws_of(n_samples, n_resamples=60, **options):
+    """Return the rows of each resample, as a metric sees them."""
+    seen = []
+
+    def note(rows):
+        seen.append(rows)
+        return len(seen) + 0.5  # never equal
+
+    options = {"method": "percentile", "random_state": 0, **options}
+    bootstrap_interval(
+        note, (np.arange(n_samples),), n_resamples=n_resamples, **options
+    )
+    np.testing.assert_array_equal(seen[0], np.arange(n_samples))
+    return seen[1:]
+
+
+def expected_ends(values, draws, level, method, metric=np.mean):
+    """Return the ends that scipy has of the same resamples."""
+    resampled = np.array([metric(values[rows]) for rows in draws])
+    result = SimpleNamespace(bootstrap_distribution=resampled)
+    return bootstrap(
+        (values,), metric, n_resamples=0, bootstrap_result=result, method=method,
+        confidence_level=level, vectorized=False,
+    ).confidence_interval  # fmt: skip
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("level", [0.5, 0.9])
 def test_ends_are_those_of_scipy(method, level):
-    values = rng.normal(size=N) ** 2
-    resampled = values[rng.integers(N, size=(200, N))].mean(axis=1)
-    expected = bootstrap(
-        (values,),
-        np.mean,
-        n_resamples=0,
-        bootstrap_result=SimpleNamespace(bootstrap_distribution=resampled),
-        method=method,
-        confidence_level=level,
-    ).confidence_interval
-    if method == "percentile":
-        found = percentile_ends(resampled, level)
-    else:
-        left_out = (values.sum() - values) / (N - 1)
-        found = bca_ends(resampled, values.mean(), left_out, level)
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    values = np.random.default_rng(2).normal(size=N) ** 2
+    options = {"n_resamples": 200, "confidence_level": level, "random_state": 0}
+    found = bootstrap_interval(np.mean, (values,), method=method, **options)
+    expected = expected_ends(values, draws_of(N, 200), level, method)
+    assert isinstance(found, Interval)
+    assert (found.value, found.n_samples) == (values.mean(), N)
+    np.testing.assert_allclose(ends(found)[1:], expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("metric", [aurc_score, augrc_score])
+def few_losses(n):
+    return 1.0 * (np.arange(N) < n)
+
+
+@pytest.mark.parametrize("values", [few_losses(9), few_losses(30), UNCERTAINTY])
+def test_auto_is_bca_of_a_level_that_makes_up_for_few_losses(values):
+    """By the degrees of freedom of their variance, of which there are four at least."""
+    found = bootstrap_interval(np.mean, (values,), **FEW)
+    kurtosis = np.mean(((values - values.mean()) / values.std()) ** 4)
+    freedom = min(max(2 * N / (kurtosis - 1) if kurtosis > 1 else N, 4), N - 1)
+    level = 1 - 2 * norm.cdf(t.ppf(0.1, freedom))
+    expected = expected_ends(values, draws_of(N), level, "BCa")
+    np.testing.assert_allclose(ends(found)[1:], expected, rtol=1e-9)
+    plain = bootstrap_interval(np.mean, (values,), method="BCa", **FEW)
+    assert found.low <= plain.low < plain.high <= found.high
+
+
+def test_a_value_that_rests_on_a_single_loss_is_told():
+    with pytest.warns(RejectionWarning, match="depends on a few of 60 samples"):
+        bootstrap_interval(np.mean, (few_losses(1),), **FEW | {"n_resamples": 1000})
+
+
+@pytest.mark.parametrize("other", [None, OTHER], ids=["one", "difference"])
+def test_auto_is_percentile_where_leaving_out_takes_more_calls(other):
+    options = FEW | {"n_resamples": N - 1, "other": other}
+    found = bootstrap_interval(called(aurc_score), SAMPLES, **options)
+    options["method"] = "percentile"
+    assert found == bootstrap_interval(called(aurc_score), SAMPLES, **options)
+
+
+@AREAS
 @pytest.mark.parametrize("scores", [UNCERTAINTY, TIED], ids=["distinct", "tied"])
 @pytest.mark.parametrize("groups", [None, GROUPS], ids=["rows", "groups"])
 @pytest.mark.parametrize("other", [None, OTHER], ids=["one", "difference"])
@@ -91,36 +138,39 @@ def test_counts_give_the_interval_of_the_metric_called(
     assert found.low < found.value < found.high
 
 
-def test_values_are_those_of_the_rows_drawn():
-    resamples = Resamples(N, None, 60, 0)
-    values = [accuracy_score(Y_TRUE[r], Y_PRED[r]) for r in resamples.rows(0)]
-    found = bootstrap_interval(
-        accuracy_score, (Y_TRUE, Y_PRED), method="percentile", **FEW
-    )
-    assert isinstance(found, Interval)
-    assert found.n_samples == N
-    assert found.value == accuracy_score(Y_TRUE, Y_PRED)
-    np.testing.assert_allclose(ends(found)[1:], percentile_ends(values, 0.8))
+@AREAS
+@pytest.mark.parametrize("n_values", [None, 50], ids=["distinct", "tied"])
+@pytest.mark.parametrize("rate", [0.01, 1.0], ids=["few losses", "real losses"])
+def test_counts_of_many_samples(metric, n_values, rate):
+    """Groups of one size or another make more rows, or fewer, than there were."""
+    rng = np.random.default_rng(3)
+    n = 20_000
+    scores = rng.random(n) if n_values is None else rng.integers(0, n_values, n) / 7
+    losses = rng.random(n) * (rng.random(n) < rate)
+    options = {"method": "percentile", "n_resamples": 10, "confidence_level": 0.8}
+    options |= {"metric_params": {"loss": losses}, "random_state": 0}
+    for groups in (None, np.floor(30 * rng.random(n) ** 3)):
+        found, expected = (
+            bootstrap_interval(each, (None, None, scores), groups=groups, **options)
+            for each in (metric, called(metric))
+        )
+        eps = np.finfo(float).eps
+        np.testing.assert_allclose(ends(found), ends(expected), rtol=3 * n * eps)
 
 
 @pytest.mark.parametrize("groups", [None, GROUPS], ids=["rows", "groups"])
-def test_counts_are_those_of_the_rows(groups):
-    resamples = Resamples(N, groups, 2500, 3)
-    sizes = []
-    for batch in range(resamples.n_batches):
-        counts = resamples.counts(batch)
-        rows = list(resamples.rows(batch))
-        sizes.append(len(counts))
-        for count, of_one in zip(counts[:5], rows, strict=False):
-            np.testing.assert_array_equal(np.bincount(of_one, minlength=N), count)
-        if groups is None:
-            assert (counts.sum(axis=1) == N).all()
-        else:
-            drawn = [counts[:, groups == name] for name in np.unique(groups)]
-            assert all((one == one[:, :1]).all() for one in drawn)
-            assert (sum(one[:, 0] for one in drawn) == len(drawn)).all()
-    assert sum(sizes) == 2500
-    assert len(sizes) > 1
+def test_rows_or_whole_groups_are_drawn(groups):
+    draws = draws_of(N, 2500, groups=groups)
+    assert len(draws) == 2500
+    counts = np.array([np.bincount(rows, minlength=N) for rows in draws])
+    if groups is None:
+        assert (counts.sum(axis=1) == N).all()
+    else:
+        drawn = [counts[:, groups == name] for name in np.unique(groups)]
+        assert all((one == one[:, :1]).all() for one in drawn)
+        assert (sum(one[:, 0] for one in drawn) == len(drawn)).all()
+    # Each row as often as any other, up to chance.
+    assert abs(counts.mean(axis=0) - 1).max() < 5 * counts.std() / 50
 
 
 def test_groups_have_wider_intervals():
@@ -133,7 +183,7 @@ def test_groups_have_wider_intervals():
 
 
 def test_a_paired_difference_is_narrower_than_either():
-    noisy = UNCERTAINTY + rng.normal(size=N) / 50
+    noisy = UNCERTAINTY + np.random.default_rng(4).normal(size=N) / 50
     pair = SAMPLES, (Y_TRUE, Y_PRED, noisy)
     widths = [np.ptp(ends(bootstrap_interval(aurc_score, x, **FEW))) for x in pair]
     paired = bootstrap_interval(aurc_score, pair[0], other=pair[1], **FEW)
@@ -141,9 +191,7 @@ def test_a_paired_difference_is_narrower_than_either():
     assert np.ptp(ends(paired)) < 0.5 * min(widths)
 
 
-@pytest.mark.parametrize(
-    "metric", [aurc_score, called(aurc_score)], ids=["counted", "called"]
-)
+@COUNTED_OR_CALLED
 def test_random_state(metric):
     found = bootstrap_interval(metric, SAMPLES, **FEW)
     assert bootstrap_interval(metric, SAMPLES, **FEW) == found
@@ -157,44 +205,11 @@ def test_random_state(metric):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "metric", [aurc_score, called(aurc_score)], ids=["counted", "called"]
-)
+@COUNTED_OR_CALLED
 def test_processes_share_the_resamples(metric):
     options = {"n_resamples": 1500, "random_state": 0}
     found = bootstrap_interval(metric, SAMPLES, n_jobs=2, **options)
     assert found == bootstrap_interval(metric, SAMPLES, **options)
-
-
-@pytest.mark.parametrize("other", [None, OTHER], ids=["one", "difference"])
-def test_auto_is_a_wider_bca_where_it_costs_no_more_than_the_resamples(other):
-    for metric, n_resamples in ((aurc_score, 200), (called(aurc_score), 200)):
-        options = FEW | {"n_resamples": n_resamples, "other": other}
-        found = bootstrap_interval(metric, SAMPLES, **options)
-        expected = bootstrap_interval(metric, SAMPLES, method="BCa", **options)
-        assert found.low < expected.low < expected.high < found.high
-    options = FEW | {"n_resamples": N - 1, "other": other}
-    assert bootstrap_interval(metric, SAMPLES, **options) == bootstrap_interval(
-        metric, SAMPLES, method="percentile", **options
-    )
-
-
-def test_level_of_few_losses():
-    normal = rng.normal(size=100_000)
-    assert widen(0.9, normal) == pytest.approx(0.9, abs=1e-3)
-    # As many degrees of freedom as Student's interval of a mean has at most.
-    two_values = np.repeat([0.0, 1.0], 10)
-    assert widen(0.9, two_values) == pytest.approx(1 - 2 * norm.cdf(t.ppf(0.05, 19)))
-    one_loss = np.arange(200) == 0
-    with pytest.warns(RejectionWarning, match="depends on a few of 200 samples"):
-        level = widen(0.9, one_loss)
-    assert level == pytest.approx(1 - 2 * norm.cdf(t.ppf(0.05, 4)))
-    assert widen(0.9, np.ones(5)) == 0.9
-    few, many = (rng.permutation(400) < k for k in (40, 100))
-    kurtosis = [np.mean(((x - x.mean()) / x.std()) ** 4) for x in (few, many)]
-    for values, k in zip((few, many), kurtosis, strict=True):
-        quantile = t.ppf(0.05, min(800 / (k - 1), 399))
-        assert widen(0.9, values) == pytest.approx(1 - 2 * norm.cdf(quantile))
 
 
 # What goes in
@@ -224,6 +239,7 @@ def test_frames_are_taken_by_position():
 
 
 def test_several_outputs():
+    rng = np.random.default_rng(5)
     targets = rng.normal(size=(N, 2))
     predictions = targets + rng.normal(size=(N, 2))
     found = bootstrap_interval(mean_absolute_error, (targets, predictions), **FEW)
@@ -260,7 +276,7 @@ def test_losses_and_weights_are_resampled_with_the_rows():
 
 
 def test_losses_of_two_models():
-    mine, yours = rng.random(N), rng.random(N)
+    mine, yours = np.random.default_rng(6).random((2, N))
     names = "y_true", "y_pred", "uncertainty", "loss"
     samples = dict(zip(names, (None, None, UNCERTAINTY, mine), strict=True))
     other = dict(zip(names, (None, None, TIED, yours), strict=True))
@@ -273,6 +289,51 @@ def test_losses_of_two_models():
         assert found.low < found.value < found.high
 
 
+FIRST, SECOND = Y_PRED, DATA.y_second
+NO_LABELS = None, None, None
+OF_BOTH = (FIRST != Y_TRUE) * 1.0, np.where(np.arange(N) % 3, SECOND != Y_TRUE, np.nan)
+
+
+def area_of(rows, score=UNCERTAINTY):
+    losses = [losses[rows] for losses in OF_BOTH]
+    return deferral_area_score(*NO_LABELS, score[rows], loss=losses)
+
+
+@pytest.mark.parametrize("where", ["params", "samples", "array"])
+def test_losses_of_two_opinions_are_resampled_together(where):
+    samples, params = (*NO_LABELS, UNCERTAINTY), {"loss": OF_BOTH}
+    if where == "array":
+        params = {"loss": np.stack(OF_BOTH)}
+    elif where == "samples":
+        names = "y_true", "y_first", "y_second", "deferral_score"
+        samples, params = {**dict(zip(names, samples, strict=True)), **params}, None
+    options = {"method": "percentile", **FEW}
+    found = bootstrap_interval(
+        deferral_area_score, samples, metric_params=params, **options
+    )
+    expected = expected_ends(np.arange(N), draws_of(N), 0.8, "percentile", area_of)
+    np.testing.assert_allclose(ends(found)[1:], expected)
+    if where == "params":
+        other = *NO_LABELS, TIED
+        paired = bootstrap_interval(
+            deferral_area_score, samples, other=other, metric_params=params, **options
+        )
+        difference = lambda rows: area_of(rows) - area_of(rows, TIED)  # noqa: E731
+        args = np.arange(N), draws_of(N), 0.8, "percentile", difference
+        np.testing.assert_allclose(ends(paired)[1:], expected_ends(*args))
+
+
+def test_a_cost_matrix_is_the_same_for_all_resamples():
+    samples = Y_TRUE, FIRST, SECOND, UNCERTAINTY
+    params = {"loss": 1 - np.eye(3), "labels": [0, 1, 2]}
+    found, expected = (
+        bootstrap_interval(deferral_area_score, samples, metric_params=given, **FEW)
+        for given in (params, {"labels": [0, 1, 2]})
+    )
+    assert found == expected
+
+
+@pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
 @pytest.mark.parametrize(
     ("name", "samples", "params"),
     [
@@ -284,14 +345,17 @@ def test_losses_of_two_models():
         ("oscr_score", (np.where(TIED > 0.6, -1, Y_TRUE), *SAMPLES[1:]), {}),
         ("set_loss", (Y_TRUE > 0, Y_PRED > 0), {}),
         ("pn_auc_score", (Y_TRUE > 0, UNCERTAINTY), {"normalize": True}),
+        (
+            "selective_cost_score",
+            (Y_TRUE, np.where(TIED < 0.5, Y_PRED, -1), TIED < 0.5),
+            {"reject_cost": 0.2},
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_metrics_of_ours(name, samples, params):
     metric = getattr(metrics, name)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RejectionWarning)
-        found = bootstrap_interval(metric, samples, metric_params=params, **FEW)
+    found = bootstrap_interval(metric, samples, metric_params=params, **FEW)
     assert found.value == metric(*samples, **params)
     assert found.low <= found.value <= found.high > found.low
 
@@ -343,9 +407,7 @@ def test_empty_accepted_set():
         )
 
 
-@pytest.mark.parametrize(
-    "metric", [aurc_score, called(aurc_score)], ids=["counted", "called"]
-)
+@COUNTED_OR_CALLED
 @pytest.mark.parametrize("losses", [np.zeros(N), np.full(N, 0.3)], ids=["0", "0.3"])
 @pytest.mark.parametrize("method", METHODS)
 def test_the_same_value_on_all_resamples_is_no_certainty(metric, losses, method):
@@ -425,6 +487,20 @@ def test_few_rows_or_groups():
             "other has 59 elements, but there are 60",
         ),
         ({"other": Y_TRUE}, "other must be a tuple of the arrays"),
+        (
+            {
+                **{"metric": deferral_area_score, "samples": (*NO_LABELS, TIED)},
+                "metric_params": {"loss": ([0, 1, 0], [0, 0, 1])},
+            },
+            "loss has 3 elements, but there are 60 samples",
+        ),
+        (
+            {
+                **{"metric": deferral_area_score, "samples": (*NO_LABELS, TIED)},
+                "metric_params": {"loss": (OF_BOTH[0], [0, 1])},
+            },
+            r"\['loss'\] has 2 elements, but there are 60",
+        ),
         ({"groups": GROUPS[1:]}, "groups has 59 elements, but there are 60"),
         ({"groups": np.full(N, np.nan)}, r"groups has no label \(nan\)"),
         (

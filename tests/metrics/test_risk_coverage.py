@@ -1,117 +1,352 @@
+"""Metrics of risk and coverage are their definitions, by enumeration."""
+
+import warnings
+from itertools import permutations
+
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.special import digamma, polygamma
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import roc_auc_score
 
-from sklearn_reject import _curves as curves
 from sklearn_reject import metrics
 from sklearn_reject.losses import CostMatrixLoss
+from tests.samples import exact_groups, exact_prefixes, samples
 
-rng = np.random.default_rng(0)
-Y_TRUE = rng.integers(0, 3, 80)
-Y_PRED = np.where(rng.random(80) < 0.7, Y_TRUE, rng.integers(0, 3, 80))
-UNCERTAINTY = rng.integers(0, 20, 80) / 20
-WEIGHTS = rng.random(80)
-COSTS = [[0, 1, 5], [2, 0, 1], [3, 4, 0]]
+EPS = np.finfo(float).eps
 
-CALLS = [
-    ("risk_coverage_curve", {}),
-    ("aurc_score", {}),
-    ("aurc_score", {"interpolation": "trapezoid", "normalize": "prr"}),
-    ("augrc_score", {}),
-    ("sele_score", {"ties": "midrank"}),
-    ("selective_risk_at_coverage_score", {"coverage": 0.6, "randomize": True}),
-    ("coverage_at_risk_score", {"risk": 0.5, "randomize": True}),
-]
-LOSSES = {
-    "zero_one": (Y_TRUE != Y_PRED) * 1.0,
-    "absolute": abs(Y_TRUE - Y_PRED),
-    "squared": (Y_TRUE - Y_PRED) ** 2,
-    "matrix": np.array(COSTS)[Y_TRUE, Y_PRED],
-    "callable": Y_TRUE + Y_PRED,
+
+def of(name, scores, losses, weights=None, **options):
+    """Call a metric with the losses themselves."""
+    options |= {"loss": losses, "sample_weight": weights}
+    return getattr(metrics, name)(None, None, scores, **options)
+
+
+def mean_of_selective_risks(losses):
+    """Evaluate FPV23, eq. 27 for losses that are in the order of their scores."""
+    return np.mean(np.cumsum(losses) / np.arange(1, len(losses) + 1))
+
+
+def mean_over_orders(scores, losses):
+    """Return the mean area of all orders of tied samples."""
+    orders = map(list, permutations(range(len(scores))))
+    kept = [order for order in orders if (np.diff(scores[order]) >= 0).all()]
+    return np.mean([mean_of_selective_risks(losses[order]) for order in kept])
+
+
+def expected_area(scores, losses):
+    """Return the same of many samples: within a tie group the loss grows evenly."""
+    groups = np.unique(scores, return_inverse=True)[1]
+    n = np.append(0, np.cumsum(np.bincount(groups)))
+    loss = np.append(0, np.cumsum(np.bincount(groups, losses)))
+    k = np.arange(1, len(scores) + 1)
+    return np.mean(np.interp(k, n, loss) / k)
+
+
+@given(samples())
+def test_curve_is_the_rule_at_each_threshold(sample):
+    scores, losses, weights = sample
+    coverage, risk, thresholds = of("risk_coverage_curve", *sample)
+    weights = np.ones(len(scores)) if weights is None else weights
+    assert coverage[-1] == 1
+    assert (np.diff(thresholds) > 0).all()
+    for point in zip(coverage, risk, thresholds, strict=True):
+        accepted = weights * (scores <= point[2])
+        np.testing.assert_allclose(point[0], accepted.sum() / weights.sum())
+        np.testing.assert_allclose(point[1], accepted @ losses / accepted.sum())
+
+
+@given(samples(), st.integers(1, 12))
+def test_risk_at_coverage_against_all_thresholds(sample, twelfths):
+    groups = exact_groups(*sample)
+    prefixes = exact_prefixes(groups)
+    wanted = prefixes[-1][0] * twelfths / 12
+    last = next(k for k, (weight, _) in enumerate(prefixes) if weight >= wanted)
+    call = "selective_risk_at_coverage_score"
+    value = of(call, *sample, coverage=twelfths / 12)
+    np.testing.assert_allclose(value, float(prefixes[last][1] / prefixes[last][0]))
+    share = (wanted - prefixes[last - 1][0]) / groups[last - 1][1]
+    loss = prefixes[last - 1][1] + share * groups[last - 1][2]
+    value = of(call, *sample, coverage=twelfths / 12, randomize=True)
+    np.testing.assert_allclose(value, float(loss / wanted), atol=1e-15)
+
+
+@given(samples(), st.integers(0, 12))
+def test_coverage_at_risk_against_all_thresholds(sample, eighths):
+    """A later prefix may be within the risk where an earlier one is not."""
+    prefixes = exact_prefixes(exact_groups(*sample))
+    within = [w for w, loss in prefixes[1:] if loss * 8 <= eighths * w]
+    call, options = "coverage_at_risk_score", {"risk": eighths / 8}
+    if within:
+        value = of(call, *sample, **options)
+        np.testing.assert_allclose(value, float(max(within) / prefixes[-1][0]))
+        assert value <= of(call, *sample, randomize=True, **options) <= 1
+    else:
+        with pytest.warns(UndefinedMetricWarning, match="No threshold has"):
+            assert np.isnan(of(call, *sample, **options))
+
+
+# Areas
+
+
+@given(samples(max_size=6, weighted=False))
+def test_aurc_is_the_mean_over_tie_breaking_orders(sample):
+    scores, losses, _ = sample
+    area, expected = of("aurc_score", scores, losses), mean_over_orders(scores, losses)
+    assert area == pytest.approx(expected, rel=1e-13, abs=1e-15)
+    assert area == pytest.approx(expected_area(scores, losses), rel=1e-13, abs=1e-15)
+    best = min(map(mean_of_selective_risks, permutations(losses)))
+    excess = of("aurc_score", scores, losses, normalize="excess")
+    assert excess == pytest.approx(expected - best, rel=1e-13, abs=1e-15)
+    assume(losses.min() < losses.max())
+    ratio = of("aurc_score", scores, losses, normalize="prr")
+    mean = losses.mean()
+    assert ratio == pytest.approx((mean - expected) / (mean - best), abs=1e-12)
+
+
+@pytest.mark.parametrize("interpolation", ["mean", "trapezoid"])
+@given(sample=samples(max_size=12))
+def test_excess_is_never_negative(interpolation, sample):
+    options = {"interpolation": interpolation}
+    area = of("aurc_score", *sample, **options)
+    assert 0 <= of("aurc_score", *sample, normalize="excess", **options) <= area + 1e-15
+
+
+def as_integral(scores, losses, weights):
+    """Integrate the mean selective risk for real weights, group by group."""
+    total, below, loss_below, area = weights.sum(), 0.0, 0.0, 0.0
+    for value in np.unique(scores):
+        rows = scores == value
+        weight = weights[rows].sum()
+        mean = weights[rows] @ losses[rows] / weight
+        ends = below, below + weight
+        slope = quad(lambda t: polygamma(1, t + 1), *ends, epsrel=1e-12)[0]
+        area += (loss_below - mean * below) * slope + mean * weight
+        below, loss_below = below + weight, loss_below + mean * weight
+    return area / total
+
+
+@pytest.mark.parametrize("scale", [1e-90, 1e-6, 1.0, 30.0, 1e90])
+@pytest.mark.parametrize("smallest", [0.1, 1e-9])
+def test_real_weights_give_the_integral(scale, smallest):
+    """Of weights whose mean is one: a weight of two is a share, no repeated row."""
+    rng = np.random.default_rng(0)
+    scores, losses = rng.integers(0, 8, 30) / 8, rng.random(30)
+    weights = np.maximum(rng.random(30), smallest) * (np.arange(30) % 7 > 0)
+    weights[1::5] = smallest
+    of_mean_one = weights / weights[weights > 0].mean()
+    area = of("aurc_score", scores, losses, scale * weights)
+    assert area == pytest.approx(as_integral(scores, losses, of_mean_one), rel=1e-10)
+
+
+def test_digits_of_the_harmonic_numbers():
+    """An error at rank k of n adds H_n - H_(k - 1), in floats and in fractions."""
+    for k, n in ((1, 2), (2, 20), (19, 40), (21, 21), (400, 700)):
+        losses = 1.0 * (np.arange(1, n + 1) == k)
+        exact = (1 / np.arange(k, n + 1)).sum()
+        area = of("aurc_score", np.arange(n), losses)
+        assert n * area == pytest.approx(exact, rel=n * EPS)
+        # Nearly equal weights take another way.
+        weights = 1 + 1e-12 * (np.arange(n) == 0)
+        area = of("aurc_score", np.arange(n), losses, weights)
+        assert n * area == pytest.approx(exact, rel=1e-10)
+        assert digamma(n + 1) - digamma(k) == pytest.approx(exact, rel=1e-9)
+
+
+@pytest.mark.parametrize("interpolation", ["mean", "trapezoid"])
+@pytest.mark.parametrize("normalize", [None, "excess", "prr"])
+@pytest.mark.parametrize("weight", [1e-12, 1 / 300, 0.1, 2.0, 1e12])
+def test_equal_weights_are_no_weights_bit_for_bit(interpolation, normalize, weight):
+    rng = np.random.default_rng(4)
+    scores, losses = rng.integers(0, 90, 300) / 7, rng.random(300)
+    options = {"interpolation": interpolation, "normalize": normalize}
+    weights = np.full(300, weight)
+    weights[::5] = 0  # these samples do not exist
+    there = weights > 0
+    area = of("aurc_score", scores, losses, weights, **options)
+    assert area == of("aurc_score", scores[there], losses[there], **options)
+
+
+N = 2**16 + 7  # few losses of so many samples are counted, not sorted
+SCORES = {
+    "uniform": lambda rng: rng.random(N),
+    "skewed": lambda rng: rng.exponential(size=N) ** 8,
+    "tiny": lambda rng: 10.0 ** -rng.uniform(0, 300, N),
+    "clusters": lambda rng: rng.integers(0, 50, N) + 1e-12 * rng.random(N),
+    "few distinct": lambda rng: rng.integers(0, 100, N) / 100,
+    "constant": lambda rng: np.full(N, 0.3),
+    "outlier": lambda rng: np.append(rng.random(N - 1), 1e12),
+    "widest": lambda rng: np.append(rng.normal(size=N - 2), [-1.7e308, 1.7e308]),
+    "denormal": lambda rng: rng.integers(0, 1000, N) * 5e-324,
+    "near one": lambda rng: 1 + rng.integers(0, 10**4, N) * 2.0**-52,
+    "signed zeros": lambda rng: rng.choice([0.0, -0.0, 1.0], N),
+    "reversed": lambda rng: -np.sort(rng.random(N)),
 }
-GIVEN = {"matrix": COSTS, "callable": lambda y, k: y + k}
 
 
-@pytest.mark.parametrize(("name", "options"), CALLS)
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("weights", [None, WEIGHTS])
-def test_metrics_are_their_curves_of_the_losses(name, options, loss, weights):
-    given = GIVEN.get(loss, loss)
-    options = {"sample_weight": weights, **options}
-    if name == "coverage_at_risk_score" and loss == "callable":
-        options["risk"] = 3
-    value = getattr(metrics, name)(Y_TRUE, Y_PRED, UNCERTAINTY, loss=given, **options)
-    expected = getattr(curves, name)(UNCERTAINTY, LOSSES[loss], **options)
-    if isinstance(expected, float):
-        value, expected = [value], [expected]
-    for one, other in zip(value, expected, strict=True):
-        np.testing.assert_array_equal(one, other)
+@pytest.mark.parametrize("name", SCORES)
+@pytest.mark.parametrize("rate", [1e-4, 0.01, 0.14, 0.5, 1.0])
+def test_many_samples_at_every_error_rate(name, rate):
+    rng = np.random.default_rng(1)
+    scores = SCORES[name](rng)
+    losses = rng.exponential(size=N) * (rng.random(N) < rate)
+    expected = expected_area(scores, losses)
+    for more in (losses, np.sign(losses)):
+        expected = expected_area(scores, more)
+        assert of("aurc_score", scores, more) == pytest.approx(expected, rel=N * EPS)
 
 
-def test_zero_one_loss_is_the_default():
-    area = metrics.aurc_score(Y_TRUE, Y_PRED, UNCERTAINTY)
-    assert area == curves.aurc_score(UNCERTAINTY, Y_TRUE != Y_PRED)
+def test_trapezoid_by_hand():
+    # Points (1/3, 0), (2/3, 1/2), (1, 1/3).
+    area = of("aurc_score", [1, 2, 3], [0, 1, 0], interpolation="trapezoid")
+    assert area == pytest.approx((0.25 + 5 / 12) / 3)
+    assert of("aurc_score", [1, 1], [0, 1], interpolation="trapezoid") == 0
 
 
-@pytest.mark.parametrize("convert", [list, lambda y: y.astype(str), lambda y: y > 0])
-def test_labels_of_all_kinds(convert):
-    y_true, y_pred = convert(Y_TRUE), convert(Y_PRED)
-    expected = curves.aurc_score(UNCERTAINTY, np.array(y_true) != np.array(y_pred))
-    assert metrics.aurc_score(y_true, y_pred, UNCERTAINTY) == expected
+@given(samples())
+def test_pairs_and_the_generalized_curve(sample):
+    """SELE is a mean over pairs, AUGRC a trapezoid from the origin, and its half."""
+    scores, losses, weights = sample
+    weights = np.ones(len(scores)) if weights is None else weights
+    for ties, tied in (("inclusive", 1.0), ("midrank", 0.5)):
+        pairs = (scores[:, None] < scores) + tied * (scores[:, None] == scores)
+        expected = (weights * losses) @ pairs @ weights / weights.sum() ** 2
+        value = of("sele_score", *sample, ties=ties)
+        assert value == pytest.approx(expected, rel=1e-13, abs=1e-15)
+    coverage, risk, _ = of("risk_coverage_curve", *sample)
+    x, y = np.append(0, coverage), np.append(0, coverage * risk)
+    area = np.diff(x) @ (y[1:] + y[:-1]) / 2
+    augrc = of("augrc_score", *sample)
+    assert augrc == pytest.approx(area, rel=1e-13, abs=1e-15)
+    assert augrc == pytest.approx(value, rel=1e-13, abs=1e-15)
 
 
-def test_pandas_labels_and_uncertainty():
-    pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame({"y": Y_TRUE, "h": Y_PRED, "u": UNCERTAINTY})
-    categories = frame["y"].astype("category"), frame["h"].astype("category")
-    expected = metrics.aurc_score(Y_TRUE, Y_PRED, UNCERTAINTY)
-    assert metrics.aurc_score(frame["y"], frame["h"], frame["u"]) == expected
-    assert metrics.aurc_score(*categories, frame["u"]) == expected
+@given(samples(weighted=False))
+def test_sele_bounds_aurc(sample):
+    scores, losses, _ = sample
+    slack, n = 1 + 1e-12, len(scores)
+    area = of("aurc_score", scores, losses)
+    assert of("sele_score", scores, losses, ties="midrank") <= area * slack
+    area, sele = (
+        of(name, np.arange(n), losses) for name in ("aurc_score", "sele_score")
+    )
+    assert sele <= area * slack
+    assert area <= np.sum(1 / np.arange(1, n + 1)) * sele * slack
+
+
+def test_theorem_8_as_printed_is_false():
+    # One error that is ranked first: AuRC is far above twice SELE.
+    losses = 1.0 * (np.arange(1000) == 0)
+    areas = [of(name, np.arange(1000), losses) for name in ("aurc_score", "sele_score")]
+    assert areas[0] / areas[1] == pytest.approx(np.sum(1 / np.arange(1, 1001)))
+
+
+def test_augrc_follows_from_auroc_and_accuracy():
+    rng = np.random.default_rng(3)
+    scores, losses = rng.integers(0, 40, 300), rng.integers(0, 2, 300)
+    right, auroc = 1 - losses.mean(), roc_auc_score(losses, scores)
+    expected = (1 - auroc) * right * (1 - right) + (1 - right) ** 2 / 2
+    assert of("augrc_score", scores, losses) == pytest.approx(expected, rel=1e-13)
+
+
+@pytest.mark.parametrize("weights", [None, [0.3, 0.3, 0.7, 0]])
+@pytest.mark.parametrize("interpolation", ["mean", "trapezoid"])
+def test_prr_is_undefined_where_all_losses_are_equal(weights, interpolation):
+    losses = [0.1, 0.1, 0.1, 0.1 if weights is None else 5]
+    options = {"normalize": "prr", "interpolation": interpolation}
+    with pytest.warns(UndefinedMetricWarning, match="All losses are equal"):
+        assert np.isnan(of("aurc_score", [1, 2, 3, 4], losses, weights, **options))
+
+
+@pytest.mark.parametrize(
+    "weights", [[1e10, 1, 1e-300], [1, 1, 5e-324], [1e50, 1e-300, 1]]
+)
+def test_weights_of_all_sizes_stay_finite(weights):
+    for name in ("aurc_score", "augrc_score", "sele_score"):
+        value = of(name, [1, 2, 3], [0, 1, 1], weights)
+        expected = of(name, [1, 2, 3], [0, 1, 1], np.maximum(weights, 1e-20))
+        assert value == pytest.approx(expected, rel=1e-12, abs=1e-18)
 
 
 def test_labels_order_the_cost_matrix():
-    loss = CostMatrixLoss(COSTS, labels=[2, 0, 1])
-    options = {"loss": COSTS, "labels": [2, 0, 1]}
-    value = metrics.aurc_score(Y_TRUE, Y_PRED, UNCERTAINTY, **options)
-    assert value == curves.aurc_score(UNCERTAINTY, loss(Y_TRUE, Y_PRED))
-
-
-def test_classes_that_do_not_occur_need_labels():
-    rows = Y_TRUE + Y_PRED < 2
-    few = Y_TRUE[rows], Y_PRED[rows], UNCERTAINTY[rows]
+    costs = [[0, 1, 5], [2, 0, 1], [3, 4, 0]]
+    y_true, y_pred = np.array([0, 1, 2, 1, 0]), np.array([1, 1, 0, 2, 0])
+    losses = CostMatrixLoss(costs, labels=[2, 0, 1])(y_true, y_pred)
+    scores = np.arange(5)
+    options = {"loss": costs, "labels": [2, 0, 1]}
+    value = metrics.aurc_score(y_true, y_pred, scores, **options)
+    assert value == of("aurc_score", scores, losses)
+    # Classes that do not occur need labels.
+    few = y_true[[0, 1, 4]], y_pred[[0, 1, 4]], scores[:3]
     with pytest.raises(ValueError, match=r"shape \(3, 3\) for 2 labels.*Pass `labels`"):
-        metrics.aurc_score(*few, loss=COSTS)
-    assert metrics.aurc_score(*few, loss=COSTS, labels=[0, 1, 2]) >= 0
+        metrics.aurc_score(*few, loss=costs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert metrics.aurc_score(*few, loss=costs, labels=[0, 1, 2]) > 0
 
 
-@pytest.mark.parametrize(("name", "options"), CALLS)
+CALLS = {
+    "risk_coverage_curve": {},
+    "aurc_score": {"normalize": "excess"},
+    "augrc_score": {},
+    "sele_score": {},
+    "selective_risk_at_coverage_score": {"coverage": 0.6},
+    "coverage_at_risk_score": {"risk": 0.2},
+}
+NONE = {"y_true": None, "y_pred": None}
+VALUE_ERRORS = [
+    ({"y_pred": [0]}, "y_pred has 1 elements, but there are 2"),
+    ({"uncertainty": [1]}, "uncertainty has 1 elements, but there are 2"),
+    ({"uncertainty": [np.nan, 1]}, "uncertainty must be finite, got nan in row 0"),
+    ({"uncertainty": [1, np.inf]}, "uncertainty must be finite, got inf in row 1"),
+    ({"uncertainty": [[1], [2]]}, r"uncertainty must be a vector .*\(2, 1\)"),
+    ({"uncertainty": ["a", "b"]}, "uncertainty must hold numbers"),
+    ({"uncertainty": [1j, 2]}, "uncertainty must hold real numbers"),
+    ({"uncertainty": [2**53 + 1, 0]}, r"integer 9007199254740993.*2\*\*53"),
+    ({"y_true": [], "y_pred": [], "uncertainty": []}, "y_true is empty"),
+    ({"y_pred": ["a", "b"]}, "mix strings and numbers"),
+    ({"y_true": None}, "y_true is None, so loss= must be"),
+    ({"y_pred": None}, "y_pred is None, so loss= must be"),
+    ({**NONE, "loss": [1]}, r"uncertainty has 2 elements, but there are 1"),
+    ({**NONE, "loss": [0, -1]}, "loss must be non-negative, got -1.0 in row 1"),
+    ({**NONE, "loss": [0, np.nan]}, "loss must be finite"),
+    ({**NONE, "loss": [1e308] * 2}, r"loss holds 1e\+308, which is too large to be"),
+    ({"sample_weight": [1]}, "sample_weight has 1 elements, but there"),
+    ({"sample_weight": [1, -1]}, "sample_weight must be non-negative, got -1.0"),
+    ({"sample_weight": [0, 0]}, "sample_weight is zero for every sample"),
+    ({"sample_weight": [np.nan, 1]}, "sample_weight must be finite"),
+    ({"sample_weight": [1e308] * 2}, r"sample_weight holds 1e\+308, which is too"),
+    ({"sample_weight": [1e-200] * 2}, "sample_weight is at most 1e-200, which is so"),
+]
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize(("change", "message"), VALUE_ERRORS)
+def test_bad_arrays(name, change, message):
+    arguments = {"y_true": [0, 1], "y_pred": [0, 0], "uncertainty": [1, 2]}
+    with pytest.raises(ValueError, match=message):
+        getattr(metrics, name)(**{**arguments, **CALLS[name], **change})
+
+
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("name", "options", "message"),
     [
-        (([0, 1], [0], [1, 2]), "y_pred has 1 elements, but there are 2"),
-        (([0, 1], [0, 1], [1]), "uncertainty has 1 elements, but there are 2"),
-        (([0, 1], [0, 1], [np.nan, 1]), "uncertainty must be finite, got nan in row 0"),
-        (([], [], []), "y_true is empty"),
-        (([0, 1], ["a", "b"], [1, 2]), "mix strings and numbers"),
+        ("aurc_score", {"interpolation": "spline"}, r"interpolation must .*'spline'"),
+        ("aurc_score", {"normalize": True}, r"normalize must be one of.*got True"),
+        ("sele_score", {"ties": "first"}, "ties must be one of"),
+        *(
+            ("selective_risk_at_coverage_score", {"coverage": bad}, r"must be .*\]0, 1")
+            for bad in (0, -0.1, 1.1, np.nan, "half", True, None)
+        ),
+        *(
+            ("coverage_at_risk_score", {"risk": bad}, r"risk must be .*\[0, inf\[, got")
+            for bad in (-0.1, np.inf, np.nan, "low", True)
+        ),
     ],
 )
-def test_bad_input(name, options, arguments, message):
+def test_bad_options(name, options, message):
     with pytest.raises(ValueError, match=message):
-        getattr(metrics, name)(*arguments, **options)
-
-
-def test_undefined_values_warn():
-    with pytest.warns(UndefinedMetricWarning, match="No threshold"):
-        value = metrics.coverage_at_risk_score([0, 1], [1, 0], [1, 2], risk=0.5)
-    assert np.isnan(value)
-
-
-def test_ties_do_not_depend_on_the_row_order():
-    # Two distinct values: the order of rows alone would move a naive area far.
-    uncertainty = np.repeat([0.1, 0.2], 50)
-    y_true, y_pred = np.tile([1, 0, 0, 0, 1], 20), np.tile([0, 0, 0, 0, 1], 20)
-    expected = metrics.aurc_score(y_true, y_pred, uncertainty)
-    for seed in range(5):
-        rows = np.random.default_rng(seed).permutation(100)
-        value = metrics.aurc_score(y_true[rows], y_pred[rows], uncertainty[rows])
-        np.testing.assert_allclose(value, expected, rtol=1e-14)
+        of(name, [1, 2], [0, 1], **options)

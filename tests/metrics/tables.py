@@ -1,0 +1,323 @@
+"""All metrics called on the same rows, for tests of what holds for each of them."""
+
+from dataclasses import dataclass, fields
+from functools import partial
+
+import numpy as np
+
+from sklearn_reject import metrics
+
+
+@dataclass
+class Data:
+    """Rows with all that a metric may ask for; OOD samples have a label of -1."""
+
+    y_true: np.ndarray
+    y_pred: np.ndarray
+    y_second: np.ndarray
+    uncertainty: np.ndarray
+    novelty: np.ndarray
+    weight: np.ndarray | None = None
+
+    def take(self, rows):
+        """Return some rows, or several times the same one."""
+        columns = {field.name: getattr(self, field.name) for field in fields(self)}
+        return Data(**{k: None if v is None else v[rows] for k, v in columns.items()})
+
+    def __len__(self):
+        return len(self.y_true)
+
+    @property
+    def losses(self):
+        """0/1 losses, also of OOD samples."""
+        return 1.0 * (self.y_true != self.y_pred)
+
+
+def draw_data(seed=0, n=80, with_ood=True):
+    """Draw rows with ties of both scores, three classes, and weights of all sizes."""
+    rng = np.random.default_rng(seed)
+    y_true = rng.integers(-1 if with_ood else 0, 3, n)
+    is_ood = y_true == -1
+    right = np.maximum(y_true, 0)
+    wrong = rng.integers(0, 3, n)
+    return Data(
+        y_true,
+        np.where(rng.random(n) < 0.7, right, wrong),
+        np.where(rng.random(n) < 0.8, right, np.roll(wrong, 1)),
+        rng.integers(0, 20, n) / 20 + 0.4 * is_ood,
+        rng.integers(0, 20, n) / 4 + is_ood,
+        10.0 ** rng.uniform(-2, 1, n) * (rng.random(n) < 0.9),
+    )
+
+
+# Each takes data, whether labels or the losses themselves are given, and the unit that
+# losses, and what is measured in them, are given in.
+
+
+def of_order(name, data, *, as_labels=False, unit=1.0, **options):
+    if "risk" in options:
+        options["risk"] *= unit
+    samples = [data.y_true, data.y_pred]
+    if not as_labels:
+        samples, options["loss"] = [None, None], unit * data.losses
+    metric = getattr(metrics, name)
+    return metric(*samples, data.uncertainty, sample_weight=data.weight, **options)
+
+
+def of_opinions(name, data, *, as_labels=False, unit=1.0, **options):
+    samples = [data.y_true, data.y_pred, data.y_second]
+    if not as_labels:
+        losses = [unit * (data.y_true != y) for y in samples[1:]]
+        samples, options["loss"] = [None] * 3, losses
+    metric = getattr(metrics, name)
+    return metric(*samples, data.uncertainty, sample_weight=data.weight, **options)
+
+
+def of_costs(data, *, as_labels=False, unit=1.0):
+    samples, options = [data.y_true, data.y_pred], {"reject_cost": 0.2 * unit}
+    if not as_labels:
+        samples, options["loss"] = [None, None], unit * data.losses
+    accepted = data.uncertainty < 0.6
+    options["sample_weight"] = data.weight
+    return metrics.selective_cost_score(*samples, accepted, **options)
+
+
+def of_origins(name, data, *, two=False, **options):
+    options |= {"novelty": data.novelty} if two else {}
+    metric, samples = getattr(metrics, name), (data.y_true, data.uncertainty)
+    return metric(*samples, sample_weight=data.weight, **options)
+
+
+def of_inside(name, data, *, as_labels=False, unit=1.0, two=False, **options):
+    options |= {"novelty": data.novelty} if two else {}
+    y_pred = data.y_pred
+    if not as_labels:
+        y_pred, options["loss"] = None, unit * data.losses
+    metric, samples = getattr(metrics, name), (data.y_true, y_pred, data.uncertainty)
+    return metric(*samples, sample_weight=data.weight, **options)
+
+
+def of_ratings(name, data, **options):
+    rated = np.where(data.y_second == 2, -1, data.y_pred > 0)
+    metric = getattr(metrics, name)
+    return metric(rated, data.uncertainty, sample_weight=data.weight, **options)
+
+
+def of_sets(data, **options):
+    samples = [y[:, np.newaxis] == [0, 1, 2] for y in (data.y_pred, data.y_second)]
+    return metrics.set_loss(*samples, sample_weight=data.weight, **options)
+
+
+@dataclass
+class Metric:
+    """A call, and how its results change.
+
+    `kinds` has a letter for each result: "u" is in units of the loss, "s" a score, "w"
+    a sum of weights, and "1" a number without a unit.
+    """
+
+    call: object
+    kinds: str
+    takes_losses: bool = True
+    repeats: bool = True  # integer weights are repeats of rows
+    is_ranked: bool = True  # by one score, of which the order matters only
+
+    def __call__(self, data, **options):
+        """Return the results as a list of arrays."""
+        value = self.call(data, **options)
+        return [np.asarray(x) for x in (value if isinstance(value, tuple) else [value])]
+
+
+RATES = {"min_tpr": 0.5, "max_fpr": 0.6}
+PRECISION = {"min_precision": 0.6, "min_tpr": 0.5, "ood_prior": 0.2}
+AT_COVERAGE = partial(of_order, "selective_risk_at_coverage_score", coverage=0.6)
+AT_RISK = partial(of_order, "coverage_at_risk_score", risk=0.25)
+FRANC = partial(of_inside, "oscr_score", definition="franc")
+TPR_FPR = partial(of_inside, "selective_risk_at_tpr_fpr_score", **RATES)
+AT_PRECISION = partial(
+    of_inside, "selective_risk_at_precision_recall_score", **PRECISION
+)
+
+ORDER = {
+    "curve": Metric(partial(of_order, "risk_coverage_curve"), "1us"),
+    "aurc": Metric(partial(of_order, "aurc_score"), "u", repeats=False),
+    **{
+        f"aurc, {normalize}": Metric(
+            partial(of_order, "aurc_score", normalize=normalize), unit, repeats=False
+        )
+        for normalize, unit in (("excess", "u"), ("prr", "1"))
+    },
+    **{
+        f"trapezoid, {normalize}": Metric(
+            partial(
+                *(of_order, "aurc_score"),
+                **{"interpolation": "trapezoid", "normalize": normalize},
+            ),
+            unit,
+        )
+        for normalize, unit in ((None, "u"), ("excess", "u"), ("prr", "1"))
+    },
+    "augrc": Metric(partial(of_order, "augrc_score"), "u"),
+    "sele": Metric(partial(of_order, "sele_score"), "u"),
+    "sele, ties": Metric(partial(of_order, "sele_score", ties="midrank"), "u"),
+    "at coverage": Metric(AT_COVERAGE, "u"),
+    "at coverage, random": Metric(partial(AT_COVERAGE, randomize=True), "u"),
+    "at risk": Metric(AT_RISK, "1"),
+    "at risk, random": Metric(partial(AT_RISK, randomize=True), "1"),
+}
+OPINIONS = {
+    "deferral curve": Metric(partial(of_opinions, "deferral_curve"), "1us"),
+    **{
+        f"deferral area, {normalize}": Metric(
+            partial(of_opinions, "deferral_area_score", normalize=normalize), unit
+        )
+        for normalize, unit in ((None, "u"), ("excess", "u"), ("prr", "1"))
+    },
+    "cost": Metric(of_costs, "u", is_ranked=False),
+}
+ORIGINS = {
+    "roc": (partial(of_origins, "ood_roc_curve"), "11s"),
+    "precision and recall": (
+        partial(of_origins, "ood_precision_recall_curve", ood_prior=None),
+        "11s",
+    ),
+    "auroc": (partial(of_origins, "ood_auroc_score"), "1"),
+    "aupr": (partial(of_origins, "ood_aupr_score", positive="id"), "1"),
+    "aupr of ood": (
+        partial(
+            *(of_origins, "ood_aupr_score"),
+            **{"positive": "ood", "interpolation": "trapezoid", "ood_prior": 0.3},
+        ),
+        "1",
+    ),
+    "fpr": (partial(of_origins, "fpr_at_tpr_score", positive="id", tpr=0.7), "1"),
+    "fpr of ood": (partial(of_origins, "fpr_at_tpr_score", positive="ood"), "1"),
+    "roc frontier": (partial(of_origins, "roc_frontier"), "11"),
+    "precision frontier": (
+        partial(of_origins, "precision_recall_frontier", ood_prior=None),
+        "11",
+    ),
+}
+INSIDE = {
+    "curve of ID": (
+        partial(of_inside, "risk_coverage_curve", ood_label="auto", max_fpr=0.7),
+        "1us",
+    ),
+    "risk frontier": (partial(of_inside, "risk_coverage_frontier", max_fpr=0.7), "1u"),
+    "at TPR and FPR": (TPR_FPR, "u"),
+    "at TPR and FPR, random": (partial(TPR_FPR, randomize=True), "u"),
+    "at precision and recall": (AT_PRECISION, "u"),
+}
+# Right or wrong: their losses are 0 and 1, in no unit.
+OSCR = {
+    "oscr": (partial(of_inside, "oscr_score", as_labels=True), "1"),
+    "oscr of accepted": (partial(FRANC, as_labels=True), "1"),
+}
+
+
+def with_two(table, takes_losses):
+    """Return metrics of one score and, but for curves, of two."""
+    for name, (call, kinds) in table.items():
+        yield name, Metric(call, kinds, takes_losses)
+        if "s" not in kinds:
+            two = partial(call, two=True)
+            yield f"{name}, two", Metric(two, kinds, takes_losses, is_ranked=False)
+
+
+OOD = {
+    **dict(with_two(ORIGINS, False)),
+    **dict(with_two(OSCR, False)),
+    **dict(with_two(INSIDE, True)),
+}
+OTHERS = {
+    "pn curve": Metric(partial(of_ratings, "pn_curve"), "wws", False),
+    "pn area": Metric(partial(of_ratings, "pn_auc_score", normalize=True), "1", False),
+    "sets": Metric(partial(of_sets, loss="jaccard"), "1", False, is_ranked=False),
+}
+METRICS = ORDER | OPINIONS | OOD | OTHERS
+
+
+def data_of(name):
+    """Return data for a metric, with OOD samples where it knows them."""
+    return draw_data(with_ood=name in OOD)
+
+
+# Scorers, and the same of labels, predictions and uncertainties
+
+
+def ranked(metric, sign=-1, **options):
+    """Return what a scorer has of labels, predictions and uncertainties."""
+    return lambda y, y_pred, scores, weight=None: (
+        sign * metric(y, y_pred, scores, sample_weight=weight, **options)
+    )
+
+
+def separating(metric, sign=1, **options):
+    """Return what a scorer has of labels and uncertainties, of whatever prediction."""
+    return lambda y, _, scores, weight=None: (
+        sign * metric(y, scores, sample_weight=weight, **options)
+    )
+
+
+def accuracy(y, y_pred, scores, weight=None):
+    options = {"coverage": 0.7, "randomize": True, "sample_weight": weight}
+    return 1 - metrics.selective_risk_at_coverage_score(y, y_pred, scores, **options)
+
+
+PRECISE = {"min_precision": 0.7, "min_tpr": 0.4, "ood_prior": 0.2}
+OF_ERRORS = {
+    "neg_aurc": [
+        ({}, ranked(metrics.aurc_score)),
+        ({"loss": "absolute"}, ranked(metrics.aurc_score, loss="absolute")),
+        ({"normalize": "excess"}, ranked(metrics.aurc_score, normalize="excess")),
+    ],
+    "neg_augrc": [({}, ranked(metrics.augrc_score))],
+    "selective_accuracy": [({"coverage": 0.7}, accuracy)],
+    "coverage_at_risk": [
+        ({"risk": 0.25}, ranked(metrics.coverage_at_risk_score, 1, risk=0.25)),
+        (
+            {"risk": 0.5, "loss": "squared"},
+            ranked(metrics.coverage_at_risk_score, 1, risk=0.5, loss="squared"),
+        ),
+    ],
+}
+OF_NOVELTY = {
+    "neg_selective_risk_at_tpr_fpr": [
+        (RATES, ranked(metrics.selective_risk_at_tpr_fpr_score, **RATES)),
+        (
+            {**RATES, "loss": "squared"},
+            ranked(metrics.selective_risk_at_tpr_fpr_score, **RATES, loss="squared"),
+        ),
+    ],
+    "neg_selective_risk_at_precision_recall": [
+        (PRECISE, ranked(metrics.selective_risk_at_precision_recall_score, **PRECISE))
+    ],
+    "oscr": [
+        ({}, ranked(metrics.oscr_score, 1)),
+        (
+            {"definition": "franc"},
+            ranked(metrics.oscr_score, 1, definition="franc"),
+        ),
+    ],
+    "ood_auroc": [({}, separating(metrics.ood_auroc_score))],
+    "neg_fpr_at_tpr": [
+        ({}, separating(metrics.fpr_at_tpr_score, -1, positive="id")),
+        (
+            {"tpr": 0.7, "positive": "ood"},
+            separating(metrics.fpr_at_tpr_score, -1, tpr=0.7, positive="ood"),
+        ),
+    ],
+}
+
+
+def cases_of(table):
+    """Return (name, scorer, metric) of each row."""
+    return [
+        (name, metrics.get_selective_scorer(name, **options), metric)
+        for name, rows in table.items()
+        for options, metric in rows
+    ]
+
+
+# Those of opinions, costs and sets ask estimators of their own kind.
+SCORERS = cases_of(OF_ERRORS) + cases_of(OF_NOVELTY)
