@@ -272,7 +272,7 @@ SHARED_PARAMETERS = {
     "predictions": (
         rf"({ESTIMATORS})\.(predict\w*|decision_function|accept\w*|uncertainty)",
         ("X", "groups"),
-        {"X": 2},  # samples that are one set
+        {},
     ),
     "weights": (
         rf"({ESTIMATORS}|EnsembleThresholdTuner)\.fit",

@@ -216,7 +216,7 @@ def test_score_names_compute():
         TWO.score(X, MASKED)
 
 
-@pytest.mark.parametrize("method", ["predict", "expected_loss_curves", "expected_loss"])
+@pytest.mark.parametrize("method", ["predict", "expected_loss"])
 def test_groups_of_sets(method):
     decoder = ExpectedLossDecoder(GaussianNB(), loss="f_beta").fit(X, Y)
     with pytest.raises(TypeError, match=r"groups is a Dask .*compute\(\)"):

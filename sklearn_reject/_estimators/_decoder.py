@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -15,36 +17,18 @@ from sklearn_reject._estimators._base import (
     inner_has,
     store_fitted,
 )
-from sklearn_reject._estimators._rows import (
-    features_of,
-    require_fit,
-)
-from sklearn_reject._estimators._set_choice import (
+from sklearn_reject._estimators._rows import features_of, require_fit
+from sklearn_reject._estimators._set_evaluation import (
     CalibrationGap,
-    SetProblem,
-    choose,
-    draw_calls,
+    OutOfSample,
 )
-from sklearn_reject._estimators._set_items import check_set_labels, find_items
-from sklearn_reject._estimators._set_options import (
-    can_do_without_folds,
-    check_batches,
-    check_choices_for,
-    check_open_choices,
-    choice_without_folds,
-    dense_rows,
-    fewest_rows,
-    is_threshold,
-    needs_folds,
-    parts_of,
-    warn_of_few_rows,
-    warn_without_folds,
-)
-from sklearn_reject._estimators._sets_of_call import (
-    check_average_of,
+from sklearn_reject._estimators._set_items import (
+    check_set_labels,
+    find_items,
     groups_of_sets,
     order_of_samples,
     several_labels,
+    warn_of_few_rows,
 )
 from sklearn_reject._fitting import (
     ALL_ROWS,
@@ -52,6 +36,7 @@ from sklearn_reject._fitting import (
     check_cv_choice,
     check_inner,
     evaluate_out_of_sample,
+    inner_folds,
     own_param,
     plan_fits,
     route_params,
@@ -59,7 +44,6 @@ from sklearn_reject._fitting import (
 )
 from sklearn_reject._response import (
     check_has_probabilities,
-    check_known,
     refuse_stacks,
     widen_sets,
     with_unseen,
@@ -80,22 +64,28 @@ from sklearn_reject._typing import (
     SetLossLike,
 )
 from sklearn_reject._validation import (
+    check_number,
+    check_option,
     check_same_length,
     check_sample_weight,
     require_in_memory,
     take_weight,
 )
 from sklearn_reject.decoding import (
+    AVERAGES,
+    SetRule,
     check_bounds,
-    choose_sets,
+    choose_items,
     count_sets,
-    expected_curves,
     find_positive,
-    items_in_place,
-    sets_as_rows,
-    size_within,
 )
+from sklearn_reject.exceptions import warn_user
 from sklearn_reject.losses import SetLoss, check_set_loss
+
+_STRATEGIES = ["auto", "dta", "eum"]
+
+# Of sparse probabilities so many at most are made dense to fit curves to them.
+_MOST_ENTRIES = 2**21
 
 
 class ExpectedLossDecoder(ClassifierWrapper):
@@ -105,16 +95,15 @@ class ExpectedLossDecoder(ClassifierWrapper):
     predicts the set that is best for a loss of the confusion matrix, such as F1 or the
     balanced error (NKRD16). The definition of a set depends on the labels:
 
-    - Two classes: the samples of one call of `predict`, or of each of the `groups`, are
-      the items, and the set has those that are predicted to be positive.
+    - Two classes: the samples are the items, and the set has those that are predicted
+      to be positive. Those of one of the `groups` are a set, or all of a call.
     - Several labels a sample (a matrix of indicators): the labels of each sample, or
       what `average` says.
     - More than two classes: the classes of each sample, of which one is true.
       `predict_set` predicts several of them, `predict` remains a single class.
 
-    Items are assumed to be independent given the samples. The expected loss is only
-    right if the probabilities are calibrated: `fit` checks this, and `calibration`
-    corrects them.
+    By default the decision on a sample depends on its group at most, and never on the
+    other samples of the call. Items are assumed to be independent given the samples.
 
     Read more in the :ref:`user guide <decoding>`.
 
@@ -135,28 +124,14 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
     strategy : {"auto", "dta", "eum"} or float in [0, 1], default="auto"
         How items are chosen. "dta" (decision theory) minimizes the expected loss of
-        each set. "eum" (empirical utility maximization) learns one threshold on the
-        probabilities with the lowest mean loss on out-of-sample predictions. "auto" is
-        the one of the two with the lower loss on these, at the size of `batch_size`,
-        and "dta" if there are too few samples for folds. A number is the threshold
-        itself.
-
-    calibration : {"auto", "isotonic", "sigmoid"} or None, default="auto"
-        How probabilities are calibrated before they are decoded, with a curve per label
-        that is fitted to out-of-sample predictions: a step function, or a logistic
-        curve on the log odds. "auto" takes None, "sigmoid" or, from 1000 samples on,
-        "isotonic", a later one only if its log loss on other folds is significantly
-        lower. It takes None for a `strategy` that is a threshold, and for more than two
-        classes. The curves ignore weights, as items of sets have none. A label with one
-        class is not calibrated, and entries that sparse probabilities do not store stay
-        impossible. For sparse probabilities, strategies and calibrations are compared
-        on at most some thousands of random rows, to save memory.
-
-    batch_size : int > 0, default=None
-        Number of samples in a call of `predict`, for two classes without `groups` and
-        for the averages "macro" and "micro". "auto" compares strategies that decide
-        this number of samples at once, with the loss of all samples together. None is
-        the number in `fit`.
+        each set, with the probabilities as they are. "eum" (empirical utility
+        maximization) learns one threshold on the probabilities with the lowest mean
+        loss on out-of-sample predictions. A number is the threshold itself. "auto" is
+        "eum" where all samples of a call are a set, with two classes without `groups`
+        and for the averages "macro" and "micro"; so the decision on a sample does not
+        depend on the call. Elsewhere it is "dta", with probabilities that are
+        calibrated by isotonic curves, one for each label or class, which are fitted to
+        out-of-sample predictions.
 
     zero_division : float in [0, 1], default=0.0
         Value of a score that is 0/0, as in the metrics of scikit-learn. With 0 an empty
@@ -174,27 +149,26 @@ class ExpectedLossDecoder(ClassifierWrapper):
         Largest number of items of a set to predict. None for no bound. If it equals
         `min_positive`, each set has exactly so many.
 
-    pos_label : label, default=None
-        The positive one of two classes. None is the last of the sorted classes. A
-        single one is positive as well, unless it is 0, -1 or False: then the positive
-        class, 1 or True, is absent.
-
     cv : int, float, splitter, iterable or None, default=None
-        Selects the out-of-sample predictions that choose a strategy, fit a calibration
-        and tune the threshold of "eum". "dta" and a number with ``calibration=None``
-        need none, and are fitted once. An int or a splitter pools out-of-fold
-        predictions and fits the classifier on all samples afterwards. A float holds
-        that share of the samples out, and the classifier is fitted on the rest. None is
-        five folds. A frozen classifier is evaluated on the samples given to `fit`. The
-        items are those of the predictions: fewer than in `fit` if a share is held out,
-        more if a splitter repeats samples. This matters for sets of all samples with
-        bounds on their size.
+        Selects the out-of-sample predictions that tune a threshold or fit curves. "dta"
+        and a number need none, and are fitted once. An int or a splitter pools
+        out-of-fold predictions and fits the classifier on all samples afterwards. A
+        float holds that share of the samples out, and the classifier is fitted on the
+        rest. None is five folds. A frozen classifier is evaluated on the samples given
+        to `fit`. The items are those of the predictions: fewer than in `fit` if a share
+        is held out, more if a splitter repeats samples. This matters for sets of all
+        samples with bounds on their size.
 
     n_jobs : int, default=None
         Number of folds fitted in parallel, and of chunks of sets.
 
     random_state : int, RandomState instance or None, default=None
         Seed of the held-out share.
+
+    pos_label : label, default=None
+        The positive one of two classes. None is the last of the sorted classes. A
+        single one is positive as well, unless it is 0, -1 or False: then the positive
+        class, 1 or True, is absent.
 
     Attributes
     ----------
@@ -210,17 +184,13 @@ class ExpectedLossDecoder(ClassifierWrapper):
     strategy_ : {"dta", "eum"} or float
         The strategy in use.
 
-    calibration_ : {"isotonic", "sigmoid"} or None
-        The calibration in use.
-
     calibration_gap_ : CalibrationGap or None
-        `expected_loss` and `realised_loss` out of sample of the strategy and
-        calibration in use, and the `standard_error` between them that is chance. None
-        if nothing was predicted out of sample.
+        `expected_loss` and `realised_loss` out of sample, and the `standard_error`
+        between them that is chance. None if nothing was predicted out of sample.
 
     threshold_ : float or ndarray of shape (n_labels,)
-        The threshold, tuned or given, on calibrated probabilities. One a label where
-        "eum" tunes them for the average "macro". Not for "dta".
+        The threshold, tuned or given. One a label where they are tuned for the average
+        "macro". Not for "dta".
 
     tuned_loss_ : float
         Mean loss that the threshold has on the predictions that tuned it. For "eum"
@@ -259,10 +229,10 @@ class ExpectedLossDecoder(ClassifierWrapper):
     >>> clf = LogisticRegression().fit(X[:1000], y[:1000])
     >>> round(f1_score(y[1000:], clf.predict(X[1000:])), 2)
     0.76
-    >>> decoder = ExpectedLossDecoder(LogisticRegression(), strategy="dta")
+    >>> decoder = ExpectedLossDecoder(LogisticRegression(), loss="f1")
     >>> decoder = decoder.fit(X[:1000], y[:1000])
     >>> round(f1_score(y[1000:], decoder.predict(X[1000:])), 2)
-    0.82
+    0.81
     """
 
     # There is nothing else to do with groups than to make sets of them. Weights are for
@@ -275,7 +245,6 @@ class ExpectedLossDecoder(ClassifierWrapper):
     set_loss_: SetLoss
     target_type_: Literal["binary", "multilabel", "multiclass"]
     strategy_: Literal["dta", "eum"] | float
-    calibration_: Literal["isotonic", "sigmoid"] | None
     calibration_gap_: CalibrationGap | Other
     threshold_: Any
     tuned_loss_: float
@@ -289,31 +258,27 @@ class ExpectedLossDecoder(ClassifierWrapper):
         loss: SetLossLike = "f1",
         beta: float = 1.0,
         strategy: float | Literal["auto", "dta", "eum"] = "auto",
-        calibration: Literal["auto", "isotonic", "sigmoid"] | None = "auto",
-        batch_size: int | None = None,
         zero_division: float = 0.0,
         average: Literal["samples", "macro", "micro"] = "samples",
         min_positive: int = 0,
         max_positive: int | None = None,
-        pos_label: Label = None,
         cv: CV | None = None,
         n_jobs: int | None = None,
         random_state: RandomState | None = None,
+        pos_label: Label = None,
     ) -> None:
         self.estimator = estimator
         self.loss = loss
         self.beta = beta
         self.strategy = strategy
-        self.calibration = calibration
-        self.batch_size = batch_size
         self.zero_division = zero_division
         self.average = average
         self.min_positive = min_positive
         self.max_positive = max_positive
-        self.pos_label = pos_label
         self.cv = cv
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.pos_label = pos_label
 
     @with_callbacks
     def fit(
@@ -323,7 +288,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         sample_weight: ArrayLike | None = None,
         **params: Any,
     ) -> Self:
-        """Fit the classifier, and tune the threshold if the strategy has one.
+        """Fit the classifier, and learn how its probabilities make sets.
 
         Parameters
         ----------
@@ -359,54 +324,69 @@ class ExpectedLossDecoder(ClassifierWrapper):
         Warns
         -----
         RejectionWarning
-            If expected and realized loss differ by more than chance and 0.05, unless
-            "auto" has calibrated several labels a sample as well as curves can; or
-            folds could not be made.
+            If "auto" cannot make folds: then the threshold is 0.5, or probabilities are
+            decoded as they are.
         RejectionWarning
             If the loss may increase with the number of true positives, so that the best
             set may not consist of the most probable items.
         """
         check_inner(self, "classifier", methods=("fit", "predict_proba"))
-        check_open_choices(self)
         check_cv_choice(self.cv, self.estimator, learns=False)
+        _check_strategy(self.strategy)
         set_loss = check_set_loss(
             self.loss, beta=self.beta, zero_division=self.zero_division
         )
-        bounds = self.min_positive, self.max_positive
-        check_bounds(None if is_threshold(self.strategy) else set_loss, np.inf, *bounds)
+        decides = set_loss if isinstance(self.strategy, str) else None
+        bounds = check_bounds(decides, self.min_positive, self.max_positive)
         require_in_memory(X=X, y=y, sample_weight=sample_weight, **params)
         X, y = indexable(X, y)
         y = check_set_labels(y)
         items = find_items(self.estimator, y, self.pos_label)
-        check_average_of(self.average, items.target_type)
+        check_option(self.average, "average", AVERAGES)
+        if self.average != "samples" and items.target_type != "multilabel":
+            raise ValueError(
+                f"average={self.average!r} is for multilabel targets, but y is "
+                f"{items.target_type}. Set average to 'samples'."
+            )
         if items.classes is None:
             refuse_stacks(self.estimator)
-        check_choices_for(self, items)
         params = {"sample_weight": sample_weight, **params}
         fit_params, split_params, groups = self._route_groups(X, params, items)
-        check_batches(self, groups)
 
+        rule = SetRule(set_loss, items.distribution, *bounds)
+        is_set = items.target_type != "binary" and self.average == "samples"
+        strategy = self.strategy
+        if strategy == "auto":
+            strategy = "dta" if is_set or groups is not None else "eum"
         with several_labels(self.estimator, y):
-            evaluated, plan = self._evaluate(X, y, items, fit_params, split_params)
+            evaluated, plan = self._evaluate(
+                X, y, items, fit_params, split_params, strategy
+            )
         check_has_probabilities(evaluated.estimator)
         # Items of a set are counted; rows that are sets weigh in the mean.
-        is_set = items.target_type != "binary" and self.average == "samples"
         weight = check_sample_weight(sample_weight, _num_samples(y)) if is_set else None
-        found = self._choose_and_tune(
-            set_loss, items, evaluated, plan, y, groups, weight
-        )
-        fewest = fewest_rows(
-            set_loss, items.truth(y), self.batch_size, groups, self.average
-        )
+        learned = {"calibration_gap_": None, "_calibrate": None}
+        if evaluated.scores is not None:
+            learned = self._learn(
+                rule, strategy, items, evaluated, plan, y, groups, weight
+            )
+        elif strategy != "dta":
+            strategy = 0.5 if strategy == "eum" else float(strategy)
+            learned["threshold_"] = strategy
         for name in ("threshold_", "tuned_loss_"):
             vars(self).pop(name, None)
-        self._items, self._fewest_rows = items, fewest
         return store_fitted(
             self,
             evaluated.estimator,
             set_loss_=set_loss,
             target_type_=items.target_type,
-            **found,
+            strategy_=strategy,
+            _items=items,
+            _average=self.average,
+            _rule=replace(rule, threshold=learned.get("threshold_")),
+            _pos_label=self.pos_label,
+            _has_groups=groups is not None,
+            **learned,
         )
 
     def predict(
@@ -417,30 +397,36 @@ class ExpectedLossDecoder(ClassifierWrapper):
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples. Where there are two classes, these samples are one set: the label
-            of one depends on the others. It does not depend on their order.
+            Samples.
 
         groups : array-like of shape (n_samples,), default=None
-            Samples of equal value are a set, where there are two classes.
+            Samples of equal value are a set, where there are two classes. Needed where
+            `fit` had them, unless a threshold decides alone.
 
         Returns
         -------
         labels : {ndarray, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
             Class labels, or indicators of labels; sparse where the probabilities are.
-            Where there are more than two classes, what the classifier predicts.
+            Where there are more than two classes, the most probable one.
+
+        Raises
+        ------
+        ValueError
+            If `fit` had groups that the decisions depend on, and `predict` has none.
 
         Warns
         -----
         RejectionWarning
-            If samples of two classes are decided by "dta" without groups, and are fewer
-            than `batch_size` or, by default, than it takes to expect five of the
-            positive class, and of both where the loss counts both.
+            If all samples of the call are decided as a set by "dta", and fewer than
+            five of one of the classes are expected.
         """
-        require_fit(self, X)
+        require_fit(self)
         if self.target_type_ == "multiclass":
             groups_of_sets(groups, self.target_type_)
-            return self.estimator_.predict(X)
-        mask, _ = self._choose(X, groups, tells_loss=False)
+            if self._calibrate is None:
+                return self.estimator_.predict(X)
+            return self._items.classes[self._decoded_probabilities(X).argmax(axis=1)]
+        mask, _ = self._choose(X, groups)
         if self.target_type_ == "multilabel":
             return mask.astype(np.int64)
         # One class only: there is no other label.
@@ -459,15 +445,16 @@ class ExpectedLossDecoder(ClassifierWrapper):
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes), or as the classifier's
-            Those of the classifier where `calibration_` is None. Calibrated ones have
-            columns in the order of `classes_`; for several labels a sample they are an
-            array of shape (n_samples, n_labels).
+            Those of the classifier, unless `strategy` is "auto" and sets are groups, or
+            labels or classes of a sample. Then they are calibrated, with columns in the
+            order of `classes_`; for several labels a sample they are an array of shape
+            (n_samples, n_labels).
         """
         require_fit(self)
         if self._calibrate is None:
             return super().predict_proba(X)
         eta = self._decoded_probabilities(X)
-        if self.target_type_ == "multilabel":
+        if self.target_type_ != "binary":
             return eta
         columns = [1 - eta, eta]
         return np.column_stack(columns if self._items.positive == 1 else columns[::-1])
@@ -492,22 +479,6 @@ class ExpectedLossDecoder(ClassifierWrapper):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    @available_if(inner_has("decision_function"))
-    def decision_function(self, X: MatrixLike) -> np.ndarray:
-        """Return the decision values of the inner classifier.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        values : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            As the inner classifier defines them. They decide nothing here.
-        """
-        return super().decision_function(X)
-
     def predict_set(self, X: MatrixLike) -> np.ndarray:
         """Predict the best set of classes of each sample (multiclass only).
 
@@ -528,7 +499,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         """
         require_fit(self)
         self._check_has_classes()
-        return self._choose(X, tells_loss=False)[0]
+        return self._choose(X)[0]
 
     def expected_loss(self, X: MatrixLike, groups: ArrayLike | None = None) -> Any:
         """Return the expected loss of the predicted sets.
@@ -547,33 +518,33 @@ class ExpectedLossDecoder(ClassifierWrapper):
             Lower is better: one number where all samples are one set, else one for
             each set, which is a label where the average is "macro". Groups are in the
             order of their sorted values.
+
+        Raises
+        ------
+        ValueError
+            If `fit` had groups, and this call has none.
+
+        Warns
+        -----
+        RejectionWarning
+            If expected and realized loss differed in `fit`, by more than chance and
+            0.05, see `calibration_gap_`.
         """
-        losses = self._choose(X, groups)[1]
+        groups = self._check_groups(groups)
+        _, losses = self._choose(X, groups, with_loss=True)
+        gap = self.calibration_gap_
+        if gap is not None and not gap.is_noise:
+            warn_user(
+                f"Out of sample, the expected loss of the sets was "
+                f"{gap.expected_loss:.3g}, but their realized loss was "
+                f"{gap.realised_loss:.3g}. The difference is significant, so the "
+                "probabilities are not calibrated, or items depend on each other. "
+                "Take `calibration_gap_` for the loss to expect, or wrap the "
+                "classifier in CalibratedClassifierCV if it is not calibrated."
+            )
         is_one = self.target_type_ == "binary" and groups is None
-        return float(losses[0]) if is_one or self.average == "micro" else losses
-
-    def expected_loss_curves(
-        self, X: MatrixLike, groups: ArrayLike | None = None
-    ) -> list[np.ndarray]:
-        """Return the expected loss of the k most probable items of sets, for all k.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples.
-
-        groups : array-like of shape (n_samples,), default=None
-            Samples of equal value are a set, where there are two classes.
-
-        Returns
-        -------
-        curves : list of ndarray of shape (n_items + 1,)
-            One a set, lower is better, for k = 0, 1, ... items. Groups are in the order
-            of their sorted values, labels in that of their columns.
-        """
-        sets, chooser = self._probabilities(X, groups)
-        groups = groups_of_sets(groups, self.target_type_)
-        return expected_curves(sets, chooser, groups=groups)
+        is_one = is_one or self._average == "micro"
+        return float(losses[0]) if is_one else losses
 
     def score(
         self,
@@ -604,10 +575,15 @@ class ExpectedLossDecoder(ClassifierWrapper):
             Higher is better. It is in units of the estimator's own loss: to compare
             losses, take "neg_set_loss" of
             :func:`~sklearn_reject.metrics.get_selective_scorer`.
+
+        Raises
+        ------
+        ValueError
+            If `fit` had groups, and this call has none.
         """
-        require_fit(self)
+        groups = self._check_groups(groups)
         require_in_memory(X=X, y=y, sample_weight=sample_weight, groups=groups)
-        if sample_weight is not None and self._samples_are_items():
+        if sample_weight is not None and not self._each_is_a_set():
             raise ValueError(
                 "sample_weight weighs sets, but with two classes, or with average "
                 "'macro' or 'micro', samples are the items of sets and have no "
@@ -620,19 +596,19 @@ class ExpectedLossDecoder(ClassifierWrapper):
     def _counts(self, X, y, groups):
         """Return tp, fp, fn and tn of the sets; unseen classes are in none of them."""
         if self._items.classes is None:
-            mask, _ = self._choose(X, groups, tells_loss=False)
-            return count_sets(self._items.truth(y), mask, average=self.average)
+            mask, _ = self._choose(X)
+            return count_sets(self._items.truth(y), mask, average=self._average)
         seen = np.asarray(self.estimator_.classes_)
         classes = with_unseen(seen, y)
         if len(classes) <= 2:
-            positive = find_positive(classes, self.pos_label)
+            positive = find_positive(classes, self._pos_label)
             labels = self.predict(X, groups)
             truth = y == positive
             return count_sets(truth, labels == positive, groups=groups, pos_label=True)
         if self.target_type_ == "multiclass":
-            sets = self._choose(X, groups, tells_loss=False)[0]
+            sets, _ = self._choose(X)
         else:
-            sets = self.predict(X)[:, None] == seen
+            sets = self.predict(X, groups)[:, None] == seen
         return count_sets(y, widen_sets(sets, seen, classes), labels=classes)
 
     def __sklearn_is_fitted__(self):
@@ -678,18 +654,10 @@ class ExpectedLossDecoder(ClassifierWrapper):
             self._items.check_number(y.shape[1])
         return y
 
-    def _truth(self, y):
-        """Return whether each item is positive, in sets as those of probabilities."""
-        y = self._check_kind(y)
-        if self._items.classes is not None:
-            check_known(y, self._items.classes)
-        return sets_as_rows(self._items.truth(y), self.average)
-
-    def _evaluate(self, X, y, items, fit_params, split_params):
+    def _evaluate(self, X, y, items, fit_params, split_params, strategy):
         """Return the fitted classifier, probabilities out of sample, and their plan."""
-        plan = Plan(ALL_ROWS)
         options = {"fit_params": fit_params, "caller": self}
-        if needs_folds(self):
+        if self.strategy in ("auto", "eum"):
             options_of_plan = {"learns": False, "stratify": y.ndim == 1}
             try:
                 plan = plan_fits(self, X, y, split_params, **options_of_plan)
@@ -697,61 +665,69 @@ class ExpectedLossDecoder(ClassifierWrapper):
                     self.estimator, items, X, y, plan=plan, **options
                 ), plan
             except ValueError as error:
-                if not can_do_without_folds(self):
+                if self.strategy == "eum" or self.cv is not None:
                     raise
-                plan, reason = Plan(ALL_ROWS), error
+                reason = str(error).rstrip(". ")
+        plan = Plan(ALL_ROWS)
         evaluated = evaluate_out_of_sample(
             self.estimator, items, X, y, plan=plan, **options
         )
-        if needs_folds(self):
+        if self.strategy == "auto":
             # What is wrong with all of its probabilities is no matter of folds.
             check_has_probabilities(evaluated.estimator)
             items.probabilities(evaluated.estimator, X)
-            warn_without_folds(reason)
+            instead = "decoded as they are" if strategy == "dta" else "cut at 0.5"
+            warn_user(
+                "No samples could be predicted out of sample, so probabilities are "
+                f"{instead}. The error in a fold was: {reason}. Pass more samples, or "
+                "cv=.",
+                once=True,
+            )
         return evaluated, plan
 
-    def _choose_and_tune(self, set_loss, items, evaluated, plan, y, groups, weight):
-        """Return the strategy, the calibration, and all that was learned for them."""
-        if evaluated.scores is None:
-            return choice_without_folds(self)
-        rows = np.arange(_num_samples(y))[evaluated.rows]
-        eta, parts = evaluated.scores, parts_of(plan, rows, y)
-        is_sparse = issparse(eta)
-        if is_sparse:
-            some, parts = dense_rows(self, eta, parts)
-            eta, rows = eta[some].toarray(), rows[some]
-        truth = items.truth(y[rows])
-        has_calls = items.target_type == "binary" or self.average != "samples"
-        problem = SetProblem(
-            eta=eta,
-            truth=truth.toarray() if issparse(truth) else truth,
-            parts=parts,
-            loss=set_loss,
-            distribution=items.distribution,
-            average=self.average,
-            min_positive=self.min_positive,
-            max_positive=self.max_positive,
+    def _learn(self, rule, strategy, items, evaluated, plan, y, groups, weight):
+        """Return the attributes that are learned out of sample."""
+        eta, rows = evaluated.scores, np.arange(_num_samples(y))[evaluated.rows]
+        if is_sparse := issparse(eta):
+            if strategy == "dta":
+                n_rows = max(1, _MOST_ENTRIES // eta.shape[1])
+                some = np.random.default_rng(0).permutation(eta.shape[0])[:n_rows]
+                eta, rows = eta[np.sort(some)], rows[np.sort(some)]
+            eta = eta.toarray()
+        y, every = y[rows], np.arange(len(rows))
+        truth = items.truth(y)
+        samples = OutOfSample(
+            rule,
+            self.average,
+            eta,
+            truth.toarray() if issparse(truth) else truth,
+            parts=inner_folds(every, y, y.ndim == 1) if len(rows) > 1 else (),
             groups=None if groups is None else np.asarray(groups)[rows],
-            calls=draw_calls(len(rows), self.batch_size) if has_calls else None,
-            keep_zeros=is_sparse,
             weight=take_weight(weight, rows),
         )
-        return choose(problem, self.strategy, self.calibration)
+        learned = {"_calibrate": None}
+        if strategy == "eum":
+            tuned = samples.tune()
+            learned |= {"threshold_": tuned.threshold, "tuned_loss_": tuned.loss}
+            samples = replace(samples, rule=replace(rule, threshold=tuned.threshold))
+        else:
+            learned["_calibrate"], samples = samples.fit_curves(keep_zeros=is_sparse)
+        return {**learned, "calibration_gap_": samples.measure_gap()}
 
-    def _choose(self, X, groups=None, *, tells_loss=True):
-        """Return the mask of the sets and, if `tells_loss`, their expected losses."""
-        order = (
-            order_of_samples(features_of(self, X)) if self._samples_are_cut() else None
-        )
-        eta, groups = self._items_in_order(X, groups, order)
-        sets, chooser = self._sets(eta, groups, tells_loss=tells_loss)
-        # Exactly k of a call are wanted as they are, however small it is.
-        is_chosen = chooser.threshold is None and not chooser.is_fixed
-        if self._samples_are_items() and groups is None and is_chosen:
-            warn_of_few_rows(eta.shape[0], self._fewest_rows, self.target_type_)
-        mask, losses = choose_sets(sets, chooser, groups=groups, n_jobs=self.n_jobs)
-        mask = items_in_place(mask, eta.shape, self.average)
-        return mask if order is None else mask[np.argsort(order)], losses
+    def _check_groups(self, groups, *, decide=True):
+        """Return the groups that are sets, or raise where those of `fit` are missing.
+
+        Unless nothing is to `decide` by them.
+        """
+        require_fit(self)
+        groups = groups_of_sets(groups, self.target_type_)
+        if groups is None and self._has_groups and decide:
+            raise ValueError(
+                "fit had groups, which are the sets that are predicted and scored, but "
+                "groups is None here. Pass the group of each sample; one set of all "
+                "of them is groups=np.zeros(len(X))."
+            )
+        return groups
 
     def _check_has_classes(self):
         """Raise unless sets are of classes."""
@@ -762,45 +738,46 @@ class ExpectedLossDecoder(ClassifierWrapper):
                 f"{'samples' if self.target_type_ == 'binary' else 'labels'}."
             )
 
-    def _samples_are_items(self):
-        return self.target_type_ == "binary" or self.average != "samples"
-
-    def _samples_are_cut(self):
-        """Tell whether a bound may part samples of equal probability."""
-        is_bounded = self.min_positive > 0 or self.max_positive is not None
-        return is_bounded and self._samples_are_items()
-
-    def _items_in_order(self, X, groups, order):
-        """Return the probabilities of items and their groups, samples in order."""
-        require_fit(self)
-        groups = groups_of_sets(groups, self.target_type_)
-        eta = self._decoded_probabilities(X)
+    def _choose(self, X, groups=None, *, with_loss=False):
+        """Return the mask of the sets and, `with_loss`, their expected losses."""
+        rule, is_row = self._rule, self._each_is_a_set()
+        is_decoded = rule.threshold is None
+        is_bounded = rule.min_positive > 0 or rule.max_positive is not None
+        groups = self._check_groups(groups, decide=is_decoded or is_bounded)
+        eta, order = self._decoded_probabilities(X), None
         if groups is not None:
             check_same_length(len(eta), groups=groups)
-        if order is None:
-            return eta, groups
-        return eta[order], None if groups is None else np.asarray(groups)[order]
+        if is_bounded and not is_row:
+            # A bound may part samples of equal probability.
+            order = order_of_samples(features_of(self, X))
+        if order is not None:
+            eta = eta[order]
+            groups = None if groups is None else np.asarray(groups)[order]
+        # Exactly k of a call are wanted as they are, however small it is.
+        is_free = is_decoded and rule.min_positive != rule.max_positive
+        if is_free and groups is None and not is_row:
+            warn_of_few_rows(eta, rule.loss, self._average)
+        options = {"groups": groups, "n_jobs": self.n_jobs, "with_loss": with_loss}
+        mask, losses = choose_items(eta, rule, self._average, **options)
+        return mask if order is None else mask[np.argsort(order)], losses
 
-    def _probabilities(self, X, groups):
-        """Return the probabilities of sets, and what chooses their sizes."""
-        return self._sets(*self._items_in_order(X, groups, None))
-
-    def _sets(self, eta, groups, *, tells_loss=True):
-        """Return the probabilities of sets, and what chooses their sizes."""
-        sets = sets_as_rows(eta, self.average)
-        return sets, size_within(
-            (self.min_positive, self.max_positive),
-            sets.shape,
-            groups,
-            self.set_loss_,
-            self._items.distribution,
-            needs_bounds=not is_threshold(self.strategy),
-            threshold=getattr(self, "threshold_", None),
-            with_loss=tells_loss,
-            ties="whole",
-        )
+    def _each_is_a_set(self):
+        """Tell whether each sample is a set, or all of a call or of a group are."""
+        return self.target_type_ != "binary" and self._average == "samples"
 
     def _decoded_probabilities(self, X):
         """Return the probabilities of the items, calibrated as in use."""
         eta = self._items.probabilities(self.estimator_, X)
         return eta if self._calibrate is None else self._calibrate(eta)
+
+
+def _check_strategy(strategy):
+    if isinstance(strategy, str) and strategy in _STRATEGIES:
+        return
+    if isinstance(strategy, Real) and not isinstance(strategy, bool):
+        check_number(strategy, "strategy, as a threshold,", high=1.0)
+        return
+    raise ValueError(
+        f"strategy must be one of {_STRATEGIES} or a threshold in [0, 1], got "
+        f"{strategy!r}."
+    )

@@ -1,20 +1,34 @@
 """What a set is: its items, their probabilities and their truth."""
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
+from sklearn.utils import get_tags
 
 from sklearn_reject._estimators._base import check_class_labels, find_classes
 from sklearn_reject._fitting import FoldScore
 from sklearn_reject._response import (
+    Response,
     check_known,
     check_multilabel,
     find_target_type,
     item_probabilities,
+    row_keys,
 )
+from sklearn_reject._sklearn import _routing_enabled
+from sklearn_reject._validation import require_in_memory
 from sklearn_reject.decoding import add_positive, as_array
 from sklearn_reject.exceptions import warn_user
+
+# They take several labels a sample, and do not say so.
+_ONE_A_LABEL = (OneVsRestClassifier, MultiOutputClassifier, ClassifierChain)
+
+# Of the rarer class so many samples are to be expected in a set.
+_FEWEST_EXPECTED = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,3 +125,79 @@ def _add_positive(classes, pos_label):
     )
     classes = np.union1d(classes, [pos_label])
     return classes, classes.tolist().index(pos_label)
+
+
+def groups_of_sets(groups, target_type):
+    """Return the groups whose samples are sets, None where each sample is one.
+
+    There groups are an error, unless metadata routing is on: then they are requested
+    for the other kind of labels, and routed because a splitter needs them.
+    """
+    require_in_memory(groups=groups)
+    if groups is None or target_type == "binary":
+        return groups
+    if not _routing_enabled():
+        raise ValueError(
+            "groups define sets of samples for two classes, but here each sample is a "
+            "set. Omit groups."
+        )
+    return None
+
+
+def order_of_samples(X):
+    """Return an order of samples by their values, whatever order they come in.
+
+    Where a bound parts equally probable samples, those are taken that come first in it.
+    By hashes no sample is preferred for what it is like. Equal samples are one as good
+    as the other; samples whose values make no hash stay as they come.
+    """
+    try:
+        return np.argsort(row_keys(X, slice(None)), kind="stable")
+    except ValueError:
+        return None
+
+
+def _takes_several_labels(estimator):
+    tags = get_tags(estimator).classifier_tags
+    is_wrapper = isinstance(Response(estimator, None).model, _ONE_A_LABEL)
+    return is_wrapper or tags is None or tags.multi_label
+
+
+@contextmanager
+def several_labels(estimator, y):
+    """Say what helps where a classifier does not take several labels a sample."""
+    try:
+        yield
+    except ValueError as error:
+        if y.ndim == 1 or _takes_several_labels(estimator):
+            raise
+        name = type(estimator).__name__
+        raise ValueError(
+            f"{name} failed to fit a multilabel target, which it does not claim to "
+            "support. Fit a classifier for each label, as OneVsRestClassifier and "
+            "MultiOutputClassifier do; their estimator may be calibrated. The error of "
+            f"{name} was: {error}"
+        ) from error
+
+
+def warn_of_few_rows(eta, loss, average):
+    """Warn where the samples of a call are too few to be sets of their own."""
+    n_sets = eta.shape[1] if average == "macro" else 1
+    n_positive = eta.sum() / n_sets
+    n_rarer = min(n_positive, np.prod(eta.shape) / n_sets - n_positive)
+    if n_rarer >= _FEWEST_EXPECTED or _counts_items_one_by_one(loss):
+        return
+    groups = "" if eta.ndim == 2 else ", or groups= if these are the sets that count"
+    warn_user(
+        f"{eta.shape[0]} rows were decoded as one set, in which {n_rarer:.2g} samples "
+        f"of the rarer class are expected. With fewer than {_FEWEST_EXPECTED}, the "
+        "predictions can differ much from those of a call with more rows. Pass more "
+        f"rows at once{groups}, or fit with strategy='auto', whose threshold does not "
+        "depend on the call."
+    )
+
+
+def _counts_items_one_by_one(loss):
+    """Tell whether the best decision on an item leaves the others alone."""
+    alone, mixed = loss(*3 * np.eye(4)), loss(*1 - np.eye(4))
+    return bool(np.allclose(mixed, (alone.sum() - alone) / 3))

@@ -7,13 +7,16 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import gen_batches
 
-from sklearn_reject.decoding._prefix_table import (
-    ROUNDING,
-    PrefixTable,
-    ends_of_ties,
-    sum_at_cuts,
-    sum_exactly,
-)
+from sklearn_reject.decoding._items import falls
+
+# What rounding may add to a loss, relative to the numbers that it is made of.
+_ROUNDING = 2.0**-52
+
+# Sums of integers stay below it.
+_BITS_OF_SUM = 62
+
+# Losses that reach further above the least sum are cut off.
+_WIDEST_RANGE = 2.0**16
 
 # Cuts whose losses are evaluated at once, few enough to stay in the cache.
 _BLOCK = 2**14
@@ -74,40 +77,41 @@ class TunedThreshold:
         return hash((tuple(np.atleast_1d(self.threshold).tolist()), self.loss))
 
 
-def cut_one_set(y, eta, loss, bounds):
-    """Return the cuts of one set, their losses in units of the loss."""
-    positive, sorted_eta = _sort_together(y, eta)
-    tp = np.append(0, np.cumsum(positive))
-    k = np.append(0, ends_of_ties(sorted_eta))
-    values = sorted_eta[k[1:] - 1], sorted_eta[k[:-1]]
-    tp, n_positive = tp[k], tp[-1]
-    moved = 0
-    if bounds[0] > 0 or bounds[1] < len(y):
-        for bound, outside in zip(bounds, (k < bounds[0], k > bounds[1]), strict=True):
-            tp[outside] = _count_in_top(bound, y, eta, sorted_eta)
-        moved = np.abs(k - np.clip(k, *bounds))
-        k = np.clip(k, *bounds)
-    losses = _evaluate(loss, tp, k - tp, n_positive, len(y) - n_positive)
+def cut_one_set(y, eta, loss, bounds, weight=None):
+    """Return the cuts of one set, their losses in units of the loss.
+
+    Weighted items count as their weight, and have no bounds.
+    """
+    moved, rounding = 0, _ROUNDING
+    if weight is None:
+        positive, sorted_eta = _sort_together(y, eta)
+        k = np.append(0, ends_of_ties(sorted_eta))
+        ends = k[:-1], k[1:] - 1
+        tp = np.append(0, np.cumsum(positive))[k]
+        n_positive, n_negative = tp[-1], len(y) - tp[-1]
+        if bounds[0] > 0 or bounds[1] < len(y):
+            for bound, out in zip(bounds, (k < bounds[0], k > bounds[1]), strict=True):
+                tp[out] = _count_in_top(bound, y, eta, sorted_eta)
+            moved = np.abs(k - np.clip(k, *bounds))
+            k = np.clip(k, *bounds)
+        fp = k - tp
+    else:
+        order = np.argsort(-eta, kind="stable")
+        y, sorted_eta, weight = y[order], eta[order], weight[order]
+        k = np.append(0, ends_of_ties(sorted_eta))
+        ends = k[:-1], k[1:] - 1
+        # Each class has its own sum: nothing is left where all of it is counted.
+        of_classes = (np.where(rows, weight, 0.0) for rows in (y, ~y))
+        tp, fp = (np.append(0.0, np.cumsum(each))[k] for each in of_classes)
+        n_positive, n_negative = tp[-1], fp[-1]
+        are_counts = (weight == np.rint(weight)).all()
+        if not are_counts or weight.sum() >= _LARGEST_COUNT:
+            rounding = _ROUNDING_OF_WEIGHTS
+    losses = _evaluate(loss, tp, fp, n_positive, n_negative)
     # Losses of up to one are made of numbers of about one, such as 1 - F.
-    slack = ROUNDING * max(abs(losses.min()), min(1.0, np.abs(losses).max()))
-    return Cuts(*values, losses, slack, moved, losses, losses.__getitem__)
-
-
-def cut_weighted(y, eta, weight, loss):
-    """Return the cuts of one set of items that count as their weight."""
-    order = np.argsort(-eta, kind="stable")
-    y, eta, weight = y[order], eta[order], weight[order]
-    k = np.append(0, ends_of_ties(eta))
-    # Each class has its own sum, so that nothing is left where all of it is counted.
-    tp, fp = (
-        np.append(0.0, np.cumsum(np.where(rows, weight, 0.0)))[k] for rows in (y, ~y)
-    )
-    losses = _evaluate(loss, tp, fp, tp[-1], fp[-1])
-    are_counts = (weight == np.rint(weight)).all() and weight.sum() < _LARGEST_COUNT
-    rounding = ROUNDING if are_counts else _ROUNDING_OF_WEIGHTS
     slack = rounding * max(abs(losses.min()), min(1.0, np.abs(losses).max()))
-    values = eta[k[1:] - 1], eta[k[:-1]]
-    return Cuts(*values, losses, slack, 0, losses, losses.__getitem__)
+    highest, values = (sorted_eta[end] for end in ends)
+    return Cuts(values, highest, losses, slack, moved, losses, losses.__getitem__)
 
 
 def cut_sets(y, eta, sets, loss, bounds, weight=None):
@@ -207,3 +211,84 @@ def _count_in_top(k, y, eta, sorted_eta):
     above = eta > sorted_eta[k - 1]
     tied = np.flatnonzero(eta == sorted_eta[k - 1])[: k - np.count_nonzero(above)]
     return np.count_nonzero(y & above) + np.count_nonzero(y[tied])
+
+
+def ends_of_ties(sorted_eta):
+    """Return how many probabilities there are up to the end of each tie group."""
+    return np.append(np.flatnonzero(falls(sorted_eta)) + 1, len(sorted_eta))
+
+
+class PrefixTable:
+    """An entry for each set and each number of its most probable items.
+
+    Entries come set after set, each from no item to all; cut i is the threshold that
+    the items of the first i distinct probabilities reach. `values` are these, and the
+    highest that is equal to each but for rounding.
+    """
+
+    def __init__(self, y, eta, sets, bounds):
+        order = np.argsort(-eta, kind="stable")
+        self._sets = sets[order]
+        self._by_set = np.argsort(self._sets, kind="stable")
+        self._ends = np.append(0, ends_of_ties(eta[order]))
+        self.values = eta[order[self._ends[1:] - 1]], eta[order[self._ends[:-1]]]
+        self.sizes = np.bincount(sets)
+        self.first = np.cumsum(self.sizes + 1) - (self.sizes + 1)
+        self.set_of = np.repeat(np.arange(len(self.sizes)), self.sizes + 1)
+        k = np.arange(len(self.set_of)) - self.first[self.set_of]
+        least, largest = (np.broadcast_to(b, self.sizes.shape) for b in bounds)
+        self.k = np.clip(k, least[self.set_of], largest[self.set_of])
+        self.moved = np.abs(k - self.k)
+        until = np.append(0, np.cumsum(y[order[self._by_set]]))
+        start = self.first - np.arange(len(self.first))
+        self.n_positive = until[start + self.sizes] - until[start]
+        self.tp = until[start[self.set_of] + self.k] - until[start][self.set_of]
+
+    def sum_over_sets(self, values):
+        """Return the exact sum over the sets at each cut of integers, one an entry."""
+        is_item = np.ones(len(values), dtype=bool)
+        is_item[self.first] = False
+        changes = np.empty(len(self._by_set), dtype=np.int64)
+        changes[self._by_set] = np.diff(values, prepend=0)[is_item]
+        return np.cumsum(np.append(values[self.first].sum(), changes))[self._ends]
+
+    def entries_at(self, cut):
+        """Return the entry of each set at a cut."""
+        reached = self._sets[: self._ends[cut]]
+        return self.first + np.bincount(reached, minlength=len(self.first))
+
+
+def sum_exactly(table, losses):
+    """Return the sums over the sets of the losses at each cut, less a constant.
+
+    They are whole numbers of a tiny unit, and come with what rounding may add to one.
+    """
+    # In whole numbers the sum after a million changes is as exact as the first. The
+    # unit goes by what can occur at the best cut: a loss so large that its cut cannot
+    # be the best may be any other such number.
+    excess = losses - np.minimum.reduceat(losses, table.first)[table.set_of]
+    # Losses of up to one are made of numbers of about one, such as 1 - F.
+    rounded = min(1.0, np.abs(losses).max())
+    n_sets = len(table.first)
+    while True:
+        largest = int(np.frexp(excess.max())[1])
+        exponent = _BITS_OF_SUM - n_sets.bit_length() - largest
+        units = np.rint(np.ldexp(excess, exponent)).astype(np.int64)
+        totals = table.sum_over_sets(units)
+        least = excess[table.entries_at(totals.argmin())].sum()
+        cap = 2 * max(least, rounded)
+        if excess.max() <= _WIDEST_RANGE * cap:
+            break
+        excess = np.minimum(excess, cap)
+    error = 1 + _ROUNDING * np.ldexp(max(excess.max(), rounded), exponent)
+    return totals, int(min(n_sets * np.ceil(error), 2.0**_BITS_OF_SUM))
+
+
+def sum_at_cuts(table, values):
+    """Return the sums over the sets at each cut, up to rounding."""
+    exponent = 0
+    if values.any():
+        largest = int(np.frexp(np.abs(values).max())[1])
+        exponent = _BITS_OF_SUM - len(table.first).bit_length() - largest
+    units = np.rint(np.ldexp(values, exponent)).astype(np.int64)
+    return np.ldexp(table.sum_over_sets(units).astype(np.float64), -exponent)

@@ -11,14 +11,20 @@ from scipy.sparse import csr_matrix, issparse, vstack
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_reject._typing import MatrixLike, Other, SetLossLike
-from sklearn_reject._validation import of_arrays
-from sklearn_reject.decoding._averages import (
+from sklearn_reject._validation import check_option, of_arrays
+from sklearn_reject.decoding._curves import DISTRIBUTIONS
+from sklearn_reject.decoding._items import (
     check_average,
+    check_bounds,
+    check_distribution,
+    check_probabilities,
     items_in_place,
+    number_sets,
     sets_as_rows,
+    sizes_of_sets,
+    warn_of_small_sets,
 )
-from sklearn_reject.decoding._best_size import best_size
-from sklearn_reject.decoding._items import check_probabilities, number_sets
+from sklearn_reject.decoding._set_rule import SetRule
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.losses import check_set_loss
 
@@ -165,23 +171,35 @@ def decode(
             f"but with average={average!r} rows are not the sets. Use "
             "average='samples'."
         )
-    sets = sets_as_rows(eta, average)
-    options = {"distribution": distribution, "groups": groups, "ties": ties}
-    bounds = {"min_positive": min_positive, "max_positive": max_positive}
-    chooser = best_size(sets, loss, **options, **bounds)
-    mask, losses = choose_sets(sets, chooser, groups=groups, n_jobs=n_jobs)
+    check_option(distribution, "distribution", DISTRIBUTIONS)
+    check_option(ties, "ties", ("whole", "split"))
+    if distribution == "multinomial":
+        check_distribution(eta, groups)
+    bounds = check_bounds(loss, min_positive, max_positive)
+    rule = SetRule(loss, distribution, *bounds, ties=ties)
+    mask, losses = choose_items(eta, rule, average, groups=groups, n_jobs=n_jobs)
     is_one_set = average == "micro" or (eta.ndim == 1 and groups is None)
-    losses = float(losses[0]) if is_one_set else losses
-    return items_in_place(mask, eta.shape, average), losses
+    return mask, float(losses[0]) if is_one_set else losses
 
 
-def choose_sets(eta, chooser, *, groups=None, n_jobs=None, warns=True):
-    """Return the mask of the chosen items, and the expected loss of each set.
+def choose_items(
+    eta, rule, average, *, groups=None, n_jobs=None, with_loss=True, warns=True
+):
+    """Return the mask of the chosen items, and the expected loss of each set or NaN.
 
-    Probabilities may come in any order. `chooser` is a `SetSize`, which says how many
-    of the most probable items are chosen.
+    Probabilities may come in any order. `rule` is a `SetRule`.
     """
-    mask, losses, costs = _choose(eta, chooser, groups, n_jobs)
+    sets = sets_as_rows(eta, average)
+    sizes = sizes_of_sets(sets.shape, groups)
+    if warns:
+        warn_of_small_sets(rule.min_positive, sizes)
+    options = {"with_loss": with_loss, "n_jobs": n_jobs}
+    if issparse(sets):
+        mask, losses, costs = _choose_sparse(sets, rule, **options)
+    elif sets.ndim == 2:
+        mask, losses, costs = _choose_rows(sets, rule, **options)
+    else:
+        mask, losses, costs = _choose_groups(sets, rule, groups, **options)
     cost, mean = np.mean(costs), np.mean(losses)
     if warns and cost > _COSTLY * abs(mean):
         warn_user(
@@ -190,34 +208,16 @@ def choose_sets(eta, chooser, *, groups=None, n_jobs=None, warns=True):
             f"separating ties would give {mean - cost:.3g}. Use probabilities with "
             "fewer ties, bounds on the size of the sets, or decode with ties='split'."
         )
-    return mask, losses
+    return items_in_place(mask, eta.shape, average), losses
 
 
-def _choose(eta, chooser, groups, n_jobs):
-    if issparse(eta):
-        return _choose_sparse(eta, chooser, n_jobs)
-    if eta.ndim == 2:
-        return _choose_rows(eta, chooser, n_jobs)
+def _choose_groups(eta, rule, groups, **options):
     numbers, sizes = number_sets(eta.shape, groups)
     mask, (losses, costs) = np.empty(len(eta), dtype=bool), np.empty((2, len(sizes)))
     for sets, items in _sets_of_equal_size(numbers, sizes):
-        found = _choose_rows(eta[items], chooser, n_jobs)
+        found = _choose_rows(eta[items], rule, **options)
         mask[items], losses[sets], costs[sets] = found
     return mask, losses, costs
-
-
-def expected_curves(eta, chooser, *, groups=None):
-    """Return the expected loss of each size, a list of one curve a set."""
-    eta = eta.toarray() if issparse(eta) else eta
-    if eta.ndim == 2:
-        return list(chooser.curves(-np.sort(-eta, axis=1)))
-    numbers, sizes = number_sets(eta.shape, groups)
-    curves = [None] * len(sizes)
-    for sets, items in _sets_of_equal_size(numbers, sizes):
-        of_sets = chooser.curves(-np.sort(-eta[items], axis=1))
-        for number, curve in zip(sets, of_sets, strict=True):
-            curves[number] = curve
-    return curves
 
 
 def _sets_of_equal_size(numbers, sizes):
@@ -233,19 +233,20 @@ def _sets_of_equal_size(numbers, sizes):
         yield sets, order[starts[sets, None] + np.arange(size)]
 
 
-def _choose_rows(eta, chooser, n_jobs):
+def _choose_rows(eta, rule, *, n_jobs, **options):
     chunks = _chunks(len(eta), eta.shape[1], n_jobs)
     parts = Parallel(n_jobs=n_jobs, require="sharedmem")(
-        delayed(_choose_chunk)(eta[rows], chooser.of_sets(rows)) for rows in chunks
+        delayed(_choose_chunk)(eta[rows], rule.of_sets(rows), **options)
+        for rows in chunks
     )
     return tuple(map(np.concatenate, zip(*parts, strict=True)))
 
 
-def _choose_chunk(eta, chooser, n_negatives=0):
+def _choose_chunk(eta, rule, n_negatives=0, **options):
     # By decreasing probability, ties as they come.
     order = np.argsort(-eta, axis=1, kind="stable")
     ordered = np.take_along_axis(eta, order, axis=1)
-    sizes, losses, costs = chooser.weigh(ordered, n_negatives)
+    sizes, losses, costs = rule.choose(ordered, n_negatives, **options)
     mask = np.zeros(eta.shape, dtype=bool)
     is_taken = np.arange(eta.shape[1]) < sizes[:, None]
     np.put_along_axis(mask, order, is_taken, axis=1)
@@ -260,16 +261,17 @@ def _chunks(n_rows, n_columns, n_jobs):
     return [slice(start, start + n_at_once) for start in starts]
 
 
-def _choose_sparse(eta, chooser, n_jobs):
+def _choose_sparse(eta, rule, *, n_jobs, **options):
     """Choose among rows of which most items surely are negative."""
-    widths = np.maximum(np.diff(eta.indptr), chooser.min_positive)
-    if chooser.needs_all_items:
+    least = min(rule.min_positive, eta.shape[1])
+    widths = np.maximum(np.diff(eta.indptr), least)
+    if rule.needs_all_items:
         widths = np.full(len(widths), eta.shape[1])
     # Rows that are worked on together have about as many items.
     by_width = np.argsort(widths, kind="stable")
     eta = eta[by_width]
     parts = Parallel(n_jobs=n_jobs, require="sharedmem")(
-        delayed(_choose_stored)(eta[rows], chooser.of_sets(by_width[rows]))
+        delayed(_choose_stored)(eta[rows], rule.of_sets(by_width[rows]), **options)
         for rows in _chunks(len(widths), max(widths.max(), 1), n_jobs)
     )
     masks, *values = zip(*parts, strict=True)
@@ -278,22 +280,22 @@ def _choose_sparse(eta, chooser, n_jobs):
     return vstack(masks, format="csr")[back], losses, costs
 
 
-def _choose_stored(eta, chooser):
+def _choose_stored(eta, rule, **options):
     """Choose by the items that rows store; the others surely are negative.
 
     Of these as many are looked at as the longest row stores more, or the bound wants.
     """
-    if chooser.needs_all_items:
-        mask, losses, costs = _choose_chunk(eta.toarray(), chooser)
+    if rule.needs_all_items:
+        mask, losses, costs = _choose_chunk(eta.toarray(), rule, **options)
         return csr_matrix(mask), losses, costs
     n_rows, n_items = eta.shape
     n_stored = np.diff(eta.indptr)
-    width = max(n_stored.max(), chooser.min_positive, 1)
+    width = max(n_stored.max(), min(rule.min_positive, n_items), 1)
     row = np.repeat(np.arange(n_rows), n_stored)
     position = np.arange(eta.nnz) - np.repeat(eta.indptr[:-1], n_stored)
     stored = np.zeros((n_rows, width))
     stored[row, position] = eta.data
-    mask, losses, costs = _choose_chunk(stored, chooser, n_items - width)
+    mask, losses, costs = _choose_chunk(stored, rule, n_items - width, **options)
     columns = np.full(stored.shape, -1)
     columns[row, position] = eta.indices
     # So many columns have enough that a row does not store.

@@ -6,8 +6,15 @@ import numpy as np
 from scipy.sparse import csr_array, csr_matrix, issparse
 from sklearn.utils import check_array
 
-from sklearn_reject._validation import check_same_length, refuse_masked
+from sklearn_reject._validation import (
+    check_option,
+    check_same_length,
+    refuse_masked,
+)
 from sklearn_reject.exceptions import warn_user
+
+# Which items of a matrix form a set: those of a row, of a column, or all.
+AVERAGES = ("samples", "macro", "micro")
 
 # What rounding may add to a probability: such values are taken for 0 or 1.
 _ROUNDING = 1e-9
@@ -111,11 +118,10 @@ def check_distribution(eta, groups=None):
         )
 
 
-def check_bounds(loss, n_items, min_positive, max_positive):
-    """Return the least and the largest number of items to predict, at most `n_items`.
+def check_bounds(loss, min_positive, max_positive):
+    """Return the least and the largest number of items to predict, maybe None.
 
-    `n_items` is an int, or one of each set; so are the bounds. `loss`, which may need
-    bounds, is None where it does not decide on the size.
+    `loss`, which may need bounds, is None where it does not decide on the size.
     """
     needed = () if loss is None else loss.needs_bounds
     left_out = {"min_positive": min_positive == 0, "max_positive": max_positive is None}
@@ -135,12 +141,19 @@ def check_bounds(loss, n_items, min_positive, max_positive):
                 f"min_positive={min_positive} is above max_positive={max_positive}. "
                 "Swap them, or omit one."
             )
-    _warn_of_small_sets(min_positive, n_items)
-    largest = n_items if max_positive is None else np.minimum(n_items, max_positive)
-    return np.minimum(n_items, min_positive), largest
+    return min_positive, max_positive
 
 
-def _warn_of_small_sets(min_positive, n_items):
+def bounds_of_sets(bounds, n_items):
+    """Return bounds of at most `n_items`, an int or one of each set."""
+    least, largest = bounds
+    warn_of_small_sets(least, n_items)
+    largest = n_items if largest is None else np.minimum(n_items, largest)
+    return np.minimum(n_items, least), largest
+
+
+def warn_of_small_sets(min_positive, n_items):
+    """Warn where sets have fewer items than are to be predicted."""
     n_small = np.count_nonzero(np.asarray(n_items) < min_positive)
     if n_small == 0:
         return
@@ -250,3 +263,34 @@ def number_sets(shape, groups):
             f"an array of dtype {groups.dtype}: {error}."
         ) from error
     return numbers, np.bincount(numbers)
+
+
+def check_average(average, shape, name="eta", options=AVERAGES):
+    """Raise unless items of this shape form the sets that are averaged over."""
+    check_option(average, "average", options)
+    if average in ("macro", "micro") and len(shape) != 2:
+        raise ValueError(
+            f"average={average!r} is for matrices, but {name} has shape {shape}. The "
+            "items of a vector are one set, or one set per group. Set average to "
+            "'samples'."
+        )
+
+
+def sets_as_rows(matrix, average):
+    """Return a matrix, dense or in CSR form, with a set a row."""
+    if average == "macro":
+        return matrix.T.tocsr() if issparse(matrix) else np.ascontiguousarray(matrix.T)
+    if average == "micro":
+        flat = matrix.reshape((1, -1))
+        return csr_matrix(flat) if issparse(matrix) else flat
+    return matrix
+
+
+def items_in_place(rows, shape, average):
+    """Return the items of sets, a set a row, in the shape that they came in."""
+    if average == "macro":
+        return rows.T.tocsr() if issparse(rows) else np.ascontiguousarray(rows.T)
+    if average == "micro":
+        items = rows.reshape(shape)
+        return csr_matrix(items) if issparse(rows) else items
+    return rows

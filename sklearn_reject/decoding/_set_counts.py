@@ -5,10 +5,10 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils.multiclass import unique_labels
 
 from sklearn_reject._validation import check_same_length, index_labels
-from sklearn_reject.decoding._averages import check_average
 from sklearn_reject.decoding._items import (
     as_array,
     as_flags,
+    check_average,
     mend_flags,
     number_sets,
     one_hot,

@@ -9,18 +9,19 @@ from numpy.typing import ArrayLike
 
 from sklearn_reject._typing import MatrixLike, SetLossLike
 from sklearn_reject._validation import check_sample_weight, of_arrays
-from sklearn_reject.decoding._averages import check_average, sets_as_rows
 from sklearn_reject.decoding._cuts import (
     TunedThreshold,
     cut_one_set,
     cut_sets,
-    cut_weighted,
 )
 from sklearn_reject.decoding._items import (
+    bounds_of_sets,
+    check_average,
     check_bounds,
     check_indicators,
     check_probabilities,
     number_sets,
+    sets_as_rows,
 )
 from sklearn_reject.losses import check_set_loss
 
@@ -163,24 +164,35 @@ def tune_threshold(
     y = check_indicators(y, eta.shape)
     check_average(average, eta.shape)
     bounds = {"min_positive": min_positive, "max_positive": max_positive}
+    weight, items_weigh = None, False
     if sample_weight is not None:
-        return _tune_weighted(y, eta, loss, groups, average, bounds, sample_weight)
+        items_weigh = groups is None and (eta.ndim == 1 or average != "samples")
+    if items_weigh:
+        _refuse_bounds(loss, **bounds)
+        what = "item" if eta.ndim == 1 else "row"
+        weight = _check_weight(sample_weight, len(eta), what)
+        rows = np.flatnonzero(weight)
+        y, eta, weight = y[rows], eta[rows], weight[rows]
+    bounds = check_bounds(loss, **bounds)
     if average == "macro":
-        return _tune_columns(y, eta, loss, bounds)
-    y, eta = sets_as_rows(y, average), sets_as_rows(eta, average)
+        options = loss, bounds_of_sets(bounds, len(y)), weight
+        pairs = zip(y.T, np.ascontiguousarray(eta.T), strict=True)
+        return _join_columns([cut_one_set(*pair, *options).tuned() for pair in pairs])
+    n_rows, y, eta = len(eta), sets_as_rows(y, average), sets_as_rows(eta, average)
     sets, sizes = number_sets(eta.shape, groups)
     y, eta = y.ravel(), eta.ravel()
-    if len(sizes) == 1:
-        cuts = cut_one_set(y, eta, loss, check_bounds(loss, len(y), **bounds))
-    else:
-        cuts = cut_sets(y, eta, sets, loss, check_bounds(loss, sizes, **bounds))
-    return cuts.tuned()
-
-
-def _tune_columns(y, eta, loss, bounds):
-    bounds = check_bounds(loss, len(y), **bounds)
-    pairs = zip(y.T, np.ascontiguousarray(eta.T), strict=True)
-    return _join_columns([cut_one_set(*pair, loss, bounds).tuned() for pair in pairs])
+    if items_weigh or (sample_weight is None and len(sizes) == 1):
+        if items_weigh:
+            weight = np.repeat(weight, len(eta) // n_rows)
+        bounds = bounds_of_sets(bounds, len(eta))
+        return cut_one_set(y, eta, loss, bounds, weight).tuned()
+    if sample_weight is not None:
+        weight = _check_weight(sample_weight, len(sizes), "set")
+        is_used = weight > 0
+        items = np.flatnonzero(is_used[sets])
+        sets = (np.cumsum(is_used) - 1)[sets[items]]
+        y, eta, sizes, weight = y[items], eta[items], sizes[is_used], weight[is_used]
+    return cut_sets(y, eta, sets, loss, bounds_of_sets(bounds, sizes), weight).tuned()
 
 
 def _join_columns(columns):
@@ -191,31 +203,6 @@ def _join_columns(columns):
         [column.thresholds for column in columns],
         [column.losses for column in columns],
     )
-
-
-def _tune_weighted(y, eta, loss, groups, average, bounds, sample_weight):
-    """Find the best threshold for weighted items of one set, or weighted sets."""
-    if groups is None and (eta.ndim == 1 or average != "samples"):
-        _refuse_bounds(loss, bounds)
-        weight = _check_weight(
-            sample_weight, len(eta), "item" if eta.ndim == 1 else "row"
-        )
-        rows = np.flatnonzero(weight)
-        y, eta, weight = y[rows], eta[rows], weight[rows]
-        if average == "macro":
-            pairs = zip(y.T, eta.T, strict=True)
-            columns = [cut_weighted(*pair, weight, loss).tuned() for pair in pairs]
-            return _join_columns(columns)
-        weight = np.repeat(weight, eta.size // len(eta))
-        return cut_weighted(y.ravel(), eta.ravel(), weight, loss).tuned()
-    sets, sizes = number_sets(eta.shape, groups)
-    weight = _check_weight(sample_weight, len(sizes), "set")
-    is_used = weight > 0
-    items = np.flatnonzero(is_used[sets])
-    sets = (np.cumsum(is_used) - 1)[sets[items]]
-    y, eta = y.ravel()[items], eta.ravel()[items]
-    bounds = check_bounds(loss, sizes[is_used], **bounds)
-    return cut_sets(y, eta, sets, loss, bounds, weight[is_used]).tuned()
 
 
 def _check_weight(sample_weight, length, what):
@@ -230,15 +217,16 @@ def _check_weight(sample_weight, length, what):
     return check_sample_weight(sample_weight, length)
 
 
-def _refuse_bounds(loss, bounds):
+def _refuse_bounds(loss, min_positive, max_positive):
     """Raise where bounds count items that weigh more or less than one."""
-    given = {"min_positive": 0, "max_positive": None}
-    names = [name for name in given if bounds[name] != given[name]]
-    names = names or list(loss.needs_bounds)
+    is_given = {
+        "min_positive": min_positive != 0 or "min_positive" in loss.needs_bounds,
+        "max_positive": max_positive is not None or "max_positive" in loss.needs_bounds,
+    }
+    names = " and ".join(name for name, given in is_given.items() if given)
     if names:
         raise ValueError(
-            "sample_weight counts an item as any number of items, but "
-            f"{' and '.join(names)}, given or needed by the loss, count each item as "
-            "one. Repeat the items, for example with np.repeat, or use a loss that "
-            "needs no bounds."
+            f"sample_weight counts an item as any number of items, but {names}, given "
+            "or needed by the loss, count each item as one. Repeat the items, for "
+            "example with np.repeat, or use a loss that needs no bounds."
         )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from inspect import signature
 
 from sklearn_reject._typing import SetLossLike
 from sklearn_reject.losses._fractional import FractionalLinearLoss, as_constants
 from sklearn_reject.losses._named import FBetaLoss
 from sklearn_reject.losses._set_loss import SET_LOSSES, CallableSetLoss, SetLoss
-from sklearn_reject.losses._trials import try_out
+
+# Options of losses, and their defaults.
+_DEFAULTS = {"beta": 1.0, "zero_division": 0.0}
 
 
 def check_set_loss(
@@ -22,7 +25,9 @@ def check_set_loss(
             "h_mean", "hamming", "jaccard", "precision", "recall"}, array-like of \
             shape (2, 4), callable or SetLoss
         A name, the constants of numerator and denominator of a
-        :class:`FractionalLinearLoss`, or a function of (tp, fp, fn, tn).
+        :class:`FractionalLinearLoss`, or a function of arrays tp, fp, fn and tn,
+        which it gets by these names, that returns one finite number for each
+        confusion matrix.
 
     beta : float > 0, default=1.0
         Weight of recall in "f_beta".
@@ -41,8 +46,8 @@ def check_set_loss(
     ValueError
         If the name is unknown, `beta` is not positive, `zero_division` not in [0, 1],
         one of them is given beside a loss that does not heed it, the constants do not
-        make a loss, or a callable or SetLoss does not return one finite number for
-        each confusion matrix, or takes labels instead.
+        make a loss, or a callable or SetLoss does not take the counts, or does not
+        return one finite number for each confusion matrix.
 
     Warns
     -----
@@ -60,73 +65,44 @@ def check_set_loss(
     0.5
     """
     FBetaLoss(beta, zero_division=zero_division)  # checks both, used or not
-    options = {"beta": float(beta), "zero_division": float(zero_division)}
-    _refuse_unused(loss, options)
+    given = {"beta": float(beta), "zero_division": float(zero_division)}
+    make, options = _maker_of(loss)
+    for name, default in _DEFAULTS.items():
+        if given[name] != default and name not in options:
+            raise ValueError(
+                f"{name}={given[name]!r} is not used by loss={loss!r}: only 'f_beta' "
+                "takes beta, and losses that are never 0/0, functions and loss objects "
+                f"take no zero_division. Set {name} to {default:g}."
+            )
+    made = make(**{name: given[name] for name in options})
+    if not made._is_known:
+        made._try_out()
+    return made
+
+
+def _maker_of(loss):
+    """Return what makes the loss object, and which of the options it takes."""
     if isinstance(loss, SetLoss):
-        if not loss._was_tried:
-            try_out(loss)
-        return loss
+        return (lambda: loss), ()
     if isinstance(loss, str):
-        return _find_by_name(loss, options)
+        if loss not in SET_LOSSES:
+            raise _unknown(loss)
+        kind = SET_LOSSES[loss]
+        return kind, _DEFAULTS.keys() & signature(kind).parameters.keys()
     if callable(loss) and not isinstance(loss, type):
-        return CallableSetLoss(loss)
+        return partial(CallableSetLoss, loss), ()
     constants = as_constants(loss, (2, 4), "loss")
     if constants is None:
         raise _unknown(loss)
-    return FractionalLinearLoss(*constants, zero_division=zero_division)
-
-
-def _find_by_name(loss, options):
-    if loss == "zero_one" and loss not in SET_LOSSES:
-        raise ValueError(
-            "loss='zero_one' is the loss of a whole set in scikit-learn (one if any "
-            "item is wrong), which is not a named loss here. Pass 'hamming' for the "
-            "share of wrong items, or a function for whole sets, `lambda tp, fp, fn, "
-            "tn: 1.0 * (fp + fn > 0)`."
-        )
-    if loss not in SET_LOSSES:
-        raise _unknown(loss)
-    taken = {name: options[name] for name in _options_of(loss)}
-    loss = SET_LOSSES[loss](**taken)
-    if not loss._was_tried:
-        try_out(loss)
-    return loss
-
-
-def _options_of(loss):
-    """Return which of `beta` and `zero_division` a loss takes from outside."""
-    if isinstance(loss, str) and loss in SET_LOSSES:
-        parameters = signature(SET_LOSSES[loss]).parameters
-        return [name for name in ("beta", "zero_division") if name in parameters]
-    return [] if isinstance(loss, SetLoss) or callable(loss) else ["zero_division"]
-
-
-def _refuse_unused(loss, options):
-    """Raise where an option is given that a loss would not heed."""
-    if isinstance(loss, str) and loss not in SET_LOSSES:
-        return  # an unknown name is the error
-    taken = _options_of(loss)
-    for name, default in {"beta": 1.0, "zero_division": 0.0}.items():
-        if options[name] != default and name not in taken:
-            raise ValueError(
-                f"{name}={options[name]!r} is not used by loss={loss!r}. "
-                f"{_way_out(loss, name)}, or set {name} to {default:g}."
-            )
-
-
-def _way_out(loss, name):
-    if isinstance(loss, SetLoss):
-        return "Pass it to the loss object itself, if that has this parameter"
-    if name == "beta":
-        return "Use loss='f_beta'"
-    if callable(loss):
-        return "Define the value of 0/0 in the function"
-    return "Use a loss that can be 0/0"
+    return partial(FractionalLinearLoss, *constants), ("zero_division",)
 
 
 def _unknown(loss):
-    is_class = isinstance(loss, type) and issubclass(loss, SetLoss)
-    hint = f" Pass an object of the class, `{loss.__name__}()`." if is_class else ""
+    hint = ""
+    if isinstance(loss, type) and issubclass(loss, SetLoss):
+        hint = f" Pass an object of the class, `{loss.__name__}()`."
+    elif isinstance(loss, str) and loss == "zero_one":
+        hint = " The share of wrong items is 'hamming'."
     return ValueError(
         f"loss must be one of {sorted(SET_LOSSES)}, the constants of a "
         "fractional-linear loss in an array of shape (2, 4), a callable of "

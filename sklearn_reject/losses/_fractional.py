@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from sklearn_reject.losses._expansion import Absence, Cells, Expansion, Ratio
 from sklearn_reject.losses._frames import refuse_labels
 from sklearn_reject.losses._set_loss import SetLoss
-from sklearn_reject.losses._trials import falls_with_tp, warn_of_other_optima
 
 # Relative to the summands: what is taken for rounding.
 _ROUNDING = 1e-15
@@ -60,7 +59,7 @@ class FractionalLinearLoss(SetLoss):
     0.5
     """
 
-    _is_known = _was_tried = True
+    _is_known = True
 
     def __init__(
         self,
@@ -76,13 +75,13 @@ class FractionalLinearLoss(SetLoss):
         self._below = _weights_of_cells(self.denominator)
         self._check_denominator()
         if not self.is_tp_monotone:
-            warn_of_other_optima(repr(self))
+            self._warn_of_other_optima()
 
     @property
     def is_tp_monotone(self) -> bool:
         """Whether the loss falls, or stays, as u grows at fixed v and p."""
         # The tables tell about 0/0, which the corners leave out.
-        return self._falls_at_corners() and falls_with_tp(self)
+        return self._falls_at_corners() and super().is_tp_monotone
 
     def _expansion(self, n_items):
         # The loss is a mean of those of single cells. Where they are all of one sign,
@@ -97,7 +96,8 @@ class FractionalLinearLoss(SetLoss):
         absence = Absence(counted, 1 - self.zero_division - offset)
         return Expansion(offset, (Ratio(1.0, above, self._below),), (absence,))
 
-    def _losses(self, *counts):
+    def _losses(self, tp, fp, fn, tn):
+        counts = tp, fp, fn, tn
         above = sum(w * count for w, count in zip(self._above, counts, strict=True))
         below = sum(w * count for w, count in zip(self._below, counts, strict=True))
         losses = np.full(np.shape(below), 1 - self.zero_division)

@@ -16,23 +16,22 @@ _TRUE_NEGATIVE = Cells(tn=1.0)
 _RELEVANT = Cells(tp=1.0, fp=1.0, fn=1.0)
 
 
-def _known(cls):
-    """State that a loss is in [0, 1], falls with tp, and rises with fp."""
-    # In each class, as what a base states does not hold for another loss.
-    cls.largest, cls.spares_negatives, cls.is_tp_monotone = 1.0, True, True
-    cls._is_known = cls._was_tried = True
-    return cls
+class _NamedLoss(SetLoss):
+    """A loss in [0, 1] that falls with tp and rises with fp."""
+
+    largest = 1.0
+    spares_negatives = True
+    is_tp_monotone = True
 
 
-class _TotalLoss(SetLoss):
+class _TotalLoss(_NamedLoss):
     """A loss that is defined for all counts, without a choice of what 0/0 is."""
 
     def __init__(self) -> None:
         super().__init__()
 
 
-@_known
-class FBetaLoss(SetLoss):
+class FBetaLoss(_NamedLoss):
     """One minus the F-measure.
 
     ``1 - (1 + beta**2) tp / ((1 + beta**2) tp + beta**2 fn + fp)``, in [0, 1].
@@ -53,6 +52,7 @@ class FBetaLoss(SetLoss):
     """
 
     name = "f_beta"
+    _is_known = True
 
     def __init__(self, beta: float = 1.0, *, zero_division: float = 0.0) -> None:
         super().__init__(zero_division=zero_division)
@@ -71,8 +71,7 @@ class FBetaLoss(SetLoss):
         return 1 - np.where(tp + fp + fn == 0, self.zero_division, score)
 
 
-@_known
-class JaccardLoss(SetLoss):
+class JaccardLoss(_NamedLoss):
     """One minus the Jaccard index, intersection over union.
 
     ``1 - tp / (tp + fp + fn)``, in [0, 1].
@@ -90,6 +89,7 @@ class JaccardLoss(SetLoss):
     """
 
     name = "jaccard"
+    _is_known = True
 
     def _expansion(self, n_items):
         ratio = Ratio(-1.0, _TRUE_POSITIVE, _RELEVANT)
@@ -99,8 +99,7 @@ class JaccardLoss(SetLoss):
         return 1 - _divide(tp, tp + fp + fn, self.zero_division)
 
 
-@_known
-class AMLoss(SetLoss):
+class AMLoss(_NamedLoss):
     """One minus the arithmetic mean of TPR and TNR.
 
     ``1 - (tp / (tp + fn) + tn / (tn + fp)) / 2``, in [0, 1]; the balanced error.
@@ -119,6 +118,7 @@ class AMLoss(SetLoss):
     """
 
     name = "am"
+    _is_known = True
 
     def _expansion(self, n_items):
         half = -self.zero_division / 2
@@ -129,7 +129,6 @@ class AMLoss(SetLoss):
         return 1 - sum(_rates(tp, fp, fn, tn, self.zero_division)) / 2
 
 
-@_known
 class BalancedAccuracyLoss(_TotalLoss):
     """One minus the mean rate of the classes that are there.
 
@@ -144,6 +143,7 @@ class BalancedAccuracyLoss(_TotalLoss):
     """
 
     name = "balanced_accuracy"
+    _is_known = True
 
     def _expansion(self, n_items):
         slope = 1 / (2 * n_items)
@@ -156,8 +156,7 @@ class BalancedAccuracyLoss(_TotalLoss):
         return 1 - _divide(tpr + tnr, n_classes, 0.0)
 
 
-@_known
-class GTPPRLoss(SetLoss):
+class GTPPRLoss(_NamedLoss):
     """One minus the geometric mean of TPR (recall) and precision, G-TP/PR.
 
     ``1 - tp / sqrt((tp + fn) (tp + fp))``, in [0, 1].
@@ -175,6 +174,7 @@ class GTPPRLoss(SetLoss):
     """
 
     name = "g_tp_pr"
+    _is_known = True
 
     def _expansion(self, n_items):
         ratio = Ratio(-1.0, _TRUE_POSITIVE, _POSITIVE, power=0.5, size_power=0.5)
@@ -186,30 +186,13 @@ class GTPPRLoss(SetLoss):
         return 1 - np.where(both_empty, self.zero_division, score)
 
 
-class _MeanOfRates(SetLoss):
-    """One minus a concave mean of TPR and TNR; a subclass writes `_mean`."""
-
-    def mean_of_rates(self, tpr: np.ndarray, tnr: np.ndarray) -> np.ndarray:
-        """Return the mean of two rates, the score.
-
-        Parameters
-        ----------
-        tpr, tnr : ndarray of one shape
-            Rates, in [0, 1].
-
-        Returns
-        -------
-        score : ndarray of that shape
-            Higher is better. Of expected rates it is an upper bound of the expected
-            score, by Jensen's inequality.
-        """
-        return self._mean(tpr, tnr)
+class _MeanOfRates(_NamedLoss):
+    """One minus a concave mean of TPR and TNR."""
 
     def _losses(self, tp, fp, fn, tn):
-        return 1 - self._mean(*_rates(tp, fp, fn, tn, self.zero_division))
+        return 1 - self.mean_of_rates(*_rates(tp, fp, fn, tn, self.zero_division))
 
 
-@_known
 class GMeanLoss(_MeanOfRates):
     """One minus the geometric mean of TPR and TNR.
 
@@ -228,14 +211,12 @@ class GMeanLoss(_MeanOfRates):
     """
 
     name = "g_mean"
+    _is_known = True
 
-    is_mean_of_rates = True
-
-    def _mean(self, tpr, tnr):
+    def mean_of_rates(self, tpr, tnr):
         return np.sqrt(tpr * tnr)
 
 
-@_known
 class HMeanLoss(_MeanOfRates):
     """One minus the harmonic mean of TPR and TNR.
 
@@ -254,14 +235,12 @@ class HMeanLoss(_MeanOfRates):
     """
 
     name = "h_mean"
+    _is_known = True
 
-    is_mean_of_rates = True
-
-    def _mean(self, tpr, tnr):
+    def mean_of_rates(self, tpr, tnr):
         return _divide(2 * tpr * tnr, tpr + tnr, 0.0)
 
 
-@_known
 class HammingLoss(_TotalLoss):
     """Share of the items that are predicted wrongly.
 
@@ -276,6 +255,7 @@ class HammingLoss(_TotalLoss):
     """
 
     name = "hamming"
+    _is_known = True
 
     def _expansion(self, n_items):
         wrong = Cells(fp=1.0, fn=1.0)
@@ -285,8 +265,7 @@ class HammingLoss(_TotalLoss):
         return _divide(fp + fn, tp + fp + fn + tn, 0.0)
 
 
-@_known
-class AUCLoss(SetLoss):
+class AUCLoss(_NamedLoss):
     """Product of the two error rates.
 
     ``fp fn / ((tp + fn) (fp + tn))``, in [0, 1]. It is zero where nothing or everything
@@ -305,6 +284,7 @@ class AUCLoss(SetLoss):
     """
 
     name = "auc"
+    _is_known = True
 
     needs_bounds = ("min_positive", "max_positive")
 
@@ -326,8 +306,7 @@ class AUCLoss(SetLoss):
         return (1 - tpr) * (1 - tnr)
 
 
-@_known
-class PrecisionLoss(SetLoss):
+class PrecisionLoss(_NamedLoss):
     """One minus precision, ``fp / (tp + fp)``, in [0, 1].
 
     The most probable item alone is best, so that a best set needs a least size.
@@ -345,6 +324,7 @@ class PrecisionLoss(SetLoss):
     """
 
     name = "precision"
+    _is_known = True
 
     needs_bounds = ("min_positive",)
 
@@ -356,8 +336,7 @@ class PrecisionLoss(SetLoss):
         return 1 - _divide(tp, tp + fp, self.zero_division)
 
 
-@_known
-class RecallLoss(SetLoss):
+class RecallLoss(_NamedLoss):
     """One minus recall (TPR), ``fn / (tp + fn)``, in [0, 1].
 
     All items together are best, so that a best set needs a largest size.
@@ -375,6 +354,7 @@ class RecallLoss(SetLoss):
     """
 
     name = "recall"
+    _is_known = True
 
     needs_bounds = ("max_positive",)
 

@@ -4,51 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from inspect import signature
+from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_reject._validation import check_number
-from sklearn_reject.losses._arguments import (
-    call_with_counts,
-    check_order_of_losses,
-    names_of_counts,
-)
-from sklearn_reject.losses._expansion import Expansion
+from sklearn_reject.exceptions import warn_user
+from sklearn_reject.losses._expansion import Expansion, values_of
 from sklearn_reject.losses._task import register_by_name
-from sklearn_reject.losses._trials import falls_with_tp, try_out
+
+COUNTS = ("tp", "fp", "fn", "tn")
 
 # What each name stands for.
 SET_LOSSES = {}
 
-# What says which loss it is, and what a class states about the loss.
-_DEFINITIONS = "__call__", "_losses", "_mean", "mean_of_rates"
-_STATEMENTS = (
-    "_expansion",
-    "_is_known",
-    "expansion",
-    "is_mean_of_rates",
-    "is_tp_monotone",
-    "largest",
-    "needs_bounds",
-    "spares_negatives",
-)
+# Losses are tried out on all tables of so many items.
+_N_TRIED = 10
 
-
-def _drop_what_is_of_others(cls):
-    """Undo what bases state about a loss that `cls` defines anew."""
-    owners = cls.__mro__
-
-    def depth(name):
-        return next((n for n, base in enumerate(owners) if name in vars(base)), np.inf)
-
-    if "_was_tried" not in vars(cls):
-        cls._was_tried = False
-    defined = min(map(depth, _DEFINITIONS))
-    for name in _STATEMENTS:
-        if depth(name) > defined:
-            setattr(cls, name, vars(SetLoss)[name])
+# Relative to the largest loss: what rounding may add to one, and how far an expansion
+# may be from the loss.
+_ROUNDING = 1e-12
+_TOLERANCE = 1e-9
 
 
 class SetLoss:
@@ -59,12 +37,9 @@ class SetLoss:
     is least among all sets, it is least at a set of the k most probable items, if the
     loss falls, or stays, where tp grows at fixed k and P (NKRD16, theorem 1).
 
-    A subclass writes `_losses`, which gets four arrays of counts of one shape, and
-    `_expansion` where the loss is made of ratios. With a `name` of its own, it is what
-    :func:`check_set_loss` finds by that name. Where a subclass of a loss writes another
-    `_losses`, what the loss states about itself does not hold for it: the expansion and
-    the attributes `largest`, `needs_bounds`, `spares_negatives` and `is_mean_of_rates`
-    are those of this class again, unless the subclass has its own.
+    A subclass writes `_losses`, which gets four arrays of counts of one shape by the
+    names tp, fp, fn and tn, and `_expansion` where the loss is made of ratios. With a
+    `name` of its own, it is what :func:`check_set_loss` finds by that name.
 
     Parameters
     ----------
@@ -88,9 +63,6 @@ class SetLoss:
     #: Bounds on k without which the best set is the same whatever the probabilities.
     needs_bounds: tuple[str, ...] = ()
 
-    #: Whether the score is a concave mean of TPR and TNR, `mean_of_rates`.
-    is_mean_of_rates = False
-
     #: Largest absolute value, zero if it is not known. Expected losses that differ by
     #: 1e-12 times as much, which may be rounding, are taken for equal.
     largest = 0.0
@@ -98,17 +70,22 @@ class SetLoss:
     #: Whether an item that is surely negative never makes a set better.
     spares_negatives = False
 
+    #: The concave mean of TPR and TNR that one minus the loss is; None if it is none.
+    mean_of_rates = None
+
     # Whether counts may have any shapes that broadcast, and losses are right for sure.
     _is_known = False
 
-    # Whether it was tried out when it was made.
-    _was_tried = False
-
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
-        check_order_of_losses(cls)
+        known = [base for base in cls.__bases__ if getattr(base, "_is_known", False)]
+        if known and "_losses" in vars(cls):
+            raise TypeError(
+                f"{cls.__name__} defines `_losses`, but what {known[0].__name__} says "
+                "of itself, such as its expansion, would not hold for it. Derive it "
+                "from SetLoss."
+            )
         register_by_name(cls, SET_LOSSES)
-        _drop_what_is_of_others(cls)
 
     @property
     def is_tp_monotone(self) -> bool:
@@ -116,7 +93,7 @@ class SetLoss:
 
         It is tried out on all confusion matrices of ten items.
         """
-        return falls_with_tp(self)
+        return bool(self._change_with_tp().max() <= 0)
 
     def __init__(self, *, zero_division: float = 0.0) -> None:
         self.zero_division = check_number(zero_division, "zero_division", high=1.0)
@@ -144,24 +121,16 @@ class SetLoss:
             `_losses` of a subclass does not return one finite number for each
             confusion matrix.
         """
-        counts = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
-        counts = [_check_counts(count, name) for name, count in counts.items()]
-        shape = np.broadcast_shapes(*(count.shape for count in counts))
+        counts = zip(COUNTS, (tp, fp, fn, tn), strict=True)
+        counts = {name: _check_counts(count, name) for name, count in counts}
+        shape = np.broadcast_shapes(*(count.shape for count in counts.values()))
         if self._is_known:
-            losses = np.asarray(self._losses(*counts), dtype=np.float64)
+            losses = np.asarray(self._losses(**counts), dtype=np.float64)
             return np.broadcast_to(losses, shape).copy()
         # Copies, as a function may well work in place.
-        counts = [np.array(np.broadcast_to(count, shape)) for count in counts]
-        try:
-            losses = self._losses(*counts)
-        except ValueError as error:
-            if "truth value" not in str(error):
-                raise
-            raise ValueError(
-                f"{self._shown} receives arrays of counts, but treats them as single "
-                f"numbers: {error} Use operations on whole arrays, such as `np.where`, "
-                "or wrap it in `np.vectorize`."
-            ) from error
+        losses = self._losses(
+            **{name: np.array(np.broadcast_to(n, shape)) for name, n in counts.items()}
+        )
         return self._check(losses, shape)
 
     def expansion(self, n_items: int) -> Expansion | None:
@@ -201,6 +170,49 @@ class SetLoss:
             )
         return losses.astype(np.float64)
 
+    def _try_out(self):
+        """Check on all tables of ten items what a loss of the user says of itself."""
+        change = self._change_with_tp()
+        if change.max() > 0:
+            self._warn_of_other_optima(is_score=change.min() >= 0)
+        expansion = self.expansion(_N_TRIED)
+        if expansion is None:
+            return
+        counts = _tables()
+        losses = self(*counts)
+        error = np.abs(values_of(expansion, counts) - losses)
+        if not (error <= _TOLERANCE * np.abs(losses).max()).all():
+            odd = ", ".join(map("{}={:g}".format, COUNTS, counts[:, error.argmax()]))
+            raise ValueError(
+                f"{self._shown} has an `_expansion` that differs from `_losses` at "
+                f"{odd}. Correct it, or define `_expansion` to return None."
+            )
+
+    def _change_with_tp(self):
+        """Return what swaps of a false positive and a false negative add to the loss.
+
+        Rounding is taken for nothing.
+        """
+        counts = _tables()
+        before = self(*counts)
+        can_swap = (counts[1] > 0) & (counts[2] > 0)
+        after = self(*(counts[:, can_swap] + [[1], [-1], [-1], [1]]))
+        change = after - before[can_swap]
+        return np.where(np.abs(change) <= _ROUNDING * np.abs(before).max(), 0.0, change)
+
+    def _warn_of_other_optima(self, *, is_score=False):
+        """Warn that the best set need not be one of the most probable items."""
+        hint = (
+            " It increases with true positives, as a score does. Lower must be better, "
+            "so pass one minus the score."
+        )
+        warn_user(
+            f"{self._shown} does not decrease whenever a true positive is gained and "
+            "the numbers of predicted and of positive items stay the same. The "
+            "returned set, which consists of the k most probable items, may then not "
+            f"be the best one.{hint if is_score else ''}"
+        )
+
     @property
     def _shown(self):
         """What messages call it."""
@@ -217,59 +229,28 @@ class SetLoss:
 
 
 class CallableSetLoss(SetLoss):
-    """A user's function ``(tp, fp, fn, tn) -> losses``.
-
-    Parameters
-    ----------
-    function : callable
-        Gets arrays of counts of one shape and returns one finite number for each
-        confusion matrix, lower is better. What 0/0 is, it says itself. Parameters that
-        are called tp, fp, fn and tn, in lower or upper case, or such as
-        true_positives, true_pos and n_tp, get the counts of their names, in whatever
-        order they come, and some of them may be missing; others must have defaults.
-        Parameters of other names get all four in the order tp, fp, fn, tn.
-
-    Raises
-    ------
-    ValueError
-        If the function takes other than the counts, such as labels or an estimator, or
-        does not return one finite number for each confusion matrix.
-
-    Warns
-    -----
-    RejectionWarning
-        If some gain of true positives raises the loss: then the best set need not be
-        one of the most probable items.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_reject.losses import CallableSetLoss
-    >>> missed = CallableSetLoss(lambda tp, fp, fn, tn: 5 * fn + fp)
-    >>> missed(tp=[1, 2], fp=[1, 0], fn=[1, 0], tn=[0, 1])
-    array([6., 0.])
-
-    The order of :func:`sklearn.metrics.confusion_matrix` is as good:
-
-    >>> missed = CallableSetLoss(lambda tn, fp, fn, tp: 5 * fn + fp)
-    >>> missed(tp=[1, 2], fp=[1, 0], fn=[1, 0], tn=[0, 1])
-    array([6., 0.])
-    """
-
-    _was_tried = True
+    """A user's function of arrays tp, fp, fn and tn of one shape."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__()
         self.function = function
-        self._names = names_of_counts(function)
-        try_out(self)
+        try:
+            signature(function).bind(**dict.fromkeys(COUNTS))
+        except TypeError as error:
+            raise ValueError(
+                f"{self._shown} must be a function of the counts tp, fp, fn and tn, "
+                "which it gets by these names, and lower must be better, but: "
+                f"{error}. Pass such a function, or a name such as 'f1'."
+            ) from error
+        except ValueError:  # such as functions written in C
+            pass
 
     @property
     def _shown(self):
         return f"loss={self.function!r}"
 
-    def _losses(self, *counts):
-        return call_with_counts(self.function, self._names, counts)
+    def _losses(self, **counts):
+        return self.function(**counts)
 
 
 def _check_counts(count, name):
@@ -278,3 +259,13 @@ def _check_counts(count, name):
         odd = count[~((count >= 0) & np.isfinite(count))].ravel()[0]
         raise ValueError(f"{name} must hold finite counts >= 0, got {odd}.")
     return count
+
+
+def _tables():
+    """Return all confusion matrices of a few items, an array a count."""
+    tables = [
+        (*table, _N_TRIED - sum(table))
+        for table in product(range(_N_TRIED + 1), repeat=3)
+        if sum(table) <= _N_TRIED
+    ]
+    return np.array(tables, dtype=np.float64).T

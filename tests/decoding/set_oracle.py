@@ -6,7 +6,7 @@ from math import fsum, prod, sqrt
 import numpy as np
 from hypothesis import strategies as st
 
-from sklearn_reject.losses import CallableSetLoss, check_set_loss
+from sklearn_reject.losses import check_set_loss
 
 
 def ratio(numerator, denominator, z):
@@ -15,10 +15,6 @@ def ratio(numerator, denominator, z):
 
 def rates(tp, fp, fn, tn, z):
     return ratio(tp, tp + fn, z), ratio(tn, tn + fp, z)
-
-
-def f1(tp, fp, fn, tn, beta, z):
-    return 1 - ratio(2 * tp, 2 * tp + fp + fn, z)
 
 
 def f_beta(tp, fp, fn, tn, beta, z):
@@ -36,11 +32,8 @@ def am(tp, fp, fn, tn, beta, z):
 
 
 def balanced_accuracy(tp, fp, fn, tn, beta, z):
-    found = []
-    if tp + fn:
-        found.append(tp / (tp + fn))
-    if tn + fp:
-        found.append(tn / (tn + fp))
+    found = [tp / (tp + fn)] if tp + fn else []
+    found += [tn / (tn + fp)] if tn + fp else []
     return 1 - sum(found) / len(found)
 
 
@@ -58,40 +51,24 @@ def h_mean(tp, fp, fn, tn, beta, z):
     return 1.0 if tpr == 0 or tnr == 0 else 1 - 2 / (1 / tpr + 1 / tnr)
 
 
-def hamming(tp, fp, fn, tn, beta, z):
-    return (fp + fn) / (tp + fp + fn + tn)
-
-
 def auc(tp, fp, fn, tn, beta, z):
     tpr, tnr = rates(tp, fp, fn, tn, z)
     return (1 - tpr) * (1 - tnr)
 
 
-def precision(tp, fp, fn, tn, beta, z):
-    return 1 - ratio(tp, tp + fp, z)
-
-
-def recall(tp, fp, fn, tn, beta, z):
-    return 1 - ratio(tp, tp + fn, z)
-
-
 # Name to a function (tp, fp, fn, tn, beta, zero_division) of single counts.
 DEFINITIONS = {
-    function.__name__: function
-    for function in (
-        f1,
-        f_beta,
-        jaccard,
-        am,
-        balanced_accuracy,
-        g_tp_pr,
-        g_mean,
-        h_mean,
-        hamming,
-        auc,
-        precision,
-        recall,
-    )
+    "f1": lambda tp, fp, fn, tn, beta, z: f_beta(tp, fp, fn, tn, 1, z),
+    "hamming": lambda tp, fp, fn, tn, beta, z: (fp + fn) / (tp + fp + fn + tn),
+    "precision": lambda tp, fp, fn, tn, beta, z: 1 - ratio(tp, tp + fp, z),
+    "recall": lambda tp, fp, fn, tn, beta, z: 1 - ratio(tp, tp + fn, z),
+    **{
+        function.__name__: function
+        for function in (
+            *(f_beta, jaccard, am, balanced_accuracy, g_tp_pr),
+            *(g_mean, h_mean, auc),
+        )
+    },
 }
 
 # Losses that are never 0/0.
@@ -101,7 +78,7 @@ BETAS = [0.5, 2.0]  # one is "f1"
 ZERO_DIVISIONS = [0.0, 0.5, 1.0]
 
 # Loss 1 - Phi and Phi itself rising with u on all of [0, 1]^3.
-FRACTIONAL = np.array([[1.0, -1.5, 0.75, 0.5], [1.0, -0.25, 1.0, 0.5]])
+FRACTIONAL = [[1.0, -1.5, 0.75, 0.5], [1.0, -0.25, 1.0, 0.5]]
 
 
 def priced(tp, fp, fn, tn):
@@ -112,32 +89,37 @@ def priced(tp, fp, fn, tn):
 def options_of(name, beta=1.0, z=0.0):
     """Return the loss and those of its parameters that it takes."""
     options = {"loss": name}
-    if isinstance(name, str) and name == "f_beta":
+    if name == "f_beta":
         options["beta"] = beta
-    if not isinstance(name, str) or name not in DEFINED_EVERYWHERE:
+    if name not in DEFINED_EVERYWHERE:
         options["zero_division"] = z
     return options
 
 
 def all_losses():
     """Return every loss, (name, beta, zero_division) to the object."""
-    found = {}
-    for name in DEFINITIONS:
-        betas = BETAS if name == "f_beta" else [1.0]
-        values = [0.0] if name in DEFINED_EVERYWHERE else ZERO_DIVISIONS
-        for beta, z in product(betas, values):
-            found[name, beta, z] = check_set_loss(**options_of(name, beta, z))
+    found = {
+        (name, beta, z): check_set_loss(**options_of(name, beta, z))
+        for name in DEFINITIONS
+        for beta in (BETAS if name == "f_beta" else [1.0])
+        for z in ([0.0] if name in DEFINED_EVERYWHERE else ZERO_DIVISIONS)
+    }
     found["fractional_linear", 1.0, 0.0] = check_set_loss(FRACTIONAL)
-    found["callable", 1.0, 0.0] = CallableSetLoss(priced)
+    found["callable", 1.0, 0.0] = check_set_loss(priced)
     return found
 
 
 LOSSES = all_losses()
+KEYS = sorted(LOSSES)
 
 
-def loss_names(key):
-    """Return a name for pytest.mark.parametrize(..., LOSSES, ids=loss_names)."""
-    return "-".join(map(str, key))
+def bounds_for(loss, low, high, n):
+    """Return bounds on the size of sets of n items, with those that a loss needs."""
+    if "min_positive" in loss.needs_bounds:
+        low, high = max(low, 1), high if high is None else max(high, 1)
+    if "max_positive" in loss.needs_bounds and high is None:
+        high = n
+    return {"min_positive": low, "max_positive": high}
 
 
 def outcomes(n):
@@ -145,17 +127,19 @@ def outcomes(n):
     return (np.arange(2**n)[:, np.newaxis] >> np.arange(n)) & 1
 
 
-def expected_losses_by_enumeration(eta, loss, sets="top_k"):
+def expected_losses(eta, loss, sets="top_k", distribution="independent"):
     """Return the expected loss of sets, summed over all outcomes.
 
     `sets="top_k"`: the first k items for k = 0..n, shape (n + 1,). `sets="all"`: every
     subset, shape (2^n,), in the order of `outcomes(n)`.
     """
-    eta = np.asarray(eta, dtype=np.float64)
     n = len(eta)
     truths = outcomes(n)
-    weights = np.array([prod(row) for row in np.where(truths, eta, 1 - eta)])
-    chosen = np.tri(n + 1, n, -1, dtype=int) if sets == "top_k" else truths
+    if distribution == "independent":
+        weights = [prod(row) for row in np.where(truths, eta, 1 - eta).tolist()]
+    else:  # exactly one item is positive
+        truths, weights = np.eye(n, dtype=int), eta
+    chosen = np.tri(n + 1, n, -1, dtype=int) if sets == "top_k" else outcomes(n)
     return np.array([_expected_loss(row, truths, weights, loss) for row in chosen])
 
 
@@ -166,26 +150,10 @@ def _expected_loss(chosen, truths, weights, loss):
     return fsum((weights * losses).tolist())
 
 
-def expected_losses_by_convolution(eta, loss):
-    """Return them for the first k items: algorithm 1 of NKRD16, from its formula.
-
-    All terms are sums and products of numbers that are not negative.
-    """
-    of_first = _laws_of_prefixes(eta)
-    of_others = _laws_of_prefixes(eta[::-1])[::-1]
-    found = []
-    for of_tp, of_fn in zip(of_first, of_others, strict=True):
-        k, n_others = len(of_tp) - 1, len(of_fn) - 1
-        tp, fn = np.arange(k + 1)[:, np.newaxis], np.arange(n_others + 1)
-        found.append(of_tp @ loss(tp, k - tp, fn, n_others - fn) @ of_fn)
-    return np.array(found)
-
-
-def _laws_of_prefixes(eta):
-    laws = [np.ones(1)]
-    for p in eta:
-        laws.append(np.convolve(laws[-1], [1 - p, p]))
-    return laws
+def tables_of(n):
+    """Return all confusion matrices of n items, a row each: tp, fp, fn, tn."""
+    firsts = (cells for cells in product(range(n + 1), repeat=3) if sum(cells) <= n)
+    return np.array([(*cells, n - sum(cells)) for cells in firsts])
 
 
 KINDS = ["uniform", "few", "many", "tiny", "certain", "ties"]
@@ -206,7 +174,7 @@ def draw_probabilities(kind, n, rng):
 
 @st.composite
 def probabilities(draw, min_size=1, max_size=10):
-    """Draw probabilities of a set, sorted decreasing, of all kinds."""
+    """Draw probabilities of one of the KINDS, sorted decreasing."""
     n = draw(st.integers(min_size, max_size))
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
     return draw_probabilities(draw(st.sampled_from(KINDS)), n, rng)

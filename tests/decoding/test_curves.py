@@ -1,138 +1,205 @@
-"""Expected losses for all sizes: against all outcomes, convolutions and binomials."""
+"""Expected losses for all sizes: against all outcomes, algorithm 1 and binomials."""
 
-from itertools import combinations, product
+import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy.sparse import csr_matrix
 from scipy.stats import binom
 
-from sklearn_reject.decoding import _curves, expected_loss_curve
-from sklearn_reject.decoding._curves import dense_curves
-from sklearn_reject.losses import FBetaLoss, check_set_loss
+from sklearn_reject.decoding import expected_loss_curve
+from sklearn_reject.losses import FractionalLinearLoss, SetLoss, check_set_loss
 from tests.decoding.set_oracle import (
     DEFINITIONS,
     FRACTIONAL,
+    KEYS,
     KINDS,
     LOSSES,
     ZERO_DIVISIONS,
     draw_probabilities,
-    expected_losses_by_convolution,
-    expected_losses_by_enumeration,
-    loss_names,
+    expected_losses,
     options_of,
     outcomes,
     probabilities,
 )
 
 TOL = 1e-12  # the default, which is promised
+METHODS = ["auto", "window", "reference"]
 
-EXTREMES = {("f_beta", beta, 0.5): FBetaLoss(beta, zero_division=0.5)
-            for beta in (1e-6, 0.01, 50.0, 1e6)}  # fmt: skip
-
+EXTREMES = {
+    ("f_beta", beta, 0.5): check_set_loss("f_beta", beta=beta, zero_division=0.5)
+    for beta in (1e-6, 0.01, 50.0, 1e6)
+}
 ALL = {**LOSSES, **EXTREMES}
-
-ONE_OF_EACH = {key: loss for key, loss in ALL.items() if key[1:] in ((1.0, 0.0),)}
-
-
-def scale_of(expected):
-    """Return one, or more for losses of users."""
-    return max(1.0, np.abs(expected).max())
+ONE_OF_EACH = [loss for key, loss in LOSSES.items() if key[1:] == (1.0, 0.0)]
+# Those that set a window apart: smooth, ratio, jump, any range.
+FEW = [("g_mean", 1.0, 0.5), ("h_mean", 1.0, 1.0), ("f_beta", 2.0, 1.0)]
+FEW.append(("callable", 1.0, 0.0))
 
 
-def assert_close(curve, expected, tol=TOL):
+def assert_close(curve, expected, tol=TOL, rounding=1e-14):
+    """Compare, in units of the range of the losses, or of one."""
     assert curve.shape == expected.shape
-    assert np.abs(curve - expected).max() <= tol * scale_of(expected)
+    scale = max(1.0, np.abs(expected).max())
+    assert np.abs(curve - expected).max() <= (tol + rounding) * scale
+
+
+def reference(eta, loss):
+    return expected_loss_curve(eta, loss=loss, method="reference")
 
 
 # All outcomes
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_all_losses_against_all_outcomes(kind):
-    rng = np.random.default_rng(7)
-    for n in (1, 5):
-        eta = draw_probabilities(kind, n, rng)
-        for loss in ALL.values():
-            expected = expected_losses_by_enumeration(eta, loss)
-            assert_close(expected_loss_curve(eta, loss=loss), expected)
-            curve = expected_loss_curve(eta, loss=loss, method="window")
-            assert_close(curve, expected, 1e-14)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("n", [8, pytest.param(12, marks=pytest.mark.slow)])
-def test_more_items_against_all_outcomes(kind, n):
-    eta = draw_probabilities(kind, n, np.random.default_rng(8))
-    for loss in ONE_OF_EACH.values():
-        expected = expected_losses_by_enumeration(eta, loss)
-        assert_close(expected_loss_curve(eta, loss=loss), expected)
-
-
 @given(
     eta=probabilities(max_size=8),
     key=st.sampled_from(sorted(ALL)),
-    method=st.sampled_from(["auto", "window", "reference"]),
+    method=st.sampled_from(METHODS),
 )
-def test_any_probabilities_against_all_outcomes(eta, key, method):
+def test_against_all_outcomes(eta, key, method):
     curve = expected_loss_curve(eta, loss=ALL[key], method=method)
-    assert_close(curve, expected_losses_by_enumeration(eta, ALL[key]))
+    assert_close(curve, expected_losses(eta, ALL[key]))
 
 
-def test_probabilities_of_all_magnitudes():
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", [1, 5, 8, pytest.param(12, marks=pytest.mark.slow)])
+def test_every_loss_against_all_outcomes(kind, n):
+    eta = draw_probabilities(kind, n, np.random.default_rng(7))
+    for loss in ALL.values() if n < 8 else ONE_OF_EACH:
+        expected = expected_losses(eta, loss)
+        assert_close(expected_loss_curve(eta, loss=loss), expected)
+        assert_close(reference(eta, loss), expected, 1e-14)
+
+
+@given(eta=probabilities(max_size=7), key=st.sampled_from(KEYS))
+def test_no_set_is_better_than_the_most_probable_items(eta, key):
+    of_all = expected_losses(eta, LOSSES[key], sets="all")
+    sizes = outcomes(len(eta)).sum(axis=1)
+    best = [of_all[sizes == k].min() for k in range(len(eta) + 1)]
+    assert_close(expected_loss_curve(eta, loss=LOSSES[key]), np.array(best))
+
+
+@st.composite
+def ratios(draw):
+    """Draw ratios of counts with weights of any size, zero where the other is."""
+    weights = st.sampled_from([0.0, 0.0, 1.0, 1.0, 0.5, 100.0])
+    below = draw(st.tuples(*[weights] * 4))
+    assume(any(below))
+    signed = st.sampled_from([0.0, 1.0, 2.0, -1.0])
+    above = draw(st.tuples(*[signed if weight else st.just(0.0) for weight in below]))
+    return FractionalLinearLoss(of_cells(*above), of_cells(*below))
+
+
+def of_cells(tp, fp, fn, tn):
+    """Return the constants of (1, u, v, p) from the weights of the cells."""
+    return [tn, tp - fp - fn + tn, fp - tn, fn - tn]
+
+
+@pytest.mark.filterwarnings("ignore:loss=FractionalLinearLoss:UserWarning")
+@given(
+    eta=probabilities(max_size=7),
+    loss=ratios(),
+    tol=st.sampled_from([1e-14, TOL, 1e-9, 1e-4, 0.1]),
+)
+def test_any_ratio_to_any_tolerance(eta, loss, tol):
+    curve = expected_loss_curve(eta, loss=loss, tol=tol, method="quadrature")
+    expected = expected_losses(eta, loss)
+    largest = np.abs(loss(*np.eye(4) * len(eta))).max()
+    assert np.abs(curve - expected).max() <= (tol + 1e-14) * max(largest, 1)
+
+
+@pytest.mark.parametrize("n", [3, 15])
+def test_probabilities_of_all_magnitudes(n):
     """Nothing underflows into NaN, nor warns of it."""
-    rng = np.random.default_rng(0)
     values = [0, 5e-324, 1e-308, 1e-100, 1e-17, 1e-9, 0.5, 1 - 1e-9, 1 - 2**-53, 1]
-    for n in (3, 15):
-        eta = np.sort(rng.choice(values, n))[::-1]
-        for loss in ALL.values():
-            expected = expected_loss_curve(eta, loss=loss, method="reference")
-            for method in ("auto", "window"):
-                curve = expected_loss_curve(eta, loss=loss, method=method)
-                assert_close(curve, expected)
+    eta = np.sort(np.random.default_rng(0).choice(values, n))[::-1]
+    for loss in ALL.values():
+        for method in ("auto", "window"):
+            curve = expected_loss_curve(eta, loss=loss, method=method)
+            assert_close(curve, reference(eta, loss))
+
+
+def test_products_below_the_smallest_number():
+    eta = np.full(120, 1e-40)
+    eta[:2] = 0.5, 0.25
+    loss = LOSSES["callable", 1.0, 0.0]
+    few = expected_losses(eta[:2], lambda tp, fp, fn, tn: loss(tp, fp, fn, tn + 118))
+    np.testing.assert_allclose(reference(eta, loss)[:3], few, rtol=1e-14)
 
 
 # More items
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    ("n", "losses"),
-    [(25, ONE_OF_EACH), pytest.param(50, ALL, marks=pytest.mark.slow)],
-    ids=["25", "50"],
-)
-def test_items_against_the_reference(kind, n, losses):
+@pytest.mark.parametrize("n", [25, pytest.param(70, marks=pytest.mark.slow)])
+def test_items_against_the_reference(kind, n):
     eta = draw_probabilities(kind, n, np.random.default_rng(1))
-    for loss in losses.values():
-        expected = expected_loss_curve(eta, loss=loss, method="reference")
-        assert_close(expected_loss_curve(eta, loss=loss), expected)
+    for loss in ONE_OF_EACH if n < 50 else ALL.values():
+        for method in ("auto", "window"):
+            curve = expected_loss_curve(eta, loss=loss, method=method)
+            assert_close(curve, reference(eta, loss))
 
 
 @pytest.mark.parametrize("kind", ["uniform", "certain"])
 @pytest.mark.parametrize("name", ["f1", "jaccard", "am", "g_tp_pr", "auc"])
 def test_many_items_against_the_reference(name, kind):
     eta = draw_probabilities(kind, 200, np.random.default_rng(2))
-    expected = expected_loss_curve(eta, loss=name, method="reference")
+    expected = reference(eta, name)
     for method in ("quadrature", "window"):
         assert_close(expected_loss_curve(eta, loss=name, method=method), expected)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("key", FEW, ids=str)
+@pytest.mark.parametrize("n", [130, pytest.param(300, marks=pytest.mark.slow)])
+def test_windows_of_many_items(key, kind, n):
+    eta = draw_probabilities(kind, n, np.random.default_rng(0))
+    expected = reference(eta, LOSSES[key])
+    errors = []
+    for tol in (1e-1, 1e-4, 1e-8, TOL):
+        curve = expected_loss_curve(eta, loss=LOSSES[key], method="window", tol=tol)
+        errors.append(np.abs(curve - expected).max())
+        scale = 2 * n + n**1.5 if key[0] == "callable" else 1.0
+        assert errors[-1] <= (tol + 1e-13) * scale
+    if kind == "uniform":  # it is the tolerance that makes the error
+        assert errors[0] > errors[1] > errors[2] > 1e-14
+
+
 @pytest.mark.parametrize("tol", [1e-14, 1e-9, 1e-4, 0.1])
-@pytest.mark.parametrize(
-    ("n", "kinds"),
-    [(12, ["few", "certain"]), pytest.param(30, KINDS, marks=pytest.mark.slow)],
-)
-def test_the_tolerance_is_kept(tol, n, kinds):
-    rng = np.random.default_rng(3)
-    for kind in kinds:
-        eta = draw_probabilities(kind, n, rng)
-        for loss in ONE_OF_EACH.values():
-            expected = expected_loss_curve(eta, loss=loss, method="reference")
-            for method in ("auto", "window"):
-                curve = expected_loss_curve(eta, loss=loss, method=method, tol=tol)
-                assert_close(curve, expected, tol + 1e-14)
+@pytest.mark.parametrize("kind", ["few", "certain"])
+def test_the_tolerance_is_kept(tol, kind):
+    eta = draw_probabilities(kind, 12, np.random.default_rng(3))
+    for loss in ONE_OF_EACH:
+        for method in ("auto", "window"):
+            curve = expected_loss_curve(eta, loss=loss, method=method, tol=tol)
+            assert_close(curve, reference(eta, loss), tol)
+
+
+@pytest.mark.parametrize("least", [225, 235, 245])
+def test_bound_for_a_loss_that_lives_outside_the_windows(least):
+    """One beyond some number of true positives: all that is left out counts."""
+    eta = np.full(400, 0.5)
+
+    def loss(tp, fp, fn, tn):
+        return 1.0 * (tp + fn < least)
+
+    expected = binom.cdf(least - 1, 400, 0.5)
+    for tol in (1e-1, 1e-3, 1e-5):
+        curve = expected_loss_curve(eta, loss=loss, method="window", tol=tol)
+        assert abs(curve[-1] - expected) <= tol
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_counts_that_a_loss_gets_exist(kind):
+    class Strict(SetLoss):
+        def _losses(self, tp, fp, fn, tn):
+            assert len({*np.ravel(tp + fp + fn + tn)}) == 1
+            assert min(tp.min(), fp.min(), fn.min(), tn.min()) >= 0
+            return fp + 0.0 * fn
+
+    eta = draw_probabilities(kind, 200, np.random.default_rng(6))
+    expected_loss_curve(eta, loss=Strict(), method="window")
 
 
 def law_of_positives(levels):
@@ -178,7 +245,7 @@ def test_many_equal_items_make_binomial_counts(levels):
     """So many that the items fall into several blocks."""
     eta = np.concatenate([np.full(n, p) for n, p in levels])
     sizes = [0, 1, 2, 63, 1_000, 4_999, 5_000, 5_001, 12_345, 19_999, 20_000]
-    for name in (*DEFINITIONS, FRACTIONAL):
+    for name in DEFINITIONS:
         loss = check_set_loss(**options_of(name, 2.0, 0.5))
         if loss.expansion(1) is not None:
             curve = expected_loss_curve(eta, loss=loss)
@@ -186,31 +253,41 @@ def test_many_equal_items_make_binomial_counts(levels):
             assert np.abs(curve[sizes] - expected).max() <= TOL
 
 
+@pytest.mark.parametrize(
+    ("method", "loss", "n", "largest"),
+    [
+        ("quadrature", "f1", 200_000, 20),  # all exponentials at once: 80 arrays
+        pytest.param("window", "jaccard", 4000, 120, marks=pytest.mark.slow),
+    ],
+)
+def test_memory_is_a_few_vectors(method, loss, n, largest):
+    eta = draw_probabilities("few", n, np.random.default_rng(0))
+    tracemalloc.start()
+    try:
+        expected_loss_curve(eta, loss=loss, method=method, tol=1e-6)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < largest * eta.nbytes
+
+
 # Rows
 
 
-def test_rows_are_sets():
-    rng = np.random.default_rng(4)
-    for n in (1, 12):
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_rows_are_sets(key):
+    loss, rng = LOSSES[key], np.random.default_rng(4)
+    for n in (1, 12, 30):
         eta = np.array([draw_probabilities(kind, n, rng) for kind in KINDS])
-        for loss in LOSSES.values():
-            curves = expected_loss_curve(eta, loss=loss)
+        for method in METHODS:
+            curves = expected_loss_curve(eta, loss=loss, method=method)
             assert curves.shape == (len(KINDS), n + 1)
             for row, curve in zip(eta, curves, strict=True):
-                assert_close(curve, expected_loss_curve(row, loss=loss), 2 * TOL)
+                single = expected_loss_curve(row, loss=loss, method=method)
+                assert_close(curve, single, 2 * TOL)
 
 
-@pytest.mark.parametrize("method", ["auto", "window", "reference"])
-def test_one_row_is_a_matrix(method):
-    eta = [[0.9, 0.5, 0.2]]
-    for name in ("am", "h_mean"):
-        curves = expected_loss_curve(eta, loss=name, method=method)
-        assert curves.shape == (1, 4)
-        single = expected_loss_curve(eta[0], loss=name, method=method)
-        np.testing.assert_array_equal(curves[0], single)
-
-
-def test_rows_of_a_long_callable():
+def test_long_rows_of_a_function():
     """Too long for all counts: window by window."""
     rng = np.random.default_rng(5)
     eta = np.array([draw_probabilities(kind, 300, rng) for kind in ("few", "ties")])
@@ -221,89 +298,70 @@ def test_rows_of_a_long_callable():
 # What must hold
 
 
-@given(eta=probabilities(max_size=30), key=st.sampled_from(sorted(EXTREMES | LOSSES)))
-def test_named_losses_stay_in_the_unit_interval(eta, key):
-    if key[0] != "callable":
+@given(eta=probabilities(max_size=40), key=st.sampled_from(sorted(EXTREMES | LOSSES)))
+def test_laws_of_curves(eta, key):
+    if key[0] not in ("callable", "fractional_linear"):
         curve = expected_loss_curve(eta, loss=ALL[key])
-        assert curve.min() >= -TOL
-        assert curve.max() <= 1 + TOL
+        assert -TOL <= curve.min() <= curve.max() <= 1 + TOL
+    curves = {
+        name: expected_loss_curve(eta, loss=name)
+        for name in ("am", "recall", "precision", "jaccard")
+    }
+    assert (np.diff(curves["am"], 2) >= -4 * TOL).all()
+    assert (np.diff(curves["recall"]) <= 2 * TOL).all()
+    means = np.cumsum(eta) / np.arange(1, len(eta) + 1)
+    np.testing.assert_allclose(1 - curves["precision"][1:], means, rtol=0, atol=1e-14)
+    # An extreme beta is recall or precision, and constants make Jaccard.
+    recall, precision = (
+        expected_loss_curve(eta, loss="f_beta", beta=beta) for beta in (1e6, 1e-6)
+    )
+    assert np.abs(curves["recall"] - recall)[1:].max() <= 1e-9
+    assert np.abs(curves["precision"] - precision).max() <= 1e-9
+    constants = expected_loss_curve(eta, loss=[[0, -2, 1, 1], [0, -1, 1, 1]])
+    assert np.abs(constants - curves["jaccard"]).max() <= 2 * TOL
 
 
-@given(eta=probabilities(max_size=40))
-def test_balanced_error_is_convex_in_the_size(eta):
-    curve = expected_loss_curve(eta, loss="am")
-    assert (np.diff(curve, 2) >= -4 * TOL).all()
+def harmonic(a, b):
+    both = a + b
+    return np.divide(2 * a * b, both, out=np.zeros_like(both), where=both > 0)
 
 
-@given(eta=probabilities(max_size=40))
-def test_recall_grows_and_precision_falls_with_the_size(eta):
-    assert (np.diff(expected_loss_curve(eta, loss="recall")) <= 2 * TOL).all()
-    precision = expected_loss_curve(eta, loss="precision")
-    assert (np.diff(precision[1:]) >= -1e-15).all()
-    expected = np.cumsum(eta) / np.arange(1, len(eta) + 1)
-    np.testing.assert_allclose(1 - precision[1:], expected, rtol=0, atol=1e-14)
+def of_both_empty(z, k, n, no_positive, no_negative):
+    return z * no_positive * (k == 0)
 
 
-@given(eta=probabilities(max_size=25))
-def test_other_names_of_the_same(eta):
-    """An extreme beta is recall or precision, and constants make Jaccard."""
-    recall = expected_loss_curve(eta, loss="recall")
-    extreme = expected_loss_curve(eta, loss="f_beta", beta=1e6)
-    assert np.abs(recall - extreme)[1:].max() <= 1e-9
-    precision = expected_loss_curve(eta, loss="precision")
-    extreme = expected_loss_curve(eta, loss="f_beta", beta=1e-6)
-    assert np.abs(precision - extreme).max() <= 1e-9
-    by_constants = expected_loss_curve(eta, loss=[[0, -2, 1, 1], [0, -1, 1, 1]])
-    jaccard = expected_loss_curve(eta, loss="jaccard")
-    assert np.abs(by_constants - jaccard).max() <= 2 * TOL
+# What `zero_division` adds to the expected score, in closed form.
+GAINS = {
+    "f1": of_both_empty,
+    "jaccard": of_both_empty,
+    "g_tp_pr": of_both_empty,
+    "am": lambda z, k, n, p0, p1: z * (p0 + p1) / 2 + 0.0 * k,
+    "g_mean": lambda z, k, n, p0, p1: (
+        z**0.5 * (p0 * np.sqrt((n - k) / n) + p1 * np.sqrt(k / n))
+    ),
+    "h_mean": lambda z, k, n, p0, p1: (
+        p0 * harmonic(z, (n - k) / n) + p1 * harmonic(z, k / n)
+    ),
+    "auc": lambda z, k, n, p0, p1: z * (p0 * k / n + p1 * (n - k) / n),
+}
 
 
-def added_by_zero_division(name, eta, z):
-    """Return it for all k as a score, from the chances that a class is absent."""
-    n, k = len(eta), np.arange(len(eta) + 1)
-    no_positive, no_negative = np.prod(1 - eta), np.prod(eta)
-    share, rest = k / n, (n - k) / n
-    if name in ("f1", "jaccard", "g_tp_pr"):
-        return z * no_positive * (k == 0)
-    if name == "am":
-        return np.full(n + 1, z * (no_positive + no_negative) / 2)
-    if name == "auc":
-        return z * (no_positive * share + no_negative * rest)
-    mean = geometric_mean if name == "g_mean" else harmonic_mean
-    return no_positive * mean(z, rest) + no_negative * mean(z, share)
-
-
-def geometric_mean(z, rates):
-    return np.sqrt(z * rates)
-
-
-def harmonic_mean(z, rates):
-    both = z + rates
-    return np.divide(2 * z * rates, both, out=np.zeros(len(rates)), where=both > 0)
-
-
-@pytest.mark.parametrize(
-    "name", ["f1", "jaccard", "g_tp_pr", "am", "auc", "g_mean", "h_mean"]
+@given(
+    name=st.sampled_from(sorted(GAINS)),
+    eta=probabilities(),
+    z=st.sampled_from([0.25, *ZERO_DIVISIONS]),
 )
-@pytest.mark.parametrize("z", ZERO_DIVISIONS)
-def test_what_zero_division_adds(name, z):
-    rng = np.random.default_rng(6)
-    for kind in KINDS:
-        for n in (1, 2, 9):
-            eta = draw_probabilities(kind, n, rng)
-            without = expected_loss_curve(eta, loss=name)
-            with_it = expected_loss_curve(eta, loss=name, zero_division=z)
-            added = added_by_zero_division(name, eta, z)
-            np.testing.assert_allclose(without - with_it, added, rtol=0, atol=2e-15)
-
-
-@given(eta=probabilities(max_size=10))
-def test_what_balanced_accuracy_makes_of_absent_classes(eta):
-    n, k = len(eta), np.arange(len(eta) + 1)
-    am = expected_loss_curve(eta, loss="am")
+def test_what_zero_division_adds(name, eta, z):
+    n, k, chances = len(eta), np.arange(len(eta) + 1), (np.prod(1 - eta), np.prod(eta))
+    plain = expected_loss_curve(eta, loss=name)
+    curve = expected_loss_curve(eta, loss=name, zero_division=z)
+    gain = GAINS[name](z, k, n, *chances)
+    np.testing.assert_allclose(plain - curve, gain, rtol=0, atol=1e-13)
+    # Of balanced accuracy an absent class is no half.
     balanced = expected_loss_curve(eta, loss="balanced_accuracy")
-    added = np.prod(1 - eta) * (n - k) / (2 * n) + np.prod(eta) * k / (2 * n)
-    np.testing.assert_allclose(am - balanced, added, atol=2e-15)
+    gain = (chances[0] * (n - k) + chances[1] * k) / (2 * n)
+    am = expected_loss_curve(eta, loss="am")
+    np.testing.assert_allclose(am - balanced, gain, atol=2e-15)
 
 
 def test_the_first_local_minimum_need_not_be_the_least():
@@ -322,6 +380,42 @@ def test_input_is_not_changed():
         np.testing.assert_array_equal(curve, expected)
 
 
+# Losses and probabilities of very different size
+
+
+@pytest.mark.parametrize("offset", [-1e3, 1.0, 1e3])
+def test_offset_of_a_loss_costs_no_exactness(offset):
+    numerator, denominator = np.array(FRACTIONAL)
+    shifted = FractionalLinearLoss(numerator + offset * denominator, denominator)
+    eta = np.linspace(0.9, 0.1, 12)
+    curve = expected_loss_curve(eta, loss=FRACTIONAL)
+    for tol in (TOL, 0.1):
+        moved = expected_loss_curve(eta, loss=shifted, tol=tol) - offset
+        np.testing.assert_allclose(moved, curve, atol=tol)
+
+
+def test_constant_loss_is_exact_at_any_tolerance():
+    loss = FractionalLinearLoss([1, -0.25, 1, 0.5], [1, -0.25, 1, 0.5])
+    curve = expected_loss_curve([0.9, 0.4, 0.2], loss=loss, tol=0.1)
+    np.testing.assert_array_equal(curve, 1.0)
+    small = FractionalLinearLoss(of_cells(0, 1e7, 1e7, 1e-6), of_cells(1, 1, 1, 1e-6))
+    assert small(tp=0, fp=0, fn=0, tn=5) == 1.0
+
+
+def test_sure_items_that_weigh_much():
+    """Their factors underflow, and their shares are still one."""
+    loss = FractionalLinearLoss(of_cells(0, 1, 0, 0), of_cells(100, 1, 1, 0))
+    eta = np.array([1.0, 1.0, 1.0, 0.5, 0.0])
+    assert_close(expected_loss_curve(eta, loss=loss), expected_losses(eta, loss))
+
+
+def test_many_equal_chances_of_absence():
+    eta = np.full(10**5, 1e-5)
+    curve = expected_loss_curve(eta, loss="f1", zero_division=1.0)
+    exact = -np.expm1(len(eta) * np.log1p(-1e-5))
+    assert curve[0] == pytest.approx(exact, abs=1e-13)
+
+
 # Exactly one is true
 
 
@@ -333,31 +427,17 @@ def distributions(draw, max_size=8):
     return masses / masses.sum()
 
 
-def by_true_class(eta, loss, chosen):
-    """Return the expected loss of a set of classes."""
-    total, k, n = 0.0, len(chosen), len(eta)
-    for true_class, p in enumerate(eta):
-        tp = int(true_class in chosen)
-        total += p * float(loss(tp, k - tp, 1 - tp, n - 1 - k + tp))
-    return total
-
-
-@given(eta=distributions(), key=st.sampled_from(sorted(LOSSES)))
+@given(eta=distributions(max_size=6), key=st.sampled_from(KEYS))
 def test_multinomial_against_the_true_class(eta, key):
-    loss = LOSSES[key]
-    curve = expected_loss_curve(eta, loss=loss, distribution="multinomial")
-    sizes = range(len(eta) + 1)
-    expected = [by_true_class(eta, loss, range(k)) for k in sizes]
-    np.testing.assert_allclose(curve, expected, rtol=1e-14, atol=1e-15)
-
-
-@given(eta=distributions(max_size=5), key=st.sampled_from(sorted(LOSSES)))
-def test_multinomial_sets_of_the_top_are_the_best(eta, key):
-    loss = LOSSES[key]
-    curve = expected_loss_curve(eta, loss=loss, distribution="multinomial")
-    for k, value in enumerate(curve):
-        for chosen in combinations(range(len(eta)), k):
-            assert value <= by_true_class(eta, loss, chosen) + 1e-14
+    loss, options = LOSSES[key], {"distribution": "multinomial"}
+    curve = expected_loss_curve(eta, loss=loss, **options)
+    expected = expected_losses(eta, loss, **options)
+    np.testing.assert_allclose(curve, expected, rtol=1e-13, atol=1e-14)
+    of_all = expected_losses(eta, loss, sets="all", **options)
+    sizes = outcomes(len(eta)).sum(axis=1)
+    assert (curve[sizes] <= of_all + 1e-13).all()
+    rows = expected_loss_curve(np.array([eta, eta]), loss=loss, **options)
+    np.testing.assert_array_equal(rows, [curve, curve])
 
 
 def closed_form(name, eta, beta):
@@ -389,221 +469,3 @@ def test_multinomial_closed_forms(eta, name, beta):
     curve = expected_loss_curve(eta, **options)
     expected = 1 - closed_form(name, eta, beta)
     np.testing.assert_allclose(curve, expected, rtol=0, atol=1e-14)
-
-
-def test_multinomial_rows():
-    eta = np.array([[0.5, 0.3, 0.2], [1.0, 0.0, 0.0], [0.4, 0.4, 0.2]])
-    curves = expected_loss_curve(eta, loss="f1", distribution="multinomial")
-    for row, curve in zip(eta, curves, strict=True):
-        single = expected_loss_curve(row, loss="f1", distribution="multinomial")
-        np.testing.assert_array_equal(curve, single)
-
-
-# Bad input
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"eta": [0.5, np.nan]}, r"eta must hold probabilities in \[0, 1\], got nan"),
-        ({"eta": [1.1, 0.5]}, r"probabilities in \[0, 1\], got 1.1.*Calibrated"),
-        ({"eta": [0.5, -0.1]}, r"probabilities in \[0, 1\], got -0.1"),
-        ({"eta": [np.inf, 0.5]}, r"probabilities in \[0, 1\], got inf"),
-        ({"eta": [0.2, 0.3]}, r"eta must be sorted in decreasing.*decode"),
-        ({"eta": [[0.3, 0.2], [0.2, 0.3]]}, r"eta must be sorted in decreasing"),
-        ({"eta": []}, r"eta is empty, of shape \(0,\)\. A set needs"),
-        ({"eta": np.empty((2, 0))}, r"eta is empty, of shape \(2, 0\)"),
-        ({"eta": 0.5}, r"eta must have shape \(n_items,\) or .*got \(\)"),
-        ({"eta": [[[0.5]]]}, r"eta must have shape .*got \(1, 1, 1\)"),
-        ({"eta": ["0.5"]}, "eta must hold numbers, got an array of dtype <U3"),
-        ({"eta": [0.5, None]}, "eta must hold numbers, got an array of dtype object"),
-        ({"eta": [0.5 + 0j]}, "eta must hold numbers, got an array of dtype complex"),
-        ({"loss": "f2"}, "loss must be one of"),
-        ({"beta": 0}, r"beta must be in \]0"),
-        ({"zero_division": -1}, "zero_division must be in"),
-        ({"distribution": "poisson"}, "distribution must be one of .*'multinomial'"),
-        ({"method": "fft"}, "method must be one of .*'window'.*got 'fft'"),
-        (
-            {"method": "quadrature", "loss": "g_mean"},
-            "method='quadrature' is for losses .*GMeanLoss.*Use method='window'",
-        ),
-        ({"tol": 0}, r"tol must be in \[1e-14, 0.1\], got 0"),
-        ({"tol": 1e-15}, r"tol must be in \[1e-14, 0.1\], got 1e-15"),
-        ({"tol": 0.5}, r"tol must be in .*0.1\], got 0.5"),
-        ({"tol": np.nan}, r"tol must be in .*got nan"),
-        (
-            {"distribution": "multinomial"},
-            "eta must add up to one .*got 0.8.*'independent'",
-        ),
-        (
-            {"distribution": "multinomial", "eta": [[0.5, 0.5], [0.7, 0.2]]},
-            "eta must add up to one .*got 0.9",
-        ),
-    ],
-    ids=str,
-)
-def test_bad_input(arguments, message):
-    arguments = {"eta": [0.5, 0.3], "loss": "f1", **arguments}
-    with pytest.raises(ValueError, match=message):
-        expected_loss_curve(arguments.pop("eta"), **arguments)
-
-
-def test_sparse_input_is_for_decode():
-    with pytest.raises(ValueError, match=r"eta must be dense here.*eta.toarray\(\)"):
-        expected_loss_curve(csr_matrix([[0.5, 0.3]]), loss="f1")
-
-
-def test_losses_that_rise_warn():
-    with pytest.warns(UserWarning, match="may then not be the best one"):
-        expected_loss_curve([0.5, 0.3], loss=lambda tp, fp, fn, tn: tp)
-    with pytest.warns(UserWarning, match="may then not be the best one"):
-        expected_loss_curve([0.5, 0.3], loss=[[0, 1, 0, 0], [1, 0, 0, 0]])
-
-
-def test_callables_of_the_wrong_shape():
-    with pytest.raises(ValueError, match="must return one number for each confusion"):
-        expected_loss_curve([0.5, 0.3], loss=lambda tp, fp, fn, tn: 0.0)
-
-
-# Short sets, all counts at once
-
-
-@given(probabilities(max_size=12), st.sampled_from(list(LOSSES)))
-def test_dense_against_enumeration(eta, key):
-    expected = expected_losses_by_enumeration(eta, LOSSES[key])
-    curves = dense_curves(eta[np.newaxis], LOSSES[key])
-    scale = max(1, np.ptp(expected))
-    np.testing.assert_allclose(curves[0], expected, rtol=0, atol=1e-13 * scale)
-
-
-@pytest.mark.parametrize("key", LOSSES, ids=loss_names)
-def test_rows_of_all_kinds(key):
-    rng = np.random.default_rng(0)
-    eta = np.array([draw_probabilities(kind, 30, rng) for kind in KINDS])
-    expected = np.array(
-        [expected_losses_by_convolution(row, LOSSES[key]) for row in eta]
-    )
-    scale = max(1, np.ptp(expected))
-    curves = dense_curves(eta, LOSSES[key])
-    np.testing.assert_allclose(curves, expected, rtol=0, atol=1e-13 * scale)
-
-
-@given(
-    probabilities(max_size=8), st.sampled_from(list(LOSSES)), st.sampled_from([1, 30])
-)
-def test_surely_negative_items_need_no_column(eta, key, n_negatives):
-    padded = np.append(eta, np.zeros(n_negatives))
-    expected = expected_losses_by_convolution(padded, LOSSES[key])[: len(eta) + 1]
-    curves = dense_curves(eta[np.newaxis], LOSSES[key], n_negatives)
-    scale = max(1, np.ptp(expected))
-    np.testing.assert_allclose(curves[0], expected, rtol=0, atol=1e-13 * scale)
-
-
-def test_no_column_at_all():
-    curves = dense_curves(np.empty((2, 0)), LOSSES["am", 1.0, 1.0], n_negatives=4)
-    np.testing.assert_array_equal(curves, [[0.0], [0.0]])
-
-
-def test_rows_in_chunks(monkeypatch):
-    rng = np.random.default_rng(1)
-    eta = np.array([draw_probabilities("few", 20, rng) for _ in range(23)])
-    loss = LOSSES["h_mean", 1.0, 0.5]
-    at_once = dense_curves(eta, loss)
-    monkeypatch.setattr(_curves, "_LARGEST_LAWS", 5 * 231)
-    # Another number of rows: BLAS may sum in another order.
-    np.testing.assert_allclose(dense_curves(eta, loss), at_once, rtol=0, atol=1e-15)
-
-
-def test_products_below_the_smallest_number():
-    eta = np.full((1, 120), 1e-40)
-    eta[0, :2] = 0.5, 0.25
-    expected = expected_losses_by_convolution(eta[0, :2], LOSSES["callable", 1.0, 0.0])
-    curve = dense_curves(eta, LOSSES["callable", 1.0, 0.0])[0, :3]
-    np.testing.assert_allclose(curve, expected, rtol=1e-14)
-
-
-# The reference, and the oracles themselves
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("key", LOSSES, ids=loss_names)
-def test_convolution_against_enumeration(key, kind):
-    eta = draw_probabilities(kind, 9, np.random.default_rng(3))
-    expected = expected_losses_by_enumeration(eta, LOSSES[key])
-    scale = max(1, np.ptp(expected))
-    curve = expected_losses_by_convolution(eta, LOSSES[key])
-    np.testing.assert_allclose(curve, expected, rtol=0, atol=1e-13 * scale)
-
-
-@given(probabilities(max_size=12), st.sampled_from(list(LOSSES)))
-def test_enumeration_of_any_set(eta, key):
-    expected = expected_losses_by_enumeration(eta, LOSSES[key])
-    curve = expected_losses_by_convolution(eta, LOSSES[key])
-    scale = max(1, np.ptp(expected))
-    np.testing.assert_allclose(curve, expected, rtol=0, atol=1e-13 * scale)
-
-
-@given(probabilities(max_size=7), st.sampled_from(list(LOSSES)))
-def test_no_set_is_better_than_the_most_probable_items(eta, key):
-    of_all = expected_losses_by_enumeration(eta, LOSSES[key], sets="all")
-    best = of_all.min()
-    curve = expected_losses_by_convolution(eta, LOSSES[key])
-    scale = max(1, np.ptp(of_all))
-    np.testing.assert_allclose(curve.min(), best, rtol=0, atol=1e-13 * scale)
-    # And for each size on its own.
-    sizes = outcomes(len(eta)).sum(axis=1)
-    best_of_size = [of_all[sizes == k].min() for k in range(len(eta) + 1)]
-    np.testing.assert_allclose(curve, best_of_size, rtol=0, atol=1e-13 * scale)
-
-
-def test_first_local_minimum_need_not_be_the_least():
-    curve = expected_losses_by_convolution(
-        np.array([1.0] + 8 * [0.307]), check_set_loss("f1")
-    )
-    first = int(np.argmax(np.diff(curve) > 0))
-    assert first < np.argmin(curve)
-    assert curve[first] > curve.min() + 0.005
-
-
-def harmonic(a, b):
-    total = a + b
-    return np.divide(2 * a * b, total, out=np.zeros_like(total), where=total > 0)
-
-
-def of_both_empty(z, k, n, no_positive, no_negative):
-    return z * no_positive * (k == 0)
-
-
-# What `zero_division` adds to the expected score, in closed form.
-GAINS = {
-    "f1": of_both_empty,
-    "jaccard": of_both_empty,
-    "g_tp_pr": of_both_empty,
-    "am": lambda z, k, n, p0, p1: z * (p0 + p1) / 2,
-    "g_mean": lambda z, k, n, p0, p1: (
-        z**0.5 * (p0 * np.sqrt((n - k) / n) + p1 * np.sqrt(k / n))
-    ),
-    "h_mean": lambda z, k, n, p0, p1: (
-        p0 * harmonic(z, (n - k) / n) + p1 * harmonic(z, k / n)
-    ),
-    "auc": lambda z, k, n, p0, p1: z * (p0 * k / n + p1 * (n - k) / n),
-}
-
-
-@pytest.mark.parametrize("name", GAINS)
-@given(probabilities(), st.sampled_from([0.25, 1.0]))
-def test_value_of_zero_division(name, eta, z):
-    n, k = len(eta), np.arange(len(eta) + 1)
-    plain = expected_losses_by_convolution(eta, check_set_loss(name))
-    curve = expected_losses_by_convolution(eta, check_set_loss(name, zero_division=z))
-    gain = GAINS[name](z, k, n, np.prod(1 - eta), np.prod(eta))
-    np.testing.assert_allclose(plain - curve, gain, rtol=0, atol=1e-13)
-
-
-@pytest.mark.parametrize("key", [key for key in LOSSES if key[0] in DEFINITIONS])
-def test_losses_by_their_definitions(key):
-    name, beta, z = key
-    counts = np.array([table for table in product(range(5), repeat=4) if any(table)])
-    expected = [DEFINITIONS[name](*table, beta, z) for table in counts.tolist()]
-    losses = LOSSES[key](*counts.T)
-    np.testing.assert_allclose(losses, expected, rtol=0, atol=1e-15)

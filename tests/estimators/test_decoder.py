@@ -1,246 +1,550 @@
-"""The estimator that predicts sets: what it asks, decides and hands on."""
+"""The estimator that predicts sets: what it learns, decides and hands on."""
 
 import pickle
 import warnings
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix, issparse
-from sklearn import config_context
+import sklearn
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array, csr_matrix, issparse
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import (
+    load_breast_cancer,
+    load_digits,
     make_classification,
     make_multilabel_classification,
 )
+from sklearn.decomposition import PCA
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
+from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    ShuffleSplit,
+    TunedThresholdClassifierCV,
+    cross_val_predict,
+    cross_val_score,
+)
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_reject import ExpectedLossDecoder
-from sklearn_reject._estimators import _decoder, _set_options
-from sklearn_reject._estimators._set_choice import choose
-from sklearn_reject.decoding import decode, expected_loss_curve, tune_threshold
+from sklearn_reject.decoding import decode, tune_threshold
 from sklearn_reject.exceptions import RejectionWarning
-from sklearn_reject.metrics import set_loss
+from sklearn_reject.metrics import get_selective_scorer, set_loss
 
-LOSSES = [
-    "f1",
-    "jaccard",
-    "am",
-    "balanced_accuracy",
-    "g_tp_pr",
-    "g_mean",
-    "h_mean",
-    "hamming",
-    [[0, -2, 1, 1], [0, -1, 1, 1]],
+LOGISTIC = LogisticRegression()
+BAYES = GaussianNB()
+SEVERAL = OneVsRestClassifier(BAYES)
+AVERAGES = ["samples", "macro", "micro"]
+
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore:{message}:{RejectionWarning.__module__}.{name}")
+    for message in ("Equally probable", ".* rows were decoded", "Out of sample")
+    for name in [RejectionWarning.__name__]
 ]
 
 
-def rare_class(n_samples=600, random_state=0):
-    return make_classification(
-        n_samples,
-        weights=[0.9],
-        class_sep=0.7,
-        flip_y=0.05,
-        random_state=random_state,
-    )
+def rare(n_samples=600, seed=0):
+    """Return samples of two classes, one of which is rare, and forty of a group."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_samples, 3))
+    y = (rng.random(n_samples) < expit(2.5 * X[:, 0] - 4)).astype(int)
+    return X, y, np.arange(n_samples) % (n_samples // 40)
 
 
-@pytest.fixture(scope="module")
-def two_classes():
-    return rare_class()
+def labels(n_samples=150):
+    return make_multilabel_classification(n_samples, n_classes=4, random_state=0)
 
 
-@pytest.fixture(scope="module")
-def labels():
-    return make_multilabel_classification(300, n_classes=6, random_state=0)
-
-
-logistic = LogisticRegression()
-
-# One fit, whose probabilities are decoded as they are.
-AS_THEY_ARE = {"strategy": "dta", "calibration": None}
+def three_classes(n_samples=150):
+    return make_classification(n_samples, n_classes=3, n_informative=3, random_state=0)
 
 
 class Told(ClassifierMixin, BaseEstimator):
-    """Classifier that repeats the probabilities it is given as samples."""
+    """Classifier whose probabilities are the first features, maybe sparse."""
 
-    def __init__(self, sparse=False):
-        self.sparse = sparse
+    def __init__(self, n_columns=None, is_sparse=False):
+        self.n_columns = n_columns
+        self.is_sparse = is_sparse
 
     def fit(self, X, y):
         self.classes_ = np.unique(y) if np.ndim(y) == 1 else np.arange(y.shape[1])
         return self
 
     def predict_proba(self, X):
-        return csr_matrix(X) if self.sparse else np.asarray(X)
+        eta = np.asarray(X)[:, : self.n_columns]
+        if eta.shape[1] == 1:
+            return np.column_stack([1 - eta[:, 0], eta[:, 0]])
+        return csr_matrix(eta) if self.is_sparse else eta
 
     def predict(self, X):
-        return self.classes_[np.argmax(X, axis=1)]
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=str)
-def test_samples_of_a_call_are_one_set(two_classes, loss):
-    X, y = two_classes
-    decoder = ExpectedLossDecoder(logistic, loss=loss, **AS_THEY_ARE).fit(X, y)
-    eta = decoder.predict_proba(X)[:, 1]
-    mask, expected = decode(eta, loss=loss)
-    np.testing.assert_array_equal(decoder.predict(X), mask)
-    assert decoder.expected_loss(X) == expected
-    assert decoder.score(X, y) == -set_loss(y, mask.astype(int), loss=loss)
-    assert decoder.target_type_ == "binary"
+# The sets
 
 
-@pytest.mark.parametrize("strategy", ["dta", "eum", 0.3])
-def test_groups_are_sets(two_classes, strategy):
-    X, y = two_classes
-    groups = np.random.default_rng(0).choice(["a", "b", "c"], len(y), p=[0.6, 0.3, 0.1])
-    options = {"strategy": strategy, "calibration": None}
-    decoder = ExpectedLossDecoder(logistic, **options).fit(X, y)
-    predicted = decoder.predict(X, groups=groups)
-    expected = decoder.expected_loss(X, groups=groups)
-    curves = decoder.expected_loss_curves(X, groups=groups)
-    for number, group in enumerate("abc"):
-        rows = groups == group
-        np.testing.assert_array_equal(predicted[rows], decoder.predict(X[rows]))
-        assert expected[number] == pytest.approx(decoder.expected_loss(X[rows]))
-        eta = np.sort(decoder.predict_proba(X[rows])[:, 1])[::-1]
-        np.testing.assert_allclose(
-            curves[number], expected_loss_curve(eta, loss="f1"), atol=1e-14
+PROBLEMS = {
+    "call": lambda: (BAYES, *rare(200)[:2], {}, {}, "binary"),
+    "groups": lambda: (BAYES, *rare(200)[:2], {}, {"groups": rare(200)[2]}, "binary"),
+    "classes": lambda: (BAYES, *three_classes(), {}, {}, "multiclass"),
+    **{
+        average: lambda average=average: (
+            *(SEVERAL, *labels()),
+            *({"average": average}, {}, "multilabel"),
         )
-    losses = set_loss(y, predicted, groups=groups, average=None)
-    assert decoder.score(X, y, groups=groups) == pytest.approx(-losses.mean())
+        for average in AVERAGES
+    },
+}
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize("loss", ["f1", "jaccard", "am", "h_mean", "hamming"])
+def test_best_sets_are_those_of_the_probabilities(problem, loss):
+    classifier, X, y, average, groups, target_type = PROBLEMS[problem]()
+    decoder = ExpectedLossDecoder(classifier, strategy="dta", loss=loss, **average)
+    decoder.fit(X, y, **groups)
+    eta = clone(classifier).fit(X, y).predict_proba(X)
+    np.testing.assert_array_equal(decoder.predict_proba(X), eta)
+    eta = eta[:, 1] if target_type == "binary" else eta
+    options = {"distribution": "multinomial"} if problem == "classes" else {}
+    mask, expected = decode(eta, loss=loss, **options, **average, **groups)
+    if problem == "classes":
+        np.testing.assert_array_equal(decoder.predict_set(X), mask)
+        np.testing.assert_array_equal(decoder.predict(X), eta.argmax(axis=1))
+    else:
+        np.testing.assert_array_equal(decoder.predict(X, **groups), mask)
+    np.testing.assert_array_equal(decoder.expected_loss(X, **groups), expected)
+    realized = set_loss(
+        y, mask.astype(int), loss=loss, **average, **groups,
+        **({"labels": [0, 1, 2]} if problem == "classes" else {}),
+    )  # fmt: skip
+    assert decoder.score(X, y, **groups) == pytest.approx(-realized, rel=1e-12)
+    assert decoder.target_type_ == target_type
+    assert decoder.calibration_gap_ is None  # one fit, nothing out of sample
 
 
 @pytest.mark.parametrize(
     "classifier",
     [
-        OneVsRestClassifier(logistic),
-        MultiOutputClassifier(logistic),
-        ClassifierChain(logistic),
+        MultiOutputClassifier(LOGISTIC),
+        ClassifierChain(LOGISTIC),
         RandomForestClassifier(5, random_state=0),
         KNeighborsClassifier(5),
     ],
     ids=lambda classifier: type(classifier).__name__,
 )
-@pytest.mark.parametrize("strategy", ["dta", "eum", 0.5])
-def test_labels_of_a_sample_are_a_set(labels, classifier, strategy):
-    X, y = labels
-    decoder = ExpectedLossDecoder(
-        classifier,
-        loss="jaccard",
-        strategy=strategy,
-        calibration=None,
-        zero_division=1.0,
-        cv=3,
-    )
-    with warnings.catch_warnings():
-        # Labels depend on each other, and neighbors tell few probabilities.
-        warnings.simplefilter("ignore", RejectionWarning)
-        decoder.fit(X, y)
-    told = decoder.estimator_.predict_proba(X)
-    eta = np.column_stack([p[:, 1] for p in told]) if isinstance(told, list) else told
-    if strategy == "dta":
-        mask, expected = decode(eta, loss="jaccard", zero_division=1.0)
-        np.testing.assert_array_equal(decoder.expected_loss(X), expected)
-    else:
-        mask = eta >= decoder.threshold_
-    np.testing.assert_array_equal(decoder.predict(X), mask)
-    assert decoder.target_type_ == "multilabel"
-    realized = set_loss(y, decoder.predict(X), loss="jaccard", zero_division=1.0)
-    assert decoder.score(X, y) == pytest.approx(-realized)
+def test_probabilities_of_labels_in_any_form(classifier):
+    X, y = labels()
+    decoder = ExpectedLossDecoder(classifier, strategy="dta").fit(X, y)
+    eta = decoder.estimator_.predict_proba(X)
+    eta = np.column_stack([p[:, 1] for p in eta]) if isinstance(eta, list) else eta
+    np.testing.assert_array_equal(decoder.predict(X), decode(eta, loss="f1")[0])
+    decoder.set_params(strategy="auto", cv=3).fit(X, y)
+    assert decoder.predict_proba(X).shape == y.shape
 
 
-def test_label_that_a_fold_lacks():
+@pytest.mark.parametrize("strategy", ["auto", "dta", "eum", 0.5])
+def test_labels_with_one_class(strategy):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
-    y = np.column_stack([X[:, 0] > 0, np.ones(60), np.zeros(60)]).astype(int)
-    forest = RandomForestClassifier(5, random_state=0)
-    decoder = ExpectedLossDecoder(forest, loss="hamming").fit(X, y)
-    assert decoder.calibration_gap_ is not None
-    np.testing.assert_array_equal(decoder.predict(X)[:, 1:], y[:, 1:])
+    y = np.column_stack([X[:, 0] > 0, np.zeros(60), np.ones(60)]).astype(int)
+    for classifier in (
+        RandomForestClassifier(5, random_state=0),
+        MultiOutputClassifier(HistGradientBoostingClassifier(max_iter=5)),
+    ):
+        decoder = ExpectedLossDecoder(classifier, loss="hamming", strategy=strategy)
+        np.testing.assert_array_equal(decoder.fit(X, y).predict(X)[:, 1:], y[:, 1:])
 
 
-@pytest.mark.parametrize("loss", ["f1", "am", "g_tp_pr", "hamming"])
-def test_classes_of_a_sample_are_a_set(loss):
-    X, y = make_classification(200, n_classes=3, n_informative=3, random_state=0)
-    names = np.array(["setosa", "versicolor", "virginica"])[y]
-    decoder = ExpectedLossDecoder(logistic, loss=loss, **AS_THEY_ARE).fit(X, names)
-    proba = decoder.predict_proba(X)
-    mask, expected = decode(proba, loss=loss, distribution="multinomial")
-    np.testing.assert_array_equal(decoder.predict_set(X), mask)
-    np.testing.assert_array_equal(decoder.expected_loss(X), expected)
-    np.testing.assert_array_equal(decoder.predict(X), decoder.estimator_.predict(X))
-    realized = set_loss(names, mask, loss=loss, labels=decoder.classes_)
-    assert decoder.score(X, names) == pytest.approx(-realized)
-    weight = np.arange(len(y))
-    weighted = set_loss(
-        names, mask, loss=loss, labels=decoder.classes_, sample_weight=weight
-    )
-    score = decoder.score(X, names, sample_weight=weight)
-    assert score == pytest.approx(-weighted)
-    assert len(decoder.expected_loss_curves(X)) == len(X)
+def test_macro_is_a_decoder_for_each_label():
+    X, y = labels()
+    macro = ExpectedLossDecoder(SEVERAL, strategy="dta", average="macro").fit(X, y)
+    several = MultiOutputClassifier(ExpectedLossDecoder(BAYES, strategy="dta"))
+    np.testing.assert_array_equal(macro.predict(X), several.fit(X, y).predict(X))
 
 
-def test_tuned_threshold_of_pooled_folds(two_classes):
-    X, y = two_classes
-    options = {"strategy": "eum", "calibration": None}
-    decoder = ExpectedLossDecoder(logistic, loss="f_beta", beta=2.0, **options).fit(
-        X, y
-    )
-    eta = cross_val_predict(logistic, X, y, cv=5, method="predict_proba")[:, 1]
-    tuned = tune_threshold(y, eta, loss="f_beta", beta=2.0)
-    assert decoder.threshold_ == pytest.approx(tuned.threshold, abs=1e-12)
-    assert decoder.tuned_loss_ == pytest.approx(tuned.loss)
-    eta = decoder.predict_proba(X)[:, 1]
-    np.testing.assert_array_equal(decoder.predict(X), eta >= decoder.threshold_)
+@pytest.mark.parametrize("average", [None, "groups", "macro", "micro"])
+@pytest.mark.parametrize("strategy", ["auto", "dta", 0.3])
+@pytest.mark.parametrize("loss", ["f1", "auc", "precision", "recall"])
+def test_exactly_k(average, strategy, loss):
+    X, y, groups = rare(200)
+    given = {"groups": groups} if average == "groups" else {}
+    classifier, options = BAYES, {}
+    if average in ("macro", "micro"):
+        (X, y), classifier, options = labels(), SEVERAL, {"average": average}
+    options |= {"loss": loss, "min_positive": 7, "max_positive": 7}
+    decoder = ExpectedLossDecoder(classifier, strategy=strategy, **options)
+    taken = decoder.fit(X, y, **given).predict(X, **given)
+    eta = decoder.predict_proba(X)
+    eta = eta[:, 1] if y.ndim == 1 else eta
+    columns = {
+        None: lambda values: [values],
+        "groups": lambda values: [values[groups == group] for group in set(groups)],
+        "macro": np.transpose,
+        "micro": lambda values: [values.ravel()],
+    }[average]
+    for chances, chosen in zip(columns(eta), columns(taken), strict=True):
+        assert chosen.sum() == 7
+        assert chances[chosen == 1].min() >= chances[chosen == 0].max()
 
 
-def test_tuned_threshold_of_a_frozen_classifier(two_classes):
-    X, y = two_classes
+@pytest.mark.parametrize("strategy", ["auto", "eum", 0.5])
+def test_more_wanted_than_a_group_has(strategy):
+    X, y, _ = rare(200)
+    groups = np.r_[np.arange(197) // 10, [90, 90, 91]]
+    decoder = ExpectedLossDecoder(BAYES, strategy=strategy, min_positive=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RejectionWarning)
+        decoder.fit(X, y, groups=groups)
+    with pytest.warns(RejectionWarning, match="min_positive=3 is above .* of 2 of 22"):
+        predicted = decoder.predict(X, groups=groups)
+    sizes, taken = np.bincount(groups), np.bincount(groups, weights=predicted)
+    assert (taken >= np.minimum(sizes, 3)).all()
+    with pytest.warns(
+        RejectionWarning, match="min_positive=3 is above .* of 1 of 1 sets"
+    ):
+        assert decoder.predict(X[:2], groups=[0, 0]).all()
+
+
+# Thresholds
+
+
+def out_of_fold(classifier, X, y, cv=5):
+    return cross_val_predict(classifier, X, y, cv=cv, method="predict_proba")
+
+
+@pytest.mark.parametrize("average", [None, "groups", *AVERAGES, "classes"])
+@pytest.mark.parametrize("bounds", [{}, {"min_positive": 1, "max_positive": 2}])
+def test_tuned_thresholds_are_those_of_pooled_folds(average, bounds):
+    (X, y, groups), classifier, cv = rare(200), BAYES, KFold(3)
+    options = {"loss": "f_beta", "beta": 2.0, **bounds}
+    given = {"groups": groups} if average == "groups" else {}
+    of_tuning = dict(given)
+    if average in AVERAGES:
+        (X, y), classifier, of_tuning = labels(), SEVERAL, {"average": average}
+    elif average == "classes":
+        X, y = three_classes()
+    decoder = ExpectedLossDecoder(
+        classifier, strategy="eum", cv=cv, **options,
+        **(of_tuning if average in AVERAGES else {}),
+    ).fit(X, y, **given)  # fmt: skip
+    eta = out_of_fold(classifier, X, y, cv)
+    truth, current = y, decoder.predict_proba(X)
+    if average in (None, "groups"):
+        eta, current = eta[:, 1], current[:, 1]
+    elif average == "classes":
+        truth = y[:, None] == np.arange(3)
+    tuned = tune_threshold(truth, eta, **options, **of_tuning)
+    np.testing.assert_array_equal(decoder.threshold_, tuned.threshold)
+    assert decoder.tuned_loss_ == tuned.loss
+    assert decoder.strategy_ == "eum"
+    if not bounds:
+        predict = decoder.predict_set if average == "classes" else decoder.predict
+        np.testing.assert_array_equal(predict(X), current >= tuned.threshold)
+
+
+def test_thresholds_of_other_samples():
+    X, y, _ = rare()
     frozen = FrozenEstimator(LogisticRegression().fit(X[:200], y[:200]))
-    decoder = ExpectedLossDecoder(frozen, strategy="eum").fit(X[200:], y[200:])
+    decoder = ExpectedLossDecoder(frozen).fit(X[200:], y[200:])
     eta = frozen.predict_proba(X[200:])[:, 1]
-    tuned = tune_threshold(y[200:], eta, loss="f1")
-    assert decoder.threshold_ == tuned.threshold
-
-
-def test_tuned_threshold_of_a_share(two_classes):
-    X, y = two_classes
-    decoder = ExpectedLossDecoder(logistic, strategy="eum", cv=0.5, random_state=0)
-    again = clone(decoder).fit(X, y)
-    assert decoder.fit(X, y).threshold_ == again.threshold_
+    assert decoder.threshold_ == tune_threshold(y[200:], eta, loss="f1").threshold
+    share = ExpectedLossDecoder(LOGISTIC, cv=0.5, random_state=0).fit(X, y)
+    assert clone(share).fit(X, y).threshold_ == share.threshold_
     whole = LogisticRegression().fit(X, y)
-    assert not np.allclose(decoder.estimator_.coef_, whole.coef_)
-
-
-def test_other_strategies_fit_on_everything(two_classes):
-    X, y = two_classes
-    whole = LogisticRegression().fit(X, y)
-    for strategy in ("dta", 0.4):
-        options = {"strategy": strategy, "calibration": None}
-        decoder = ExpectedLossDecoder(logistic, cv=0.5, **options).fit(X, y)
+    assert not np.allclose(share.estimator_.coef_, whole.coef_)
+    for strategy in ("dta", 0.4):  # nothing to learn: one fit on everything
+        decoder = ExpectedLossDecoder(LOGISTIC, cv=0.5, strategy=strategy).fit(X, y)
         np.testing.assert_array_equal(decoder.estimator_.coef_, whole.coef_)
-        assert hasattr(decoder, "threshold_") == (strategy == 0.4)
-        assert decoder.calibration_gap_ is None
 
 
-def test_refit_leaves_nothing_of_an_earlier_strategy_unless_it_fails(two_classes):
-    X, y = two_classes
-    decoder = ExpectedLossDecoder(logistic, strategy="eum").fit(X, y)
+def test_a_threshold_takes_no_time_for_expectations():
+    X, y, _ = rare()
+    seen = []
+
+    def count_calls(tp, fp, fn, tn):
+        seen.append(np.size(tp))
+        return fp + 2.0 * fn
+
+    decoder = ExpectedLossDecoder(LOGISTIC, loss=count_calls, strategy=0.4).fit(X, y)
+    seen.clear()
+    decoder.predict(X)
+    assert not seen
+    decoder.score(X, y)
+    assert seen == [1]
+    assert np.isfinite(decoder.expected_loss(X))
+
+
+# The default: decisions on a row do not depend on the call
+
+
+def nines():
+    X, y = load_digits(return_X_y=True)
+    return PCA(5, random_state=0).fit_transform(X), (y == 9).astype(int)
+
+
+SETS = {
+    "breast cancer": (BAYES, lambda: load_breast_cancer(return_X_y=True)),
+    "nines": (LOGISTIC, nines),
+    "rare": (LOGISTIC, lambda: rare(2000)[:2]),
+}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_small_calls_are_decided_as_all_rows_are(name):
+    classifier, load = SETS[name]
+    X, y = load()
+    order = np.random.default_rng(0).permutation(len(y))
+    X, y = StandardScaler().fit_transform(X)[order], y[order]
+    half = len(y) // 2
+    decoder = ExpectedLossDecoder(classifier).fit(X[:half], y[:half])
+    assert decoder.strategy_ == "eum"
+    whole = decoder.predict(X[half:])
+    for size in (1, 10, 100):
+        starts = range(half, min(len(y), half + 30 * size), size)
+        parts = np.concatenate([decoder.predict(X[k : k + size]) for k in starts])
+        np.testing.assert_array_equal(parts, whole[: len(parts)])
+    tuned = TunedThresholdClassifierCV(classifier, scoring="f1").fit(X[:half], y[:half])
+    reference = f1_score(y[half:], tuned.predict(X[half:]))
+    assert f1_score(y[half:], whole) >= reference - 0.02
+
+
+@pytest.mark.parametrize("average", ["macro", "micro"])
+def test_labels_in_small_calls(average):
+    X, y = labels()
+    decoder = ExpectedLossDecoder(SEVERAL, average=average).fit(X, y)
+    rows = np.vstack([decoder.predict(row[None]) for row in X])
+    np.testing.assert_array_equal(rows, decoder.predict(X))
+    assert decoder.strategy_ == "eum"
+
+
+# The default: groups, labels and classes are decoded with calibrated probabilities
+
+
+def calibrate(eta, truth, current):
+    """Return the mean of an isotonic curve and of the probabilities as they are."""
+    curve = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
+    weight = np.sqrt(len(eta))
+    steps = curve.fit(eta, truth).predict(current)
+    return (weight * steps + current) / (weight + 1)
+
+
+@pytest.mark.parametrize("problem", ["groups", "samples", "classes"])
+@pytest.mark.parametrize("frozen", [False, True])
+def test_sets_are_decoded_with_calibrated_probabilities(problem, frozen):
+    classifier, X, y, average, groups, target_type = PROBLEMS[problem]()
+    if frozen:
+        classifier = FrozenEstimator(clone(classifier).fit(X[:60], y[:60]))
+    decoder = ExpectedLossDecoder(classifier, **average, cv=None if frozen else 3)
+    decoder.fit(X, y, **groups)
+    current = decoder.estimator_.predict_proba(X)
+    eta = current if frozen else out_of_fold(classifier, X, y, 3)
+    truth = y if y.ndim == 2 else y[:, None] == np.unique(y)
+    if target_type == "binary":
+        positive = calibrate(eta[:, 1], y, current[:, 1])
+        expected = np.column_stack([1 - positive, positive])
+    else:
+        columns = zip(eta.T, truth.T, current.T, strict=True)
+        expected = np.column_stack([calibrate(*column) for column in columns])
+    if problem == "classes":
+        expected /= expected.sum(axis=1, keepdims=True)
+    proba = decoder.predict_proba(X)
+    np.testing.assert_allclose(proba, expected, rtol=1e-12, atol=1e-15)
+    if problem != "samples":
+        np.testing.assert_array_equal(decoder.predict_log_proba(X), np.log(proba))
+    assert decoder.strategy_ == "dta"
+    if problem == "classes":
+        mask, _ = decode(proba, loss="f1", distribution="multinomial")
+        np.testing.assert_array_equal(decoder.predict_set(X), mask)
+        np.testing.assert_array_equal(decoder.predict(X), proba.argmax(axis=1))
+    else:
+        eta = proba[:, 1] if target_type == "binary" else proba
+        np.testing.assert_array_equal(
+            decoder.predict(X, **groups), decode(eta, loss="f1", **groups)[0]
+        )
+
+
+class Resampled(ClassifierMixin, BaseEstimator):
+    """Classifier of as many samples of each class."""
+
+    def fit(self, X, y):
+        rng = np.random.default_rng(0)
+        self.classes_, counts = np.unique(y, return_counts=True)
+        rows = [rng.choice(np.flatnonzero(y == c), counts.min()) for c in self.classes_]
+        rows = np.concatenate(rows)
+        self.inner_ = LogisticRegression().fit(X[rows], y[rows])
+        return self
+
+    def predict_proba(self, X):
+        return self.inner_.predict_proba(X)
+
+    def predict(self, X):
+        return self.inner_.predict(X)
+
+
+@pytest.mark.parametrize(
+    "classifier",
+    [LogisticRegression(class_weight="balanced"), Resampled(), GaussianNB()],
+    ids=["class_weight", "resampled", "naive Bayes"],
+)
+def test_poor_probabilities_come_right_by_default(classifier):
+    X, y, groups = rare(4000)
+    X = np.tile(X, 4)
+    fit, test = slice(0, 2000), slice(2000, None)
+    decoders = {
+        strategy: ExpectedLossDecoder(classifier, strategy=strategy)
+        for strategy in ("auto", "dta", "eum")
+    }
+    losses = {
+        name: -each.fit(X[fit], y[fit], groups=groups[fit]).score(
+            X[test], y[test], groups=groups[test]
+        )
+        for name, each in decoders.items()
+    }
+    assert losses["auto"] < losses["dta"] - 0.02
+    assert losses["auto"] < losses["eum"] + 0.01
+    expected = decoders["auto"].expected_loss(X[test], groups=groups[test])
+    assert expected.mean() == pytest.approx(losses["auto"], abs=0.05)
+
+
+# The gap between what was expected and what was realized
+
+
+def test_gap_is_that_of_drawn_labels():
+    rng = np.random.default_rng(0)
+    eta = rng.beta(1, 4, 4000)
+    proba, groups = np.column_stack([1 - eta, eta]), np.arange(4000) // 40
+    draws = rng.random((300, 4000)) < eta
+    decoder = ExpectedLossDecoder(Told(), strategy="eum")
+    decoder.fit(proba, draws[0].astype(int), groups=groups)
+    mask = decoder.predict(proba, groups=groups)
+    losses = [set_loss(draw, mask == 1, groups=groups) for draw in draws]
+    gap = decoder.calibration_gap_
+    assert gap.expected_loss == pytest.approx(np.mean(losses), abs=0.005)
+    assert gap.standard_error == pytest.approx(np.std(losses), rel=0.2)
+    assert gap.realised_loss == pytest.approx(losses[0], abs=0.01)
+    assert gap.is_noise
+    expected = decoder.expected_loss(proba, groups=groups).mean()
+    assert expected == pytest.approx(gap.expected_loss, abs=0.005)
+
+
+def test_gap_of_one_true_class():
+    rng = np.random.default_rng(0)
+    eta = rng.dirichlet([1, 1, 1], 2000)
+    y = (rng.random(2000)[:, None] > eta.cumsum(axis=1)).sum(axis=1)
+    decoder = ExpectedLossDecoder(Told()).fit(eta, y)
+    gap = decoder.calibration_gap_
+    assert gap.expected_loss == pytest.approx(
+        decoder.expected_loss(eta).mean(), abs=0.01
+    )
+    assert gap.is_noise
+    assert gap.realised_loss == pytest.approx(-decoder.score(eta, y), abs=0.01)
+
+
+def test_expected_loss_tells_of_a_gap():
+    """Labels that depend on each other, which no curve mends."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 2))
+    y = np.repeat((X[:, :1] + rng.normal(size=(600, 1)) > 0).astype(int), 5, axis=1)
+    for strategy in ("auto", "eum"):
+        decoder = ExpectedLossDecoder(SEVERAL, strategy=strategy)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RejectionWarning)
+            decoder.fit(X, y).predict(X)
+        gap = decoder.calibration_gap_
+        assert not gap.is_noise
+        said = rf"sets was {gap.expected_loss:.3g}, but .* was {gap.realised_loss:.3g}"
+        with pytest.warns(RejectionWarning, match=said):
+            decoder.expected_loss(X)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_honest_classifiers_are_not_told_off_on_few_rows(seed):
+    X, y, groups = rare(80, seed=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RejectionWarning)
+        ExpectedLossDecoder(LOGISTIC).fit(X, y).expected_loss(X)
+        decoder = ExpectedLossDecoder(LOGISTIC).fit(X, y, groups=groups)
+        decoder.expected_loss(X, groups=groups)
+
+
+# Calls
+
+
+@pytest.mark.filterwarnings("default")
+def test_small_calls_of_decoded_sets_warn():
+    X, y, _ = rare()
+    decoder = ExpectedLossDecoder(LOGISTIC, strategy="dta").fit(X, y)
+    for method in (decoder.predict, decoder.expected_loss):
+        with pytest.warns(RejectionWarning, match="3 rows were decoded .*or groups="):
+            method(X[:3])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        decoder.predict(X)
+        decoder.predict(X[:3], groups=[0, 1, 1])
+        fixed = clone(decoder).set_params(min_positive=2, max_positive=2).fit(X, y)
+        assert fixed.predict(X[:3]).sum() == 2
+        clone(decoder).set_params(loss="hamming").fit(X, y).predict(X[:3])
+        clone(decoder).set_params(strategy="eum").fit(X, y).predict(X[:3])
+    X, y = labels()
+    decoder = ExpectedLossDecoder(SEVERAL, strategy="dta", average="macro").fit(X, y)
+    with pytest.warns(RejectionWarning, match="Pass more rows at once, or fit"):
+        assert decoder.predict(X[:1]).all()
+
+
+def test_groups_of_fit_are_not_forgotten():
+    X, y, groups = rare()
+    for options in ({}, {"strategy": "eum", "max_positive": 3}):
+        decoder = ExpectedLossDecoder(BAYES, **options).fit(X, y, groups=groups)
+        for method in (decoder.predict, decoder.expected_loss):
+            with pytest.raises(ValueError, match=r"fit had groups.*np.zeros\(len\(X"):
+                method(X)
+        with pytest.raises(ValueError, match="fit had groups"):
+            decoder.score(X, y)
+    # A threshold decides row by row, but sets are to be scored.
+    decoder = ExpectedLossDecoder(BAYES, strategy="eum").fit(X, y, groups=groups)
+    labels = decoder.predict(X)
+    np.testing.assert_array_equal(labels, decoder.predict(X, groups=groups))
+    for call in (decoder.expected_loss, lambda X: decoder.score(X, y)):
+        with pytest.raises(ValueError, match="fit had groups"):
+            call(X)
+
+
+def test_what_was_fitted_decides():
+    X, y, _ = rare()
+    names = np.where(y == 1, "ham", "spam")
+    decoder = ExpectedLossDecoder(LOGISTIC, pos_label="ham").fit(X, names)
+    before = decoder.predict(X), decoder.score(X, names), decoder.expected_loss(X)
+    assert before[1] == -set_loss(names, before[0], pos_label="ham")
+    decoder.set_params(pos_label="spam", min_positive=9, max_positive=10, loss="am")
+    decoder.set_params(strategy=0.9, zero_division=1.0)
+    np.testing.assert_array_equal(decoder.predict(X), before[0])
+    assert (decoder.score(X, names), decoder.expected_loss(X)) == before[1:]
+    X, y = labels()
+    decoder = ExpectedLossDecoder(SEVERAL).fit(X, y)
+    before = decoder.predict(X), decoder.score(X, y)
+    decoder.set_params(average="macro")
+    np.testing.assert_array_equal(decoder.predict(X), before[0])
+    assert decoder.score(X, y) == before[1]
+
+
+def test_refit_leaves_nothing_of_an_earlier_strategy_unless_it_fails():
+    X, y, _ = rare()
+    decoder = ExpectedLossDecoder(LOGISTIC).fit(X, y)
     decoder.set_params(strategy=0.5).fit(X, y)
     assert decoder.threshold_ == 0.5
     assert not hasattr(decoder, "tuned_loss_")
@@ -251,244 +555,341 @@ def test_refit_leaves_nothing_of_an_earlier_strategy_unless_it_fails(two_classes
     np.testing.assert_array_equal(decoder.predict(X) == 1, expected)
 
 
-def test_tuning_groups_are_those_of_fit(two_classes):
-    X, y = two_classes
-    groups = np.arange(len(y)) // 25
-    decoder = ExpectedLossDecoder(logistic, strategy="eum", zero_division=1.0)
-    decoder.fit(X, y, groups=groups)
-    eta = cross_val_predict(logistic, X, y, cv=5, method="predict_proba")[:, 1]
-    tuned = tune_threshold(y, eta, loss="f1", zero_division=1.0, groups=groups)
-    assert decoder.threshold_ == pytest.approx(tuned.threshold, abs=1e-12)
-
-
-def test_groups_reach_a_splitter_that_takes_them(two_classes):
-    X, y = two_classes
-    groups = np.arange(len(y)) % 4
-    splitter = GroupKFold(4)
-    decoder = ExpectedLossDecoder(logistic, strategy="eum", cv=splitter)
-    decoder.fit(X, y, groups=groups)
-    eta = cross_val_predict(
-        logistic, X, y, cv=list(splitter.split(X, y, groups)), method="predict_proba"
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(2, 12),
+    sets=st.sampled_from(["call", "groups", *AVERAGES]),
+    loss=st.sampled_from(["g_mean", "h_mean", "f1", "recall"]),
+)
+def test_labels_do_not_depend_on_the_order_of_samples(seed, n, sets, loss):
+    """Ties are parted by bounds alone, and then by the values of the samples."""
+    rng = np.random.default_rng(seed)
+    samples = np.column_stack([rng.integers(0, 3, (n, 3)) / 2.5, rng.permutation(n)])
+    order = rng.permutation(n)
+    groups = np.arange(n) % 2
+    given, shuffled = ({"groups": each} for each in (groups, groups[order]))
+    options = {"average": sets} if sets in AVERAGES else {}
+    bound = 2 if loss == "recall" else None
+    model = ExpectedLossDecoder(
+        Told(3 if options else 1), strategy="dta", loss=loss, max_positive=bound
     )
-    tuned = tune_threshold(y, eta[:, 1], loss="f1", groups=groups)
-    assert decoder.threshold_ == pytest.approx(tuned.threshold, abs=1e-12)
+    y = samples[:, :3] > 0.5 if options else np.arange(n) % 2
+    model.set_params(**options).fit(samples, y)
+    if sets != "groups":
+        given = shuffled = {}
+    predicted = model.predict(samples, **given)
+    again = model.predict(samples[order], **shuffled)
+    np.testing.assert_array_equal(predicted[order], again)
 
 
-def test_groups_are_routed_through_a_pipeline(two_classes):
-    X, y = two_classes
-    groups = np.arange(len(y)) % 7
-    with config_context(enable_metadata_routing=True):
-        pipeline = make_pipeline(StandardScaler(), ExpectedLossDecoder(logistic))
-        pipeline.fit(X, y, groups=groups)
-        predicted = pipeline.predict(X, groups=groups)
-        score = pipeline.score(X, y, groups=groups)
-    decoder = pipeline[-1]
-    scaled = pipeline[0].transform(X)
-    np.testing.assert_array_equal(predicted, decoder.predict(scaled, groups=groups))
-    assert score == decoder.score(scaled, y, groups=groups)
-
-
-@pytest.mark.parametrize("name", ["groups", "query"])
-def test_groups_may_have_another_name(two_classes, name):
-    X, y = two_classes
-    groups = np.arange(len(y)) // 25
-    plain = ExpectedLossDecoder(logistic, strategy="eum").fit(X, y, groups=groups)
-    with config_context(enable_metadata_routing=True):
-        decoder = ExpectedLossDecoder(logistic, strategy="eum")
-        pipeline = make_pipeline("passthrough", decoder.set_fit_request(groups=name))
-        pipeline.fit(X, y, **{name: groups})
-    assert pipeline[-1].threshold_ == plain.threshold_
-
-
-def test_weights_are_for_the_classifier_only(two_classes):
-    X, y = two_classes
-    weight = np.where(y == 1, 3.0, 1.0)
-    with config_context(enable_metadata_routing=True):
-        inner = LogisticRegression().set_fit_request(sample_weight=True)
-        pipeline = make_pipeline("passthrough", ExpectedLossDecoder(inner))
-        pipeline.fit(X, y, sample_weight=weight)
-    plain = LogisticRegression().fit(X, y, sample_weight=weight)
-    np.testing.assert_array_equal(pipeline[-1].estimator_.coef_, plain.coef_)
-
-
-def test_weights_reach_the_classifier(two_classes):
-    X, y = two_classes
-    weight = np.where(y == 1, 3.0, 1.0)
-    plain = LogisticRegression().fit(X, y, sample_weight=weight)
-    decoder = ExpectedLossDecoder(logistic).fit(X, y, sample_weight=weight)
-    np.testing.assert_array_equal(decoder.estimator_.coef_, plain.coef_)
-
-
-def test_strategy_is_that_of_the_fit(two_classes):
-    X, y = two_classes
-    decoder = ExpectedLossDecoder(logistic).fit(X, y)
-    before = decoder.predict(X)
-    np.testing.assert_array_equal(decoder.set_params(strategy=0.5).predict(X), before)
-
-
-def test_threshold_takes_no_time_for_expectations(two_classes):
-    X, y = two_classes
-    seen = []
-
-    def count_calls(tp, fp, fn, tn):
-        seen.append(np.size(tp))
-        return fp + 2.0 * fn
-
-    decoder = ExpectedLossDecoder(logistic, loss=count_calls, strategy=0.4).fit(X, y)
-    seen.clear()
-    decoder.predict(X)
-    assert not seen
-    decoder.score(X, y)
-    assert seen == [1]
-    assert np.isfinite(decoder.expected_loss(X))
-
-
-def test_label_with_one_class_in_the_classifier():
+def test_equal_samples_have_equal_labels():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 2))
-    y = np.column_stack([X[:, 0] > 0, np.zeros(60), np.ones(60)]).astype(int)
-    trees = MultiOutputClassifier(HistGradientBoostingClassifier(max_iter=5))
-    decoder = ExpectedLossDecoder(trees, loss="hamming").fit(X, y)
-    np.testing.assert_array_equal(decoder.predict(X)[:, 1:], y[:, 1:])
+    samples, y = rng.integers(0, 3, (200, 2)), rng.integers(0, 2, 200)
+    tree = DecisionTreeClassifier()
+    model = ExpectedLossDecoder(tree, strategy="dta", loss="g_mean").fit(samples, y)
+    predicted = model.predict(samples)
+    for value in np.unique(samples, axis=0):
+        assert len(np.unique(predicted[(samples == value).all(axis=1)])) == 1
 
 
-def test_indicators_of_other_dtypes(labels):
+def test_samples_without_a_hash_stay_as_they_come():
+    class Thing:
+        __str__ = object.__str__
+        __repr__ = object.__repr__
+
+    class OfThings(ClassifierMixin, BaseEstimator):
+        def fit(self, X, y):
+            self.classes_ = np.unique(y)
+            return self
+
+        def predict_proba(self, X):
+            return np.full((len(X), 2), 0.5)
+
+        def predict(self, X):
+            return np.zeros(len(X), dtype=int)
+
+    things = np.array([Thing() for _ in range(4)], dtype=object)[:, None]
+    model = ExpectedLossDecoder(
+        OfThings(), strategy="dta", min_positive=2, max_positive=2
+    )
+    assert model.fit(things, [0, 1, 0, 1]).predict(things).tolist() == [1, 1, 0, 0]
+
+
+# Sparse probabilities, kinds of folds and of samples
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+@pytest.mark.parametrize("strategy", ["auto", "dta", "eum", 0.3])
+def test_sparse_probabilities(average, strategy):
+    rng = np.random.default_rng(0)
+    eta = rng.random((60, 3)) * (rng.random((60, 3)) < 0.5)
+    y = (rng.random((60, 3)) < eta).astype(int)
+    decoder = ExpectedLossDecoder(
+        Told(is_sparse=True), strategy=strategy, average=average, cv=3
+    ).fit(eta, csr_array(y))
+    predicted = decoder.predict(eta)
+    assert issparse(predicted)
+    score = decoder.score(eta, csr_array(y))
+    if strategy == "auto" and average == "samples":
+        proba = decoder.predict_proba(eta)
+        assert not proba.toarray()[eta == 0].any()  # what is not stored is impossible
+        mask, _ = decode(proba.toarray(), loss="f1")
+        np.testing.assert_array_equal(predicted.toarray(), mask)
+    else:
+        dense = clone(decoder).set_params(estimator=Told()).fit(eta, y)
+        np.testing.assert_array_equal(predicted.toarray(), dense.predict(eta))
+        np.testing.assert_allclose(
+            decoder.expected_loss(eta), dense.expected_loss(eta), rtol=0, atol=1e-11
+        )
+        assert score == pytest.approx(dense.score(eta, y))
+
+
+def test_large_sparse_probabilities_are_calibrated_on_some_rows():
+    rng = np.random.default_rng(0)
+    stored = np.zeros((600, 4096))
+    stored[:, :3] = rng.random((600, 3))
+    wide = csr_matrix(stored)
+    y = csr_matrix(rng.random(stored.shape) < stored)
+
+    class Wide(Told):
+        def predict_proba(self, X):
+            return wide[X[:, 0]]
+
+    rows = np.arange(600)[:, None]
+    decoder = ExpectedLossDecoder(FrozenEstimator(Wide().fit(rows, y))).fit(rows, y)
+    proba = decoder.predict_proba(rows)
+    assert abs(proba - wide).max() < 0.3
+    assert (proba != wide).nnz == 1800
+
+
+@pytest.mark.parametrize("cv", [0.4, GroupKFold(3), ShuffleSplit(1, random_state=0)])
+def test_kinds_of_folds(cv):
+    X, y, groups = rare(400)
+    given = {"groups": groups} if isinstance(cv, GroupKFold) else {}
+    decoder = ExpectedLossDecoder(LOGISTIC, cv=cv, random_state=0).fit(X, y, **given)
+    assert 0 < decoder.calibration_gap_.realised_loss < 1
+    if given:
+        splits = list(cv.split(X, y, groups))
+        eta = out_of_fold(LOGISTIC, X, y, splits)[:, 1]
+        decoder.set_params(strategy="eum").fit(X, y, groups=groups)
+        tuned = tune_threshold(y, eta, loss="f1", groups=groups)
+        assert decoder.threshold_ == pytest.approx(tuned.threshold, abs=1e-12)
+
+
+@pytest.mark.parametrize("average", ["samples", "macro"])
+def test_a_label_that_no_fold_can_be_fitted_on(average):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = np.column_stack([X[:, 0] > 0, np.arange(40) == 0]).astype(int)
+    classifier = MultiOutputClassifier(LOGISTIC)
+    decoder = ExpectedLossDecoder(classifier, average=average)
+    instead = "decoded as they are" if average == "samples" else "cut at 0.5"
+    message = rf"{instead}\. The error in a fold was: .*[^.]\. Pass more"
+    with pytest.warns(RejectionWarning, match=message):
+        decoder.fit(X, y)
+    assert decoder.strategy_ == ("dta" if average == "samples" else 0.5)
+    assert decoder.calibration_gap_ is None
+    assert decoder.predict(X).shape == y.shape
+    for options in ({"cv": 3}, {"strategy": "eum"}):
+        with pytest.raises(ValueError, match="classes"):
+            ExpectedLossDecoder(classifier, average=average, **options).fit(X, y)
+
+
+@pytest.mark.parametrize("n_positive", [1, 2, 6])
+def test_twelve_rows(n_positive):
+    X = np.arange(12.0)[:, np.newaxis]
+    y = (np.arange(12) >= 12 - n_positive).astype(int)
+    assert set(ExpectedLossDecoder(LOGISTIC).fit(X, y).predict(X)) <= {0, 1}
+
+
+def test_indicators_and_samples_of_other_types():
     pd = pytest.importorskip("pandas")
-    X, y = labels
+    X, y = labels()
     plain = ExpectedLossDecoder(KNeighborsClassifier()).fit(X, y)
     for other in (pd.DataFrame(y).astype("Int64"), y.astype(bool), y.astype(float)):
         decoder = clone(plain).fit(X, other)
         np.testing.assert_array_equal(decoder.predict(X), plain.predict(X))
         assert decoder.score(X, other) == plain.score(X, y)
+    X, y, _ = rare()
+    frame = pd.DataFrame(X).add_prefix("x")
+    decoder = ExpectedLossDecoder(LOGISTIC).fit(frame, pd.Series(y))
+    assert decoder.feature_names_in_[0] == "x0"
+    of_array = ExpectedLossDecoder(LOGISTIC).fit(X, y).predict(X)
+    np.testing.assert_array_equal(decoder.predict(frame), of_array)
 
 
-def test_positive_class_by_name(two_classes):
-    X, y = two_classes
-    names = np.where(y == 1, "ham", "spam")  # the rare one comes first
-    named = ExpectedLossDecoder(logistic, pos_label="ham").fit(X, names)
-    plain = ExpectedLossDecoder(logistic).fit(X, y)
-    assert f1_score(names, named.predict(X), pos_label="ham") == pytest.approx(
-        f1_score(y, plain.predict(X)), abs=0.02
-    )
-    assert named.score(X, names) == -set_loss(names, named.predict(X), pos_label="ham")
-    other = ExpectedLossDecoder(logistic).fit(X, names)
-    assert (other.predict(X) == "spam").mean() > 0.8
+# Weights
 
 
-def test_bounds_on_the_size(two_classes, labels):
-    X, y = two_classes
-    decoder = ExpectedLossDecoder(logistic, loss="recall", max_positive=30).fit(X, y)
-    assert decoder.predict(X).sum() == 30
-    X, y = labels
-    decoder = ExpectedLossDecoder(OneVsRestClassifier(logistic), strategy=0.9)
-    decoder.set_params(min_positive=1, max_positive=2).fit(X, y)
-    assert set(decoder.predict(X).sum(axis=1)) == {1, 2}
+@pytest.mark.parametrize("routed", [False, True])
+def test_weights_reach_the_classifier(routed):
+    X, y, _ = rare()
+    weight = np.where(y == 1, 3.0, 1.0)
+    plain = LogisticRegression().fit(X, y, sample_weight=weight)
+    with sklearn.config_context(enable_metadata_routing=routed):
+        inner = LogisticRegression()
+        inner = inner.set_fit_request(sample_weight=True) if routed else inner
+        decoder = ExpectedLossDecoder(inner).fit(X, y, sample_weight=weight)
+    np.testing.assert_array_equal(decoder.estimator_.coef_, plain.coef_)
 
 
-def test_sparse_probabilities_and_labels():
+def test_weights_of_sets():
+    """They weigh in the threshold, the gap and the score of rows that are sets."""
     rng = np.random.default_rng(0)
-    eta = rng.beta(0.3, 3, (50, 30)) * (rng.random((50, 30)) < 0.3)
-    y = csr_matrix((rng.random(eta.shape) < eta).astype(int))
-    sparse = ExpectedLossDecoder(Told(sparse=True), loss="am").fit(eta, y)
-    dense = ExpectedLossDecoder(Told(), loss="am").fit(eta, y)
-    assert issparse(sparse.predict(eta))
-    np.testing.assert_array_equal(sparse.predict(eta).toarray(), dense.predict(eta))
-    assert sparse.score(eta, y) == pytest.approx(dense.score(eta, y))
-    tuned = sparse.set_params(strategy="eum").fit(eta, y)
-    np.testing.assert_array_equal(tuned.predict(eta).toarray(), eta >= tuned.threshold_)
+    X = rng.normal(size=(300, 3))
+    y = (X + rng.normal(size=X.shape) > 1).astype(int)
+    frozen = FrozenEstimator(OneVsRestClassifier(LogisticRegression()).fit(X, y))
+    weight = rng.integers(0, 3, 300)
+    decoder = ExpectedLossDecoder(frozen, strategy="eum")
+    decoder.fit(X, y, sample_weight=weight)
+    eta, rows = frozen.predict_proba(X), np.repeat(np.arange(300), weight)
+    tuned = tune_threshold(y, eta, loss="f1", sample_weight=weight)
+    assert (decoder.threshold_, decoder.tuned_loss_) == (tuned.threshold, tuned.loss)
+    repeated = tune_threshold(y[rows], eta[rows], loss="f1")
+    assert decoder.threshold_ == repeated.threshold
+    score = decoder.score(X, y, sample_weight=weight)
+    assert score == pytest.approx(decoder.score(X[rows], y[rows]))
+    assert decoder.calibration_gap_ != clone(decoder).fit(X, y).calibration_gap_
 
 
-@pytest.mark.parametrize("calibration", ["sigmoid", "isotonic"])
-@pytest.mark.parametrize("average", ["samples", "macro"])
-def test_what_sparse_probabilities_do_not_store_stays_impossible(calibration, average):
-    rng = np.random.default_rng(0)
-    eta = rng.beta(0.3, 3, (60, 20)) * (rng.random((60, 20)) < 0.3)
-    eta[:, 0] = 0
-    y = csr_matrix((rng.random(eta.shape) < eta**0.5).astype(int))
-    decoder = ExpectedLossDecoder(
-        Told(sparse=True), strategy="dta", calibration=calibration, average=average
-    ).fit(eta, y)
-    calibrated = decoder.predict_proba(eta)
-    assert issparse(calibrated)
-    np.testing.assert_array_equal(calibrated.toarray() > 0, eta > 0)
-    labels = decoder.predict(eta)
-    assert issparse(labels)
-    mask, _ = decode(calibrated.toarray(), loss="f1", average=average)
-    np.testing.assert_array_equal(labels.toarray(), mask)
+# Classes that a training fold does not have
 
 
-def test_sparse_probabilities_are_compared_on_as_many_rows_as_memory_allows(
-    monkeypatch,
-):
-    rng = np.random.default_rng(0)
-    eta = rng.beta(0.5, 2, (400, 10)) * (rng.random((400, 10)) < 0.5)
-    y = (rng.random(eta.shape) < eta**0.3).astype(int)
-    sizes = []
-
-    def remember(problem, *args):
-        sizes.append((problem.eta.shape, [len(test) for _, test in problem.parts]))
-        np.testing.assert_array_equal(problem.eta[problem.eta == 0], 0)
-        for train, test in problem.parts:
-            assert len(np.intersect1d(train, test)) == 0
-            assert len(train) + len(test) == len(problem.eta)
-        return choose(problem, *args)
-
-    monkeypatch.setattr(_decoder, "choose", remember)
-    monkeypatch.setattr(_set_options, "_MOST_ENTRIES", 2000)
-    for strategy in ("auto", "eum"):
-        decoder = ExpectedLossDecoder(Told(sparse=True), strategy=strategy)
-        assert decoder.fit(eta, csr_matrix(y)).calibration_ == "sigmoid"
-    ExpectedLossDecoder(Told()).fit(eta, y)
-    assert [shape for shape, _ in sizes] == [(200, 10), (400, 10), (400, 10)]
-    assert all(sum(tests) == shape[0] for shape, tests in sizes)
+def rare_labels(n_classes):
+    """Return labels of which the last class is in the last quarter alone."""
+    y = np.arange(60) % (n_classes - 1)
+    y[50:54] = n_classes - 1
+    return np.random.default_rng(0).normal(size=(60, 4)) + y[:, None], y
 
 
-def test_callable_loss_and_pickle(two_classes):
-    X, y = two_classes
-    decoder = ExpectedLossDecoder(logistic, loss=cost).fit(X, y)
-    again = pickle.loads(pickle.dumps(decoder))
-    np.testing.assert_array_equal(again.predict(X), decoder.predict(X))
-    assert decoder.score(X, y) == -set_loss(y, decoder.predict(X), loss=cost)
+@pytest.mark.parametrize("names", [[0, 1], ["no", "yes"]], ids=["numbers", "text"])
+@pytest.mark.parametrize("has_label", [True, False])
+@pytest.mark.parametrize("strategy", ["auto", "dta", 0.5])
+def test_the_positive_class_is_missed_where_it_was_not_seen(names, has_label, strategy):
+    X, y = rare_labels(2)
+    y = np.array(names)[y]
+    pos_label = names[1] if has_label else None
+    decoder = ExpectedLossDecoder(BAYES, strategy=strategy, pos_label=pos_label)
+    with pytest.warns(RejectionWarning, match="not in y of fit|has probability zero"):
+        scores = cross_val_score(decoder, X, y, cv=KFold(4), error_score="raise")
+    assert np.isfinite(scores).all()
+    assert scores[3] == -1
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RejectionWarning)
+        decoder.fit(X[:45], y[:45])
+    assert (decoder.predict(X[45:]) == names[0]).all()
 
 
-def cost(tp, fp, fn, tn):
-    return 5.0 * fn + fp
+@pytest.mark.parametrize("n_seen", [2, 3])
+def test_one_class_of_many_is_missed(n_seen):
+    """Of two that were seen, each sample is a set with the one that is predicted."""
+    X, y = rare_labels(n_seen + 1)
+    bounds = {"loss": "recall", "max_positive": 2} if n_seen == 3 else {}
+    decoder = ExpectedLossDecoder(BAYES, strategy="dta", **bounds)
+    decoder.fit(X[:45], y[:45])
+    with pytest.warns(RejectionWarning, match=rf"\[{n_seen}\]. They count as missed"):
+        score = decoder.score(X[45:], y[45:])
+    if n_seen == 3:
+        sets = decoder.predict_set(X[45:])
+    else:
+        sets = decoder.predict(X[45:])[:, None] == [0, 1]
+    hits = (sets & (y[45:, None] == np.arange(n_seen))).any(axis=1)
+    assert score == pytest.approx(hits.mean() - 1)
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+def test_a_label_of_many_is_missed(average):
+    X, y = labels(60)
+    y[:, 0] = rare_labels(2)[1]
+    classifier = MultiOutputClassifier(BAYES)
+    decoder = ExpectedLossDecoder(classifier, strategy="dta", average=average)
+    predicted = decoder.fit(X[:45], y[:45]).predict(X[45:])
+    assert not predicted[:, 0].any()
+    expected = -set_loss(y[45:], predicted, average=average)
+    assert decoder.score(X[45:], y[45:]) == pytest.approx(expected, rel=1e-12)
+
+
+# Routing, searches and other estimators
+
+
+@pytest.mark.parametrize("name", ["groups", "query"])
+def test_groups_are_routed_through_a_pipeline(name):
+    X, y, groups = rare(400)
+    with sklearn.config_context(enable_metadata_routing=True):
+        decoder = ExpectedLossDecoder(LOGISTIC)
+        for method in ("fit", "predict", "score"):
+            getattr(decoder, f"set_{method}_request")(groups=name)
+        pipeline = make_pipeline(StandardScaler(), decoder)
+        pipeline.fit(X, y, **{name: groups})
+        predicted = pipeline.predict(X, **{name: groups})
+        score = pipeline.score(X, y, **{name: groups})
+    scaled, decoder = pipeline[0].transform(X), pipeline[-1]
+    alone = ExpectedLossDecoder(LOGISTIC).fit(scaled, y, groups=groups)
+    np.testing.assert_array_equal(predicted, alone.predict(scaled, groups=groups))
+    assert score == alone.score(scaled, y, groups=groups)
+
+
+@pytest.mark.parametrize("problem", ["samples", "classes"])
+@pytest.mark.parametrize(
+    "scoring", [None, get_selective_scorer("neg_set_loss")], ids=["own", "scorer"]
+)
+def test_groups_of_a_splitter_where_samples_are_sets(problem, scoring):
+    classifier, X, y, *_ = PROBLEMS[problem]()
+    groups = np.arange(len(y)) // 4
+    with sklearn.config_context(enable_metadata_routing=True):
+        search = GridSearchCV(
+            ExpectedLossDecoder(classifier),
+            {"strategy": ["dta", "eum"], "cv": [GroupKFold(2)]},
+            scoring=scoring,
+            cv=GroupKFold(3),
+            error_score="raise",
+        ).fit(X, y, groups=groups)
+        for number, strategy in enumerate(["dta", "eum"]):
+            folds = GroupKFold(3).split(X, y, groups)
+            for fold, (train, test) in enumerate(folds):
+                cv = list(GroupKFold(2).split(X[train], y[train], groups[train]))
+                alone = ExpectedLossDecoder(classifier, strategy=strategy, cv=cv)
+                alone.fit(X[train], y[train])
+                score = search.cv_results_[f"split{fold}_test_score"][number]
+                assert score == alone.score(X[test], y[test])
+        # They do not make sets of samples here.
+        best = search.best_estimator_
+        for method in (best.predict, best.expected_loss):
+            np.testing.assert_array_equal(method(X, groups=groups), method(X))
+        assert best.score(X, y, groups=groups) == best.score(X, y)
+
+
+def test_search_over_losses_and_strategies():
+    X, y, _ = rare()
+    grid = [
+        {"loss": ["f_beta"], "beta": [1.0, 2.0], "strategy": ["auto", "dta"]},
+        {"loss": ["jaccard"], "strategy": [0.5]},
+    ]
+    search = GridSearchCV(ExpectedLossDecoder(LOGISTIC), grid, scoring="f1", cv=3)
+    assert search.fit(X, y).best_score_ > 0.4
 
 
 @pytest.mark.usefixtures("threads")
-def test_jobs_change_nothing(labels):
-    X, y = labels
-    one = ExpectedLossDecoder(OneVsRestClassifier(logistic), **AS_THEY_ARE).fit(X, y)
+def test_jobs_change_nothing():
+    X, y = labels()
+    one = ExpectedLossDecoder(SEVERAL).fit(X, y)
     two = clone(one).set_params(n_jobs=2).fit(X, y)
     np.testing.assert_array_equal(one.predict(X), two.predict(X))
     np.testing.assert_allclose(one.expected_loss(X), two.expected_loss(X), rtol=1e-14)
 
 
-def test_grid_search_over_strategies(two_classes):
-    X, y = two_classes
-    strategies = {"strategy": ["dta", 0.5]}
-    grid = [
-        {"loss": ["f_beta"], "beta": [1.0, 2.0], **strategies},
-        {"loss": ["jaccard"], **strategies},
-    ]
-    search = GridSearchCV(ExpectedLossDecoder(logistic), grid, scoring="f1", cv=3)
-    assert search.fit(X, y).best_score_ > 0.4
+def test_pickle():
+    X, y, groups = rare()
+    decoder = ExpectedLossDecoder(LOGISTIC, loss=cost).fit(X, y, groups=groups)
+    again = pickle.loads(pickle.dumps(decoder))
+    predicted = decoder.predict(X, groups=groups)
+    np.testing.assert_array_equal(again.predict(X, groups=groups), predicted)
+    score = decoder.score(X, y, groups=groups)
+    assert score == -set_loss(y, predicted, loss=cost, groups=groups)
 
 
-def test_calibrated_classifier(two_classes):
-    X, y = two_classes
-    calibrated = CalibratedClassifierCV(KNeighborsClassifier(7), cv=3)
-    decoder = ExpectedLossDecoder(calibrated).fit(X, y)
-    assert decoder.score(X, y) > -1.0
-
-
-def test_samples_keep_their_names(two_classes):
-    pd = pytest.importorskip("pandas")
-    X, y = two_classes
-    frame = pd.DataFrame(X).add_prefix("x")
-    decoder = ExpectedLossDecoder(logistic).fit(frame, pd.Series(y))
-    assert decoder.feature_names_in_[0] == "x0"
-    np.testing.assert_array_equal(decoder.predict(frame), decoder.predict(frame))
+def cost(tp, fp, fn, tn):
+    return 5.0 * fn + fp
 
 
 def test_expected_loss_is_what_happens_on_average():
@@ -496,7 +897,7 @@ def test_expected_loss_is_what_happens_on_average():
     rng = np.random.default_rng(0)
     eta = rng.beta(0.5, 3, 60)
     proba = np.column_stack([1 - eta, eta])
-    decoder = ExpectedLossDecoder(Told(), loss="jaccard", **AS_THEY_ARE)
+    decoder = ExpectedLossDecoder(Told(), loss="jaccard", strategy="dta")
     decoder.fit(proba, eta > 0.1)
     draws = rng.random((20_000, 60)) < eta
     mask = decoder.predict(proba)

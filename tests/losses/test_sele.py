@@ -8,10 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from joblib import parallel_backend
 
-from sklearn_reject._curves import aurc_score, sele_score
-from sklearn_reject.losses import sele_loss_and_gradient
-from sklearn_reject.losses._pair_sums import sum_over_pairs
-from sklearn_reject.losses._sele import exact_sele, sele_gradient_and_curvature
+from sklearn_reject import metrics
+from sklearn_reject.losses import sele_gradient_and_curvature, sele_loss_and_gradient
 
 # The thorough profile of `make long-test` has time for more pairs.
 N = 2000 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 400
@@ -74,6 +72,14 @@ def pair_by_pair(scores, losses, weights=None):
     return value / a.sum() ** 2, gradient / a.sum() ** 2, curvature / a.sum() ** 2
 
 
+def aurc_score(scores, losses):
+    return metrics.aurc_score(None, None, scores, loss=losses)
+
+
+def sele_score(scores, losses):
+    return metrics.sele_score(None, None, scores, loss=losses)
+
+
 def assert_close(actual, expected, tolerance=1e-12):
     scale = np.abs(expected).max()
     assert np.abs(actual - expected).max() <= tolerance * scale
@@ -94,15 +100,14 @@ def test_exact_is_the_sum_over_all_pairs(scores, losses):
 def test_weights_and_curvature(scores):
     rng = np.random.default_rng(1)
     scores, losses = SCORES[scores](rng, N), rng.exponential(size=N)
-    weights = rng.exponential(size=N)
-    total, slopes, seconds = sum_over_pairs(
-        scores, weights, weights * losses, curvature=True
-    )
-    n_pairs = weights.sum() ** 2
-    value, gradient, curvature = pair_by_pair(scores, losses, weights)
-    assert_close(total / n_pairs, value)
-    assert_close(slopes / n_pairs, gradient)
-    assert_close(seconds / n_pairs, curvature, tolerance=3e-12)
+    weight = rng.exponential(size=N)
+    found = sele_loss_and_gradient(scores, losses, sample_weight=weight)
+    value, gradient, curvature = pair_by_pair(scores, losses, weight)
+    assert_close(found[0], value)
+    assert_close(found[1], gradient)
+    slopes, seconds = sele_gradient_and_curvature(scores, losses, weight)
+    assert_close(slopes, gradient)
+    assert_close(seconds, curvature, tolerance=3e-12)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -112,26 +117,25 @@ def test_small_sums_beside_large_ones(gap, weighted):
     rng = np.random.default_rng(8)
     losses = (np.arange(N) >= N - 20) * 1.0
     scores = 0.5 * rng.normal(size=N) + gap * losses
-    weights = 10.0 ** rng.uniform(-3, 0, N) if weighted else np.ones(N)
-    total, slopes, _ = sum_over_pairs(scores, weights, weights * losses)
-    value, gradient, _ = pair_by_pair(scores, losses, weights)
-    assert_close(total / weights.sum() ** 2, value, tolerance=1e-13)
+    weight = 10.0 ** rng.uniform(-3, 0, N) if weighted else np.ones(N)
+    found = sele_loss_and_gradient(scores, losses, sample_weight=weight)
+    value, gradient, _ = pair_by_pair(scores, losses, weight)
+    assert_close(found[0], value, tolerance=1e-13)
     right = losses == 0  # there is nothing else that a large sum could hide
-    each = np.abs(slopes[right] / weights.sum() ** 2 / gradient[right] - 1)
-    assert each.max() <= 1e-12
+    assert np.abs(found[1][right] / gradient[right] - 1).max() <= 1e-12
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 @pytest.mark.parametrize("gap", [0.0, 1e-9, 0.1, 39.9, 40.1, 1e12])
 def test_fewest_samples(n, gap):
-    scores, losses = gap * np.arange(n) + 0.3, np.arange(n) + 1.0
-    total, slopes, seconds = sum_over_pairs(scores, losses, losses, curvature=True)
-    value, gradient, curvature = pair_by_pair(scores, np.ones(n), losses)
-    assert total / losses.sum() ** 2 == pytest.approx(float(value), rel=1e-13)
-    for actual, expected in ((slopes, gradient), (seconds, curvature)):
-        np.testing.assert_allclose(
-            actual / losses.sum() ** 2, np.float64(expected), rtol=0, atol=1e-15
-        )
+    scores, weight = gap * np.arange(n) + 0.3, np.arange(n) + 1.0
+    value, gradient, curvature = pair_by_pair(scores, np.ones(n), weight)
+    found, _ = sele_loss_and_gradient(scores, np.ones(n), sample_weight=weight)
+    assert found == pytest.approx(float(value), rel=1e-13)
+    both = sele_gradient_and_curvature(scores, np.ones(n), weight)
+    np.testing.assert_allclose(
+        both, np.float64([gradient, curvature]), rtol=0, atol=1e-15
+    )
 
 
 def test_dense_chunks_and_thousands_of_samples_agree():
@@ -191,30 +195,13 @@ def test_weight_two_is_a_sample_twice(method):
     )
 
 
-def test_chunk_and_curvature_without_losses_are_zero():
+def test_nothing_is_lost_where_nothing_is_wrong():
     scores, nothing = np.arange(9.0), np.zeros(9)
-    value, gradient = sele_loss_and_gradient(scores, nothing, method="chunked")
-    assert value == 0
-    assert not gradient.any()
-    total, slopes, seconds = sum_over_pairs(
-        scores, nothing + 1, nothing, curvature=True
-    )
-    assert total == 0
-    assert not slopes.any()
-    assert not seconds.any()
-
-
-def test_mean_curvature_is_that_of_the_gradient():
-    rng = np.random.default_rng(10)
-    scores, losses, weight = rng.normal(size=20), rng.random(20), 1 + rng.random(20)
-    gradient, curvature = sele_gradient_and_curvature(scores, losses, weight)
-    np.testing.assert_array_equal(gradient, exact_sele(scores, losses, weight)[1])
-    for k, step in enumerate(1e-5 * np.eye(20)):
-        above, below = (
-            sele_gradient_and_curvature(moved, losses, weight)[0][k]
-            for moved in (scores + step, scores - step)
-        )
-        assert (above - below) / 2e-5 == pytest.approx(curvature[k], rel=1e-7)
+    for method in ("exact", "chunked"):
+        value, gradient = sele_loss_and_gradient(scores, nothing, method=method)
+        assert value == 0
+        assert not gradient.any()
+    assert not np.any(sele_gradient_and_curvature(scores, nothing, nothing + 1))
 
 
 def test_order_of_rows_does_not_matter():
@@ -281,27 +268,22 @@ def test_theorem_8_as_printed_fails_for_one_error_ranked_first():
     assert aurc_score(scores, losses) / sele_score(scores, losses) > 7
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"method": "fast"}, "method must be one of"),
-        ({"method": "chunked", "chunk_size": 0}, "chunk_size must be a positive int"),
-        ({"method": "chunked", "chunk_size": 2.5}, "chunk_size must be a positive int"),
-        ({"sample_weight": [1, -1, 1]}, "sample_weight must be non-negative"),
-    ],
-)
-def test_bad_options(options, message):
+BAD = [
+    ([0, 1, 0], {"method": "fast"}, "method must be one of"),
+    ([0, 1, 0], {"method": "chunked", "chunk_size": 0}, "must be a positive int"),
+    ([0, 1, 0], {"method": "chunked", "chunk_size": 2.5}, "must be a positive int"),
+    ([0, 1, 0], {"sample_weight": [1, -1, 1]}, "sample_weight must be non-negative"),
+    ([0, -1, 0], {}, "losses must be non-negative"),
+    ([0], {}, "losses"),
+]
+
+
+@pytest.mark.parametrize(("losses", "options", "message"), BAD)
+def test_bad_input(losses, options, message):
     with pytest.raises(ValueError, match=message):
-        sele_loss_and_gradient([0.0, 1, 2], [0, 1, 0], **options)
-
-
-def test_bad_arrays():
+        sele_loss_and_gradient([0.0, 1, 2], losses, **options)
     with pytest.raises(ValueError, match="scores must be finite"):
         sele_loss_and_gradient([0.0, np.nan], [0, 1])
-    with pytest.raises(ValueError, match="losses must be non-negative"):
-        sele_loss_and_gradient([0.0, 1.0], [0, -1])
-    with pytest.raises(ValueError, match="losses"):
-        sele_loss_and_gradient([0.0, 1.0], [0])
 
 
 def test_samples_without_weight_count_as_absent():

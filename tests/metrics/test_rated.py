@@ -12,7 +12,6 @@ from sklearn_reject import EnsembleThresholdTuner
 from sklearn_reject.metrics import make_rated_scorer
 
 
-
 def draw_documents():
     """Return scores of two detectors, the truth, and what either of them reached."""
     rng = np.random.default_rng(0)

@@ -15,7 +15,7 @@ from sklearn.metrics import (
     recall_score,
 )
 
-from sklearn_reject.losses import FBetaLoss
+from sklearn_reject.losses import check_set_loss
 from sklearn_reject.metrics import set_loss
 from tests.decoding.set_oracle import BETAS, DEFINITIONS, ZERO_DIVISIONS, options_of
 
@@ -24,9 +24,8 @@ from tests.decoding.set_oracle import BETAS, DEFINITIONS, ZERO_DIVISIONS, option
 def indicators(draw, min_columns=1):
     """Draw two matrices of zeros and ones."""
     shape = draw(st.integers(1, 5)), draw(st.integers(min_columns, 5))
-    size = shape[0] * shape[1]
-    items = st.lists(st.integers(0, 1), min_size=size, max_size=size)
-    return tuple(np.reshape(draw(items), shape) for _ in range(2))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    return tuple(rng.integers(0, 2, (2, *shape)))
 
 
 def table(y_true, y_pred):
@@ -34,71 +33,52 @@ def table(y_true, y_pred):
     return tuple(pairs.count(kind) for kind in ((1, 1), (0, 1), (1, 0), (0, 0)))
 
 
+SETS = {
+    "samples": list,
+    "macro": lambda values: list(values.T),
+    "micro": lambda values: [values.ravel()],
+}
+FORMS = [np.asarray, csr_array, csr_matrix, csc_matrix, coo_array]
+
+
 @pytest.mark.parametrize("name", DEFINITIONS)
 @given(
     sets=indicators(),
     beta=st.sampled_from(BETAS),
     z=st.sampled_from(ZERO_DIVISIONS),
+    average=st.sampled_from(sorted(SETS)),
+    forms=st.tuples(st.sampled_from(FORMS), st.sampled_from(FORMS)),
+    dtype=st.sampled_from([bool, np.int8, float]),
 )
-def test_each_row_by_definition(name, sets, beta, z):
-    expected = [
-        DEFINITIONS[name](*table(*rows), beta, z) for rows in zip(*sets, strict=True)
-    ]
+def test_each_set_by_definition(name, sets, beta, z, average, forms, dtype):
+    rows = zip(*map(SETS[average], sets), strict=True)
+    expected = [DEFINITIONS[name](*table(*row), beta, z) for row in rows]
+    pair = [form(part.astype(dtype)) for form, part in zip(forms, sets, strict=True)]
     options = options_of(name, beta, z)
-    losses = set_loss(*sets, average=None, **options)
-    np.testing.assert_allclose(losses, expected, rtol=1e-14, atol=1e-15)
-    mean = set_loss(*sets, **options)
+    mean = set_loss(*pair, average=average, **options)
     assert type(mean) is float
     assert mean == pytest.approx(np.mean(expected), abs=1e-14)
+    if average == "samples":
+        losses = set_loss(*pair, average=None, **options)
+        np.testing.assert_allclose(losses, expected, rtol=1e-14, atol=1e-15)
 
 
-@pytest.mark.parametrize("average", ["samples", "macro", "micro"])
+@pytest.mark.parametrize("average", SETS)
 @given(sets=indicators(min_columns=2), z=st.sampled_from([0.0, 1.0]))
 def test_averages_as_scikit_learn_has_them(average, sets, z):
-    def averaging(z):
-        return {"average": average, "zero_division": z}
-
+    options = {"average": average, "zero_division": z}
     expected = {
-        ("f1", 1.0): 1 - f1_score(*sets, **averaging(z)),
-        ("f_beta", 2.0): 1 - fbeta_score(*sets, beta=2.0, **averaging(z)),
-        ("f_beta", 0.5): 1 - fbeta_score(*sets, beta=0.5, **averaging(z)),
-        ("jaccard", 1.0): 1 - jaccard_score(*sets, **averaging(z)),
-        ("precision", 1.0): 1 - precision_score(*sets, **averaging(z)),
-        ("recall", 1.0): 1 - recall_score(*sets, **averaging(z)),
+        ("f1", 1.0): 1 - f1_score(*sets, **options),
+        ("f_beta", 2.0): 1 - fbeta_score(*sets, beta=2.0, **options),
+        ("jaccard", 1.0): 1 - jaccard_score(*sets, **options),
+        ("precision", 1.0): 1 - precision_score(*sets, **options),
+        ("recall", 1.0): 1 - recall_score(*sets, **options),
         ("hamming", 1.0): hamming_loss(*sets),
     }
     for (name, beta), value in expected.items():
         loss = set_loss(*sets, average=average, **options_of(name, beta, z))
         assert loss == pytest.approx(value, abs=1e-14), name
-
-
-@given(sets=indicators(), form=st.sampled_from([np.asarray, csr_array]))
-def test_columns_are_vectors(sets, form):
-    for name in ("am", "g_mean", "auc", "precision"):
-        alone = [
-            set_loss(*column, loss=name)
-            for column in zip(*map(np.transpose, sets), strict=True)
-        ]
-        pair = [form(part) for part in sets]
-        assert set_loss(*pair, loss=name, average="macro") == pytest.approx(
-            np.mean(alone), abs=1e-15
-        )
-        flat = [part.ravel() for part in sets]
-        assert set_loss(*pair, loss=name, average="micro") == set_loss(*flat, loss=name)
-
-
-def test_columns_of_classes():
-    """Sets of classes: how well each class is found."""
-    losses = [
-        set_loss(t, p) for t, p in (([1, 0, 0], [1, 1, 0]), ([0, 1, 1], [0, 1, 1]))
-    ]
-    macro = set_loss(["a", "b", "b"], [[1, 0], [1, 1], [0, 1]], average="macro")
-    assert macro == pytest.approx(np.mean(losses))
-
-
-@given(sets=indicators(min_columns=2), weight=st.lists(st.integers(1, 4), min_size=5))
-def test_weights_of_rows_as_scikit_learn_has_them(sets, weight):
-    weight = weight[: len(sets[0])]
+    weight = np.arange(1, len(sets[0]) + 1)
     theirs = f1_score(*sets, average="samples", zero_division=0.0, sample_weight=weight)
     assert set_loss(*sets, sample_weight=weight) == pytest.approx(1 - theirs, abs=1e-14)
 
@@ -123,15 +103,11 @@ def test_one_set_as_scikit_learn_has_it(sets, names, z):
         assert loss == pytest.approx(value), name
 
 
-# Forms
-
-
 @given(sets=indicators())
 def test_groups_are_rows(sets):
     rows, columns = sets[0].shape
     names = np.array(["e", "b", "d", "a", "c"])[:rows]
-    groups = np.repeat(names, columns)
-    flat = [part.ravel() for part in sets]
+    groups, flat = np.repeat(names, columns), [part.ravel() for part in sets]
     losses = set_loss(*flat, groups=groups, average=None)
     expected = set_loss(*sets, average=None)[np.argsort(names)]
     np.testing.assert_array_equal(losses, expected)
@@ -140,44 +116,33 @@ def test_groups_are_rows(sets):
     assert set_loss(*shuffled, groups=groups[order]) == losses.mean()
 
 
-@pytest.mark.parametrize("form", [csr_array, csr_matrix, csc_matrix, coo_array])
-@given(sets=indicators(), dtype=st.sampled_from([bool, np.int8, float]))
-def test_sparse_rows(form, sets, dtype):
-    expected = set_loss(*sets, loss="am", average=None)
-    y_true, y_pred = (form(part.astype(dtype)) for part in sets)
-    for pair in ((y_true, y_pred), (sets[0], y_pred), (y_true, sets[1])):
-        losses = set_loss(*pair, loss="am", average=None)
-        np.testing.assert_array_equal(losses, expected)
-
-
-def test_sparse_matrices_stay_as_they_are():
-    y = csr_array(([1.0, 0.0, 1.0], [0, 1, 2], [0, 3]), shape=(1, 4))
-    assert set_loss(y, y) == 0
-    assert y.nnz == 3
-    twice = csr_array(([1, 1], [0, 0], [0, 2]), shape=(1, 4))
-    with pytest.raises(ValueError, match=r"y_pred must hold 0 and 1.*got 2"):
-        set_loss(y, twice)
-    assert twice.nnz == 2
+def test_the_positive_label():
+    """By default the last of two; of one, 1 and True are, and 0, -1 and False not."""
+    for names in ([0, 2], [1, 2], [-1, 1], ["a", "b"], [-2.0, 0.0]):
+        y_true, y_pred = np.array(names)[[0, 1, 1, 1]], np.array(names)[[1, 0, 1, 1]]
+        assert set_loss(y_true, y_pred) == pytest.approx(1 / 3)
+        swapped = set_loss(y_true, y_pred, pos_label=names[0])
+        assert swapped == 1
+    for negative, positive in ((-1, 1), (0, 1), (False, True)):
+        assert set_loss([negative], [negative], zero_division=0.25) == 0.75
+        assert set_loss([positive], [positive]) == 0
 
 
 @given(
     sets=indicators(),
     form=st.sampled_from([np.asarray, csr_array]),
     names=st.sampled_from([[0, 1, 2, 3], ["d", "a", "c", "b"]]),
-    data=st.data(),
+    seed=st.integers(0, 99),
 )
-def test_sets_of_classes(sets, form, names, data):
+def test_sets_of_classes(sets, form, names, seed):
     y_pred = np.pad(sets[1], ((0, 0), (0, 5 - sets[1].shape[1])))[:, :4]
-    index = data.draw(
-        st.lists(st.integers(0, 3), min_size=len(y_pred), max_size=len(y_pred))
-    )
+    index = np.random.default_rng(seed).integers(0, 4, len(y_pred))
     truth, labels = np.array(names)[index], np.array(names)
     losses = set_loss(truth, form(y_pred), labels=labels, average=None)
-    np.testing.assert_array_equal(
-        losses, set_loss(np.eye(4)[index], y_pred, average=None)
-    )
-    hits = y_pred[np.arange(len(index)), index]
-    np.testing.assert_allclose(1 - losses, 2 * hits / (y_pred.sum(axis=1) + 1))
+    by_hand = set_loss(np.eye(4)[index], y_pred, average=None)
+    np.testing.assert_array_equal(losses, by_hand)
+    macro = set_loss(truth, form(y_pred), labels=labels, average="macro")
+    assert macro == set_loss(np.eye(4)[index], y_pred, average="macro")
 
 
 def test_classes_are_sorted_unless_given():
@@ -187,10 +152,22 @@ def test_classes_are_sorted_unless_given():
     assert set_loss(["b"], [[0, 1, 0]], labels=["a", "b", "c"]) == 0
 
 
+def test_sparse_matrices():
+    y = csr_array(([1.0, 0.0, 1.0], [0, 1, 2], [0, 3]), shape=(1, 4))
+    assert set_loss(y, y) == 0
+    assert y.nnz == 3  # as it was
+    halves = csr_matrix(([0.5, 0.5], ([0, 0], [1, 1])), shape=(1, 3))
+    assert set_loss(halves, [[0, 1, 1]]) == pytest.approx(1 / 3)
+    twice = csr_array(([1, 1], [0, 0], [0, 2]), shape=(1, 4))
+    with pytest.raises(ValueError, match=r"y_pred must hold 0 and 1.*got 2"):
+        set_loss(y, twice)
+
+
 def test_data_frames():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame([[1, 0], [1, 1]], columns=["x", "y"])
     assert set_loss(frame, frame) == 0
+    assert set_loss(frame.astype(object), frame.astype("Int64")) == 0
     series = pd.Series([0, 1, 1], index=[2, 0, 1])
     assert set_loss(series, pd.Series([0, 1, 1]), groups=pd.Series([1, 1, 2])) == 0
 
@@ -198,11 +175,9 @@ def test_data_frames():
 def test_losses_of_the_user():
     y_true, y_pred = [[1, 0, 1]], [[1, 1, 0]]
     assert set_loss(y_true, y_pred, loss=lambda tp, fp, fn, tn: 10 * fn + fp) == 11
-    assert set_loss(y_true, y_pred, loss=FBetaLoss()) == 0.5
-    constants = [[0, -2, 1, 1], [0, -1, 1, 1]]
-    assert set_loss(y_true, y_pred, loss=constants) == pytest.approx(
-        set_loss(y_true, y_pred, loss="jaccard")
-    )
+    assert set_loss(y_true, y_pred, loss=check_set_loss("f1")) == 0.5
+    constants = set_loss(y_true, y_pred, loss=[[0, -2, 1, 1], [0, -1, 1, 1]])
+    assert constants == pytest.approx(set_loss(y_true, y_pred, loss="jaccard"))
 
 
 def test_large_counts_do_not_overflow():
@@ -210,77 +185,69 @@ def test_large_counts_do_not_overflow():
     y_true, y_pred = np.ones(n, dtype=np.int8), np.ones(n, dtype=bool)
     y_pred[: n // 2] = False
     assert set_loss(y_true, y_pred, loss="g_tp_pr") == pytest.approx(1 - 0.5**0.5)
-    wide = csr_array(y_true[None]), y_pred[None]
-    assert set_loss(*wide, loss="jaccard") == 0.5
+    assert set_loss(csr_array(y_true[None]), y_pred[None], loss="jaccard") == 0.5
 
-
-# Bad input
 
 MATRIX = [[0, 1], [1, 1]]
 MASKED = np.ma.masked_equal([0, 1, -9], -9)
+BAD = [
+    ([0, 1], [0, 1, 1], {}, "y_pred has 3 elements, but there are 2 samples"),
+    ([0, 1, 2], [0, 1, 1], {}, r"hold 3 labels, \[0, 1, 2\].*n_classes"),
+    (["a", "b"], ["a", "b"], {"pos_label": 1}, r"=1 is not among .*\['a', 'b'\]"),
+    (["a", "a"], ["a", "a"], {"pos_label": 1}, r"=1 is not among .*\['a'\]"),
+    (["a", "a"], ["a", "a"], {}, "hold the single label 'a'.*as pos_label"),
+    ([2], [2], {}, "hold the single label 2, and it is unclear"),
+    ([0, 2], [0, 2], {"pos_label": 1}, r"pos_label=1 is not among .*\[0, 2\]"),
+    (MASKED, MASKED, {}, r"y_true is a masked array.*`y_true\[~y_true.mask\]`"),
+    (MATRIX, np.ma.masked_less(MATRIX, 1), {}, "y_pred is a masked array"),
+    ([["a"], ["a", "b"]], MATRIX, {}, r"y_true holds lists of labels.*MultiLabelB"),
+    (MATRIX, [{1}, {1, 2}], {}, "y_pred holds lists of labels"),
+    (MATRIX, [[-1, 1], [1, 1]], {}, "got -1. Pass `y_pred > 0`"),
+    (csr_array([[-1, 1]]), [[0, 1]], {}, "got -1. Pass `y_true > 0`"),
+    ([0, 1], [0, 1], {"pos_label": "yes"}, "pos_label='yes' is not among"),
+    ([0, 1], ["0", "1"], {}, "[Mm]ix"),
+    ([0, 1], [0.2, 0.7], {}, "[Mm]ix|continuous"),
+    ([], [], {}, "y_true is empty. At least one sample"),
+    ([0, 1], [0, 1], {"groups": [1]}, "groups has 1 elements, but there are 2"),
+    (
+        [0, 1],
+        [0, 1],
+        {"groups": np.array(["a", 1], dtype=object)},
+        "groups must be values that can be sorted",
+    ),
+    (MATRIX, MATRIX, {"groups": [0, 1]}, "each row is a set.*Omit groups"),
+    (MATRIX, [0, 1], {}, r"both be vectors .*\(2, 2\) and \(2,\)"),
+    (MATRIX, [[0, 1]], {}, r"same shape, got \(2, 2\) and \(1, 2\)"),
+    ([[[0]]], [[[0]]], {}, r"got shapes \(1, 1, 1\)"),
+    (MATRIX, [[0, 2], [1, 1]], {}, "y_pred must hold 0 and 1.*got 2"),
+    ([[0.5, 1], [1, 1]], MATRIX, {}, "y_true must hold 0 and 1.*got 0.5"),
+    ([[np.nan, 1], [1, 1]], MATRIX, {}, "y_true must hold 0 and 1.*got nan"),
+    (MATRIX, [["a", "b"]] * 2, {}, "y_pred must hold 0 and 1.*MultiLabelBinarizer"),
+    (np.empty((0, 2)), np.empty((0, 2)), {}, r"y_pred is empty, of shape \(0, 2\)"),
+    ([0, 1, 2], MATRIX, {}, "y_pred has 2 rows for 3 labels in y_true"),
+    ([0, 0], MATRIX, {}, r"y_pred has 2 columns for the classes \[0\].*labels"),
+    ([0, 5], MATRIX, {"labels": [0, 1]}, r"holds the label 5, .*\[0, 1\]"),
+    ([0, 1], MATRIX, {"labels": [0, 0]}, r"columns for the classes \[0, 0\]"),
+    ([0, 1], MATRIX, {"labels": [0, 1, 2]}, "Pass the class of each column"),
+    (MATRIX, MATRIX, {"average": "mean"}, "average must be one of"),
+    ([0, 1], [0, 1], {"average": "macro"}, r"average='macro'.*\(2,\).*a vector"),
+    ([0, 1], [0, 1], {"average": "micro"}, "Set average to 'samples'"),
+    (
+        MATRIX,
+        MATRIX,
+        {"sample_weight": [1, 1], "average": "macro"},
+        "sample_weight weighs rows.*average='macro'",
+    ),
+    (MATRIX, MATRIX, {"sample_weight": [1]}, r"one weight per set, shape \(2,\)"),
+    ([0, 1], [0, 1], {"sample_weight": [1, 1]}, r"shape \(1,\).*within a set"),
+    (MATRIX, MATRIX, {"sample_weight": [1, -1]}, "must be non-negative"),
+    (MATRIX, MATRIX, {"sample_weight": [1, 1], "average": None}, "average=None"),
+    (MATRIX, MATRIX, {"loss": "f2"}, "loss must be one of"),
+    (MATRIX, MATRIX, {"beta": -1}, r"beta must be in \]0"),
+]
 
 
-@pytest.mark.parametrize(
-    ("y_true", "y_pred", "options", "message"),
-    [
-        ([0, 1], [0, 1, 1], {}, "y_pred has 3 elements, but there are 2 samples"),
-        ([0, 1, 2], [0, 1, 1], {}, r"hold 3 labels, \[0, 1, 2\].*n_classes"),
-        (["a", "b"], ["a", "b"], {"pos_label": 1}, r"=1 is not among .*\['a', 'b'\]"),
-        (["a", "a"], ["a", "a"], {"pos_label": 1}, r"=1 is not among .*\['a'\]"),
-        (["a", "a"], ["a", "a"], {}, "hold the single label 'a'.*as pos_label"),
-        ([0, 2], [0, 2], {"pos_label": 1}, r"pos_label=1 is not among .*\[0, 2\]"),
-        (MASKED, MASKED, {}, r"y_true is a masked array.*`y_true\[~y_true.mask\]`"),
-        (MATRIX, np.ma.masked_less(MATRIX, 1), {}, "y_pred is a masked array"),
-        ([["a"], ["a", "b"]], MATRIX, {}, r"y_true holds lists of labels.*MultiLabelB"),
-        (MATRIX, [{1}, {1, 2}], {}, "y_pred holds lists of labels"),
-        (MATRIX, [[-1, 1], [1, 1]], {}, "got -1. Pass `y_pred > 0`"),
-        (csr_array([[-1, 1]]), [[0, 1]], {}, "got -1. Pass `y_true > 0`"),
-        ([0, 1], [0, 1], {"pos_label": "yes"}, "pos_label='yes' is not among"),
-        ([0, 1], ["0", "1"], {}, "[Mm]ix"),
-        ([0, 1], [0.2, 0.7], {}, "[Mm]ix|continuous"),
-        ([], [], {}, "y_true is empty. At least one sample"),
-        (
-            [0, 1],
-            [0, 1],
-            {"groups": [1]},
-            "groups has 1 elements, but there are 2 samples",
-        ),
-        (MATRIX, MATRIX, {"groups": [0, 1]}, "each row is a set.*Omit groups"),
-        (MATRIX, [0, 1], {}, r"both be vectors .*\(2, 2\) and \(2,\)"),
-        (MATRIX, [[0, 1]], {}, r"same shape, got \(2, 2\) and \(1, 2\)"),
-        ([[[0]]], [[[0]]], {}, r"got shapes \(1, 1, 1\)"),
-        (MATRIX, [[0, 2], [1, 1]], {}, "y_pred must hold 0 and 1.*got 2"),
-        ([[0.5, 1], [1, 1]], MATRIX, {}, "y_true must hold 0 and 1.*got 0.5"),
-        ([[np.nan, 1], [1, 1]], MATRIX, {}, "y_true must hold 0 and 1.*got nan"),
-        (MATRIX, [["a", "b"]] * 2, {}, "y_pred must hold 0 and 1.*MultiLabelBinarizer"),
-        (np.empty((0, 2)), np.empty((0, 2)), {}, r"y_pred is empty, of shape \(0, 2\)"),
-        ([0, 1, 2], MATRIX, {}, "y_pred has 2 rows for 3 labels in y_true"),
-        ([0, 0], MATRIX, {}, r"y_pred has 2 columns for the classes \[0\].*labels"),
-        (
-            [0, 5],
-            MATRIX,
-            {"labels": [0, 1]},
-            r"holds the label 5, which is not one.*\[0, 1\]",
-        ),
-        ([0, 1], MATRIX, {"labels": [0, 0]}, r"columns for the classes \[0, 0\]"),
-        (MATRIX, MATRIX, {"average": "mean"}, "average must be one of"),
-        ([0, 1], [0, 1], {"average": "macro"}, r"average='macro'.*\(2,\).*a vector"),
-        ([0, 1], [0, 1], {"average": "micro"}, "Set average to 'samples'"),
-        (
-            MATRIX,
-            MATRIX,
-            {"sample_weight": [1, 1], "average": "macro"},
-            "sample_weight weighs rows.*average='macro'",
-        ),
-        (MATRIX, MATRIX, {"sample_weight": [1]}, r"one weight per set, shape \(2,\)"),
-        ([0, 1], [0, 1], {"sample_weight": [1, 1]}, r"shape \(1,\).*within a set"),
-        (MATRIX, MATRIX, {"sample_weight": [1, -1]}, "must be non-negative"),
-        (MATRIX, MATRIX, {"sample_weight": [1, 1], "average": None}, "average=None"),
-        (MATRIX, MATRIX, {"loss": "f2"}, "loss must be one of"),
-        (MATRIX, MATRIX, {"beta": -1}, r"beta must be in \]0"),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("y_true", "y_pred", "options", "message"), BAD)
 def test_bad_input(y_true, y_pred, options, message):
     with pytest.raises(ValueError, match=message):
         set_loss(y_true, y_pred, **options)

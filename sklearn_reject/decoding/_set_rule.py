@@ -1,24 +1,17 @@
 """How many of the most probable items to predict."""
 
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sklearn_reject._validation import check_option
 from sklearn_reject.decoding._curves import (
     DEFAULT_TOL,
-    DISTRIBUTIONS,
     expansion_curves,
     independent_curves,
     is_dense,
     multinomial_curves,
 )
-from sklearn_reject.decoding._items import (
-    check_bounds,
-    check_distribution,
-    falls,
-    sizes_of_sets,
-)
+from sklearn_reject.decoding._items import falls
 from sklearn_reject.decoding._windows import CountLaws, expected_losses
 from sklearn_reject.losses import Absence, Cells, Expansion, Ratio, SetLoss
 
@@ -35,8 +28,6 @@ _RATES = (
 # What whole groups of ties may cost before a size between their ends is looked for.
 _CHEAP = 1e-3
 
-TIES = ("whole", "split")
-
 # Fraction of the tolerance that the windows, and interpolation, may err by.
 _FRACTION_OF_TOL = 1 / 8
 
@@ -44,58 +35,27 @@ _FRACTION_OF_TOL = 1 / 8
 _LARGEST_LOSS = 1.0
 
 
-def best_size(
-    eta, loss, *, distribution, groups, min_positive, max_positive, ties="whole"
-):
-    """Return the size of the least expected loss of each set, after all checks."""
-    check_option(distribution, "distribution", DISTRIBUTIONS)
-    check_option(ties, "ties", TIES)
-    if distribution == "multinomial":
-        check_distribution(eta, groups)
-    bounds = min_positive, max_positive
-    return size_within(bounds, eta.shape, groups, loss, distribution, ties=ties)
+@dataclass(frozen=True, eq=False)
+class SetRule:
+    """How many of the most probable items of a set to predict, within bounds.
 
-
-def size_within(
-    bounds, shape, groups, loss, distribution, *, needs_bounds=True, **options
-):
-    """Return what chooses the size of sets in an array of this shape, within bounds.
-
-    Unless a loss that needs bounds does not decide. `options` are those of `SetSize`.
-    """
-    sizes = sizes_of_sets(shape, groups)
-    deciding = loss if needs_bounds else None
-    least, largest = map(np.max, check_bounds(deciding, sizes, *bounds))
-    return SetSize(loss, distribution, least, largest, **options)
-
-
-class SetSize(NamedTuple):
-    """How many of the most probable items to predict, within bounds.
-
-    That of the least expected loss or, with a `threshold`, one of all sets or one each,
-    of the items that reach it. The expected loss then takes longer than all else, and
-    is NaN unless `with_loss`. With `ties` "whole", equally probable items are taken or
-    left together, unless a bound is among them.
+    The number of the least expected loss or, with a `threshold`, one of all sets or one
+    each, of the items that reach it. With `ties` "whole", equally probable items are
+    taken or left together, unless a bound is among them.
     """
 
     loss: SetLoss
     distribution: str
-    min_positive: int
-    max_positive: int
+    min_positive: int = 0
+    max_positive: int | None = None
     threshold: float | np.ndarray | None = None
-    with_loss: bool = True
-    ties: str = "split"
+    ties: str = "whole"
 
     def of_sets(self, sets):
-        """Return what chooses for some of the sets."""
+        """Return the rule for some of the sets."""
         if np.ndim(self.threshold) == 0:
             return self
-        return self._replace(threshold=self.threshold[sets])
-
-    @property
-    def is_fixed(self):
-        """Whether the bounds leave no choice."""
-        return self.min_positive == self.max_positive
+        return replace(self, threshold=self.threshold[sets])
 
     @property
     def needs_all_items(self):
@@ -104,37 +64,32 @@ class SetSize(NamedTuple):
             return True
         return self.distribution == "multinomial" or not self.loss.spares_negatives
 
-    def curves(self, eta, n_negatives=0):
-        """Return the expected loss of each size, for rows sorted decreasing."""
-        if self.distribution == "multinomial":
-            return multinomial_curves(eta, self.loss)
-        return independent_curves(eta, self.loss, n_negatives=n_negatives)
-
-    def choose(self, eta, n_negatives=0):
-        """Return the size of each row, and its expected loss, each of shape (n_rows,).
+    def choose(self, eta, n_negatives=0, *, with_loss=True):
+        """Return the size of each row, its expected loss, and what ties cost of it.
 
         Rows are sorted decreasing; `n_negatives` further items of each are surely
         negative and not predicted. Of losses that differ by no more than rounding the
-        smallest size.
+        smallest size. The losses of a threshold take longer than all else, and are NaN
+        unless `with_loss`.
         """
-        return self.weigh(eta, n_negatives)[:2]
-
-    def weigh(self, eta, n_negatives=0):
-        """Return sizes, expected losses, and what whole groups of ties cost of each."""
         if self.threshold is not None:
-            sizes, losses = self._reach_threshold(eta, n_negatives)
-            return sizes, losses, np.zeros(len(sizes))
-        inside = self._inside_bounds(eta, n_negatives)
-        allowed = inside if self.ties == "split" else self._ends(eta, n_negatives)
+            sizes = self._reach_threshold(eta, n_negatives)
+            if not with_loss:
+                return sizes, np.full(len(sizes), np.nan), np.zeros(len(sizes))
+            allowed = inside = np.arange(eta.shape[1] + 1) == sizes[:, None]
+        else:
+            inside = self._inside_bounds(eta, n_negatives)
+            is_split = self.ties == "split"
+            allowed = inside if is_split else self._ends(eta, n_negatives)
         # All sizes would take long, and bounds rule most of them out.
         is_long = self.distribution == "independent" and not is_dense(*eta.shape)
-        if is_long and self.loss.is_mean_of_rates:
+        if is_long and self.loss.mean_of_rates is not None:
             found = [
                 self._certify(*row, n_negatives)
                 for row in zip(eta, allowed, inside, strict=True)
             ]
             return tuple(map(np.array, zip(*found, strict=True)))
-        curves = self.curves(eta, n_negatives)
+        curves = self._curves(eta, n_negatives)
         scale = np.abs(curves).max(axis=1, keepdims=True)
         tie = _TIE * np.maximum(scale, self.loss.largest)
         of_allowed = np.where(allowed, curves, np.inf)
@@ -144,31 +99,26 @@ class SetSize(NamedTuple):
         costs = losses - np.where(inside, curves, np.inf).min(axis=1)
         return best, losses, np.where(costs > tie[:, 0], costs, 0.0)
 
+    def _curves(self, eta, n_negatives):
+        """Return the expected loss of each size."""
+        if self.distribution == "multinomial":
+            return multinomial_curves(eta, self.loss)
+        return independent_curves(eta, self.loss, n_negatives=n_negatives)
+
+    def _limits(self, n_items):
+        """Return the bounds of a set, which may be smaller than they are."""
+        largest = n_items if self.max_positive is None else self.max_positive
+        return min(self.min_positive, n_items), min(largest, n_items)
+
     def _reach_threshold(self, eta, n_negatives):
+        """Return how many items of each row reach the threshold, within the bounds."""
         threshold = np.reshape(self.threshold, (-1, 1))
         sizes = np.count_nonzero(eta >= threshold, axis=1)
-        least = min(self.min_positive, eta.shape[1])
-        sizes = np.clip(sizes, least, max(least, self.max_positive))
-        if not self.with_loss:
-            return sizes, np.full(len(sizes), np.nan)
-        is_long = self.distribution == "independent" and not is_dense(*eta.shape)
-        if is_long and self.loss.is_mean_of_rates:
-            only = np.arange(eta.shape[1] + 1) == sizes[:, None]
-            found = [
-                self._certify(*row, n_negatives)
-                for row in zip(eta, only, only, strict=True)
-            ]
-            return sizes, np.array([loss for _, loss, _ in found])
-        return sizes, self.curves(eta, n_negatives)[np.arange(len(eta)), sizes]
-
-    def _limits(self, eta, n_negatives):
-        """Return the bounds, which may be beyond the sizes of small sets."""
-        n_items = eta.shape[1] + n_negatives
-        return min(self.min_positive, n_items), min(self.max_positive, n_items)
+        return np.clip(sizes, *self._limits(eta.shape[1] + n_negatives))
 
     def _inside_bounds(self, eta, n_negatives):
         """Return which sizes are within the bounds, shape (n_rows, n_columns + 1)."""
-        least, largest = self._limits(eta, n_negatives)
+        least, largest = self._limits(eta.shape[1] + n_negatives)
         sizes = np.arange(eta.shape[1] + 1)
         inside = (sizes >= least) & (sizes <= largest)
         return np.broadcast_to(inside, (len(eta), len(sizes)))
@@ -178,7 +128,7 @@ class SetSize(NamedTuple):
         # Which of equally probable items are taken, nothing but their order could tell.
         # A bound is a wish to cut nevertheless, and else might leave no size, or none
         # but zero.
-        least, largest = self._limits(eta, n_negatives)
+        least, largest = self._limits(eta.shape[1] + n_negatives)
         ends = np.ones((len(eta), eta.shape[1] + 1), dtype=bool)
         ends[:, 1:-1] = falls(eta)
         if n_negatives:

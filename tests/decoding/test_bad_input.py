@@ -1,0 +1,195 @@
+"""Errors of the functions of probabilities say what is wrong, and the way out."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sklearn_reject.decoding import decode, expected_loss_curve, tune_threshold
+
+
+def tune(eta, y=(0, 1), **options):
+    return tune_threshold(y, eta, **options)
+
+
+def call(function, eta=(0.5, 0.3), **options):
+    return function(eta, **{"loss": "f1", **options})
+
+
+EVERY = [decode, expected_loss_curve, tune]
+BOTH = [decode, tune]
+ETA = [
+    ([0.5, np.nan], r"eta must hold probabilities in \[0, 1\], got nan"),
+    ([1.1, 0.5], r"probabilities in \[0, 1\], got 1.1.*Calibrated"),
+    ([0.5, -1e-8], r"probabilities in \[0, 1\], got -1e-08"),
+    ([np.inf, 0.5], r"probabilities in \[0, 1\], got inf"),
+    (["0.5"], "eta must hold numbers, got an array of dtype <U3"),
+    ([0.5, None], "eta must hold numbers, got an array of dtype object"),
+    ([0.5 + 0j], "eta must hold numbers, got an array of dtype complex"),
+    ([], r"eta is empty, of shape \(0,\)\. A set needs"),
+    (np.empty((2, 0)), r"eta is empty, of shape \(2, 0\)"),
+    (np.empty((0, 3)), r"eta is empty, of shape \(0, 3\)"),
+    (0.5, r"eta must have shape \(n_items,\) or .*got \(\)"),
+    (np.full((3, 4, 2), 0.5), r"got \(3, 4, 2\). .*np.column_stack\("),
+    ([np.full((4, 2), 0.5)] * 3, r"for p in proba\]"),
+    ([[0.2, 0.5], [0.1]], "eta holds rows of different lengths.*as groups"),
+    (np.ma.masked_equal([0.2, 0.5], 0.5), "eta is a masked array"),
+]
+
+
+@pytest.mark.parametrize(("eta", "message"), ETA)
+@pytest.mark.parametrize("function", EVERY)
+def test_bad_probabilities(function, eta, message):
+    with pytest.raises(ValueError, match=message):
+        call(function, eta)
+
+
+class Vector(sparse.coo_matrix):
+    """Sparse arrays of one axis, which newer releases of SciPy have."""
+
+    shape = (3,)
+
+
+SPARSE = [
+    (sparse.csr_matrix([[0.5, np.nan]]), r"probabilities in \[0, 1\], got nan"),
+    (sparse.csr_matrix([[0.5, -0.5]]), r"probabilities in \[0, 1\], got -0.5"),
+    (sparse.csr_matrix([[0.5 + 1j]]), "an array of dtype complex"),
+    (sparse.csr_matrix((0, 3)), r"eta is empty, of shape \(0, 3\)"),
+    (sparse.csr_matrix((3, 0)), r"eta is empty, of shape \(3, 0\)"),
+    (sparse.coo_matrix(([0.6, 0.6], ([0, 0], [1, 1])), (1, 2)), "got 1.2"),
+    (Vector(np.zeros((1, 3))), r"\(n_sets, n_items\) if it is sparse"),
+]
+
+
+@pytest.mark.parametrize(("eta", "message"), SPARSE)
+def test_bad_sparse_probabilities(eta, message):
+    with pytest.raises(ValueError, match=message):
+        call(decode, eta)
+
+
+@pytest.mark.parametrize(
+    ("function", "labels"), [(expected_loss_curve, {}), (tune, {"y": [[0, 1]]})]
+)
+def test_sparse_probabilities_are_for_decode(function, labels):
+    with pytest.raises(ValueError, match=r"eta must be dense.*eta.toarray\(\)"):
+        call(function, sparse.csr_matrix([[0.5, 0.2]]), **labels)
+
+
+MATRIX = [[0.5, 0.3]]
+MULTINOMIAL = {"distribution": "multinomial"}
+# Which functions, with which arguments, say what.
+ARGUMENTS = [
+    (EVERY, {"loss": "f2"}, "loss must be one of"),
+    (EVERY, {"beta": 0}, r"beta must be in \]0"),
+    (EVERY, {"zero_division": 2}, r"zero_division must be in \[0, 1\]"),
+    (EVERY, {"loss": lambda tp, fp, fn, tn: 0.0}, "one number for each confusion"),
+    (BOTH, {"groups": [0]}, "groups has 1 elements, but there are 2 samples"),
+    (BOTH, {"groups": [0, 1, 1]}, "groups has 3 elements, but there are 2"),
+    (BOTH, {"groups": [[0, 1]]}, r"groups must be a vector.*\(1, 2\)"),
+    (BOTH, {"groups": [0, np.nan]}, "groups contains NaN"),
+    (BOTH, {"groups": np.array(["a", 1], dtype=object)}, "values that can be sorted"),
+    (BOTH, {"min_positive": -1}, "min_positive must be an int >= 0, got -1"),
+    (BOTH, {"min_positive": 1.0}, "min_positive must be an int >= 0, got 1.0"),
+    (BOTH, {"max_positive": -2}, "max_positive must be an int >= 0, got -2"),
+    (BOTH, {"max_positive": True}, "max_positive must be an int >= 0, got True"),
+    (BOTH, {"min_positive": 2, "max_positive": 1}, "is above max_positive=1. Swap"),
+    (BOTH, {"loss": "auc"}, "AUCLoss.*needs min_positive and max_positive"),
+    (BOTH, {"loss": "auc", "max_positive": 1}, "needs min_positive.*min_positive="),
+    (BOTH, {"loss": "recall", "min_positive": 1}, "needs max_positive"),
+    (BOTH, {"loss": "precision"}, "PrecisionLoss.*needs min_positive"),
+    (BOTH, {"average": "macro"}, r"average='macro'.*\(2,\).*vector"),
+    (BOTH, {"average": "micro", "groups": [0, 1]}, "Set average to 'samples'"),
+    *((BOTH, {"average": odd}, "average must be one of") for odd in ("weighted", None)),
+    ([decode], {"ties": "first"}, "ties must be one of"),
+    ([decode], {"eta": MATRIX, "groups": [0]}, "each row is a set. Omit groups"),
+    ([decode], {"distribution": "one"}, "distribution must be one of"),
+    ([decode], MULTINOMIAL, "must add up to one .* got 0.8.*'independent'"),
+    (
+        [decode],
+        {**MULTINOMIAL, "groups": [0, 1], "eta": [1.0, 0.5]},
+        "must add up to one .* each set .* got 0.5",
+    ),
+    ([decode], {**MULTINOMIAL, "groups": [0], "eta": MATRIX}, "Omit groups"),
+    (
+        [decode],
+        {**MULTINOMIAL, "average": "macro", "eta": MATRIX},
+        "one item of each row is positive",
+    ),
+    (
+        [decode],
+        {**MULTINOMIAL, "eta": sparse.csr_matrix([[0.5, 0.2], [0.5, 0.5]])},
+        "must add up to one .*got 0.7",
+    ),
+    ([expected_loss_curve], {"eta": [0.2, 0.3]}, "must be sorted in decr.*decode"),
+    (
+        [expected_loss_curve],
+        {"eta": [[0.3, 0.2], [0.2, 0.3]]},
+        "eta must be sorted in decreasing",
+    ),
+    ([expected_loss_curve], {"distribution": "poisson"}, "distribution must be one of"),
+    ([expected_loss_curve], MULTINOMIAL, "eta must add up to one .*got 0.8"),
+    ([expected_loss_curve], {"method": "fft"}, "method must be one of .*got 'fft'"),
+    (
+        [expected_loss_curve],
+        {"method": "quadrature", "loss": "g_mean"},
+        "method='quadrature' is for losses .*GMeanLoss.*Use method='window'",
+    ),
+    *(
+        ([expected_loss_curve], {"tol": tol}, r"tol must be in .*0.1\], got")
+        for tol in (0, 1e-15, 0.5, np.nan)
+    ),
+    ([tune], {"eta": [0.1], "y": [0, 1]}, r"shape of eta, \(1,\), got \(2,\)"),
+    ([tune], {"y": [[0], [1]]}, r"shape of eta, \(2,\), got \(2, 1\)"),
+    ([tune], {"y": [0, 2]}, "y must hold 0 and 1, got 2.*pos_label"),
+    ([tune], {"y": [0, np.nan]}, "y must hold 0 and 1, got nan"),
+    ([tune], {"y": ["no", "yes"]}, "y must hold 0 and 1, got an array of dtype <U3"),
+    ([tune], {"y": [-1, 1]}, "y must hold 0 and 1, got -1. Pass `y > 0`"),
+    ([tune], {"y": [["a"], ["a", "b"]]}, "y holds lists of labels.*MultiLabelBinar"),
+    ([tune], {"y": np.ma.masked_equal([0, 1], 1)}, "y is a masked array"),
+    (
+        [tune],
+        {"eta": MATRIX, "y": [[0, 1]], "groups": [0]},
+        "each row is a set. Omit groups",
+    ),
+    ([tune], {"sample_weight": [1] * 3}, r"each item, shape \(2,\), .*\(3,\)\.$"),
+    ([tune], {"sample_weight": [0, 0]}, "zero for every sample"),
+    ([tune], {"sample_weight": [1, -1]}, "non-negative"),
+    ([tune], {"sample_weight": [1, np.nan]}, "finite"),
+    (
+        [tune],
+        {"sample_weight": [1, 2], "groups": [0, 0]},
+        r"each set, shape \(1,\), got shape \(2,\)\. Items of a set have no",
+    ),
+    (
+        [tune],
+        {"sample_weight": [1, 2], "min_positive": 1, "max_positive": 2},
+        "but min_positive and max_positive, .*Repeat the items",
+    ),
+    (
+        [tune],
+        {"sample_weight": [1, 2], "loss": "precision"},
+        "but min_positive, given or needed by the loss",
+    ),
+    *(
+        (
+            [tune],
+            {"eta": np.eye(3), "y": np.eye(3), "average": average}
+            | {"sample_weight": np.eye(3)},
+            rf"each {what}, shape \(3,\)",
+        )
+        for average, what in (("samples", "set"), ("macro", "row"), ("micro", "row"))
+    ),
+]
+
+
+@pytest.mark.parametrize(("functions", "arguments", "message"), ARGUMENTS)
+def test_bad_arguments(functions, arguments, message):
+    for function in functions:
+        with pytest.raises(ValueError, match=message):
+            call(function, **arguments)
+
+
+@pytest.mark.parametrize("function", EVERY)
+def test_losses_that_rise_warn(function):
+    for loss in (lambda tp, fp, fn, tn: tp - fp, [[0.1, 0.5, 0, 0], [1, 1, 0, 0]]):
+        with pytest.warns(UserWarning, match="may then not be the best one"):
+            call(function, loss=loss)
