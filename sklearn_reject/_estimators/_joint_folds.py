@@ -91,7 +91,7 @@ def default_folds(documents):
         warn_user(
             f"cross_validated_point_ is None: only a single rated {name} reaches the "
             "lowest thresholds, so none would be left to tune or to evaluate them. "
-            "Rate more documents, or set cv='prefit' for no cross-validation.",
+            "Rate more documents, or set cv='prefit' for no cross-validation."
         )
         return ()
     kind = np.full(len(documents.ratings), -1)
@@ -125,7 +125,7 @@ def usable_folds(documents, folds):
             f"cv: {len(folds) - len(usable)} of {len(folds)} folds leave no rated "
             "positives, or negatives, to tune the thresholds on, and "
             f"cross_validated_point_ {result}. Use fewer or stratified folds, or rate "
-            "more documents.",
+            "more documents."
         )
     return tuple(usable)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -42,32 +43,19 @@ from sklearn_reject._sklearn import (
     visual_block,
     with_callbacks,
 )
-from sklearn_reject._typing import (
-    CV,
-    Label,
-    MatrixLike,
-    Other,
-    RandomState,
-)
-from sklearn_reject._validation import (
-    check_level,
-    check_same_length,
-    require_in_memory,
-    take_weight,
-)
+from sklearn_reject._typing import CV, Label, MatrixLike, Other, RandomState
+from sklearn_reject._validation import check_same_length, require_in_memory, take_weight
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.thresholds import (
     TARGETS,
     CrossValidatedPoint,
     OperatingPoint,
     RatedDocuments,
-    Search,
     ThresholdPath,
+    Tuning,
     check_documents,
     check_inclusion_proba,
     check_weighted_classes,
-    cross_validate_point,
-    make_point,
     resolve_target,
     warn_if_selected,
 )
@@ -348,7 +336,7 @@ class EnsembleThresholdTuner(
         InfeasibleTargetError
             If the target is not attained. Its `attainable` has what can be.
         """
-        joint, search, target = self._check_parameters()
+        joint, tuning = self._check_parameters()
         require_in_memory(
             X=X,
             y=y,
@@ -398,15 +386,16 @@ class EnsembleThresholdTuner(
         # The thresholds, tuned on all of them and again without each fold.
         folds = default_folds(documents) if folds is None else folds
         folds = usable_folds(documents, folds)
-        found = self._tune(search, documents, target, folds)
+        path, point = tuning.tune(documents)
+        cross_validated = tuning.cross_validate(documents, folds, self.n_jobs)
 
         # A fit that fails has changed nothing.
         self._check_features(X, reset=True)
         self._fitted, self._ordered_classes = evaluated.estimator, ordered
         self.classes_, self.pos_label_ = np.sort(ordered), ordered[1]
-        self.path_, self.operating_point_, self.cross_validated_point_ = found
-        self.base_thresholds_ = self.path_.thresholds[0]
-        self.documents_, self._search, self._folds = documents, search, folds
+        self.path_, self.base_thresholds_ = path, path.thresholds[0]
+        self.operating_point_, self.cross_validated_point_ = point, cross_validated
+        self.documents_, self._tuning, self._folds = documents, tuning, folds
         keep_params(self)
         return self
 
@@ -456,9 +445,10 @@ class EnsembleThresholdTuner(
         require_fit(self)
         check_target_names(target, TARGETS)
         twin = copy_fitted(self, dict.fromkeys(TARGETS) | target)
-        wanted = twin._check_target()
-        twin.path_, twin.operating_point_, twin.cross_validated_point_ = twin._tune(
-            self._search, self.documents_, wanted, self._folds, self.path_
+        tuning = replace(self._tuning, target=twin._check_target())
+        twin.path_, twin.operating_point_ = tuning.tune(self.documents_, self.path_)
+        twin.cross_validated_point_ = tuning.cross_validate(
+            self.documents_, self._folds, self.n_jobs
         )
         return twin
 
@@ -666,16 +656,16 @@ class EnsembleThresholdTuner(
         return tags
 
     def _check_parameters(self):
-        """Return the classifiers, the search and the target asked for."""
+        """Return the classifiers, and what is tuned."""
         joint = JointScores(self.estimators, response_method=self.response_method)
         joint.check()
         self._validate_names([name for name, *_ in joint.entries()])
         check_joint_cv(self.cv, joint)
-        check_level(self.confidence_level, "confidence_level")
         check_random_state(self.random_state)
-        search = Search(self.method, self.n_thresholds)
-        search.check()
-        return joint, search, self._check_target()
+        tuning = Tuning(
+            self._check_target(), self.method, self.n_thresholds, self.confidence_level
+        )
+        return joint, tuning
 
     def _check_target(self):
         """Return the one target that is given."""
@@ -688,7 +678,7 @@ class EnsembleThresholdTuner(
             warn_user(
                 f"pos_label=None takes {ordered[1].item()!r} as the positive class, "
                 f"because it comes after {ordered[0].item()!r}, but it is the more "
-                "frequent one. Pass one of them as pos_label.",
+                "frequent one. Pass one of them as pos_label."
             )
 
     def _check_features(self, X, reset=None):
@@ -715,15 +705,6 @@ class EnsembleThresholdTuner(
                     "be fitted with it. Omit it."
                 )
         return route_params(self, n_samples, params, estimator=joint)
-
-    def _tune(self, search, documents, target, folds, path=None):
-        """Return the path, the operating point on it, and that of the folds or None."""
-        path, vertex = search.find_point(documents, target, path)
-        point = make_point(documents, target, path, vertex, self.confidence_level)
-        cross_validated = cross_validate_point(
-            documents, target, search, folds, self.confidence_level, self.n_jobs
-        )
-        return path, point, cross_validated
 
 
 class _JointEvaluation(FoldScore):

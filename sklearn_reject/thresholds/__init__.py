@@ -11,22 +11,18 @@ from sklearn_reject.thresholds._checks import (
     check_weighted_classes,
     fill_missing,
 )
-from sklearn_reject.thresholds._cross_validation import (
-    CrossValidatedPoint,
-    cross_validate_point,
-)
 from sklearn_reject.thresholds._documents import RatedDocuments
 from sklearn_reject.thresholds._path import ThresholdPath, recount_path
-from sklearn_reject.thresholds._point import OperatingPoint, make_point, recount_point
-from sklearn_reject.thresholds._search import Search, operating_point, optimal_path
+from sklearn_reject.thresholds._point import (
+    CrossValidatedPoint,
+    OperatingPoint,
+    recount_point,
+)
+from sklearn_reject.thresholds._search import operating_point, optimal_path
 from sklearn_reject.thresholds._selected import warn_if_selected
 from sklearn_reject.thresholds._table import PNTable
 from sklearn_reject.thresholds._tabulate import pn_table
 from sklearn_reject.thresholds._targets import TARGETS, resolve_target
+from sklearn_reject.thresholds._tuning import Tuning
 
-__all__ = [
-    "PNTable",
-    "operating_point",
-    "optimal_path",
-    "pn_table",
-]
+__all__ = ["PNTable", "operating_point", "optimal_path", "pn_table"]

@@ -11,11 +11,7 @@ from sklearn_reject._validation import (
     check_same_length,
     check_sample_weight,
 )
-from sklearn_reject.thresholds._documents import (
-    RULES,
-    RatedDocuments,
-    predict_positive,
-)
+from sklearn_reject.thresholds._documents import RULES, RatedDocuments, predict_positive
 
 # As for sample_weight: sums of weights, and products of two sums, stay finite.
 _LARGEST_WEIGHT = 1e100
@@ -31,79 +27,51 @@ def check_documents(
     pos_label=None,
     inclusion_proba=None,
     names=None,
+    grid=None,
 ):
     """Validate scores and ratings, and find down to where the ratings are known.
 
-    Parameters are those of `operating_point`, and `names` the numbers of the rows for
-    errors.
+    Parameters are those of `operating_point`. `names` are numbers of the rows for
+    errors. With a grid, its first thresholds are the lowest, and the documents may be a
+    part, which lacks a class or has no rows.
     """
     check_option(rule, "rule", RULES)
-    scores = check_scores(scores)
+    is_part = grid is not None
+    if is_part and np.shape(scores) in ((0,), (0, len(grid))):
+        scores, inclusion_proba = np.zeros((0, len(grid))), None
+    else:
+        scores = check_scores(scores, len(grid) if is_part else None)
     check_same_length(len(scores), y=y)
-    ratings, classes = split_ratings(
-        y, unrated_label=unrated_label, pos_label=pos_label
-    )
-    weight = check_sample_weight(sample_weight, len(scores))
+    labels = {"unrated_label": unrated_label, "pos_label": pos_label}
+    if is_part:
+        ratings, positive = split_part(y, **labels)
+        weight = check_part_weight(sample_weight, len(scores))
+    else:
+        ratings, classes = split_ratings(y, **labels)
+        positive = classes[1].item()
+        weight = check_sample_weight(sample_weight, len(scores))
     weight, is_sampled = _weigh_sampled(ratings, weight, inclusion_proba)
-    check_weighted_classes(ratings, weight)
-    is_rated, is_unknown = _split_known(ratings, weight, is_sampled)
-    _check_columns_vary(scores[is_rated])
-    names = np.arange(len(scores)) if names is None else names
-    base = _find_base(scores[is_rated], scores[is_unknown], names[is_unknown], rule)
+    # A rating of weight zero counts as absent. But a document that nobody has rated
+    # says that ratings are incomplete, whatever its weight.
+    is_rated = ratings >= 0 if weight is None else (ratings >= 0) & (weight > 0)
+    is_unknown = ratings < 0 if is_sampled is None else (ratings < 0) & ~is_sampled
     is_complete = not is_unknown.any()
-    documents = RatedDocuments(
-        scores,
-        ratings,
-        base,
+    if is_part:
+        base = floor = np.array([values[0] for values in grid])
+        _check_rated_from(base, scores, is_unknown, rule)
+    else:
+        check_weighted_classes(ratings, weight)
+        _check_columns_vary(scores[is_rated])
+        names = np.arange(len(scores)) if names is None else names
+        base = _find_base(scores[is_rated], scores[is_unknown], names[is_unknown], rule)
         # Where nothing is unknown, thresholds may be placed below all scores.
-        floor=np.full_like(base, -np.inf) if is_complete else base,
-        rule=rule,
-        is_complete=is_complete,
-        all_weights=weight,
-        is_sampled=is_sampled,
-        pos_label=classes[1].item(),
+        floor = np.full_like(base, -np.inf) if is_complete else base
+    documents = RatedDocuments(
+        scores, ratings, base, floor, rule, is_complete, weight, is_sampled, positive
     )
-    _check_classes_reached(documents)
+    if not is_part:
+        _check_classes_reached(documents)
     return documents
-
-
-def check_part(
-    scores,
-    y,
-    grid,
-    rule,
-    *,
-    unrated_label=-1,
-    sample_weight=None,
-    pos_label=None,
-    inclusion_proba=None,
-):
-    """Validate a part of the documents, which may lack a class or have no rows.
-
-    As `check_documents`, with the first thresholds of the grid as the lowest.
-    """
-    check_option(rule, "rule", RULES)
-    scores = _as_columns(scores, len(grid))
-    check_same_length(len(scores), y=y)
-    ratings, positive = split_part(y, unrated_label=unrated_label, pos_label=pos_label)
-    weight = check_part_weight(sample_weight, len(scores))
-    if not len(scores):
-        inclusion_proba = None
-    weight, is_sampled = _weigh_sampled(ratings, weight, inclusion_proba)
-    _, is_unknown = _split_known(ratings, weight, is_sampled)
-    base = np.array([values[0] for values in grid])
-    _check_rated_from(base, scores, is_unknown, rule)
-    return RatedDocuments(
-        scores,
-        ratings,
-        base,
-        floor=base,
-        rule=rule,
-        is_complete=not is_unknown.any(),
-        all_weights=weight,
-        is_sampled=is_sampled,
-        pos_label=positive,
-    )
 
 
 # Scores
@@ -148,13 +116,6 @@ def fill_missing(scores):
     if hasattr(scores, "notna") and np.asarray(scores).dtype == object:
         return scores.astype(object).where(scores.notna(), np.nan)
     return scores
-
-
-def _as_columns(scores, n_classifiers):
-    """Return scores, one column a classifier, of maybe no document."""
-    if np.shape(scores) in ((0,), (0, n_classifiers)):
-        return np.zeros((0, n_classifiers))
-    return check_scores(scores, n_classifiers)
 
 
 def _check_columns_vary(rated):
@@ -232,17 +193,6 @@ def check_weighted_classes(ratings, weight):
 
 
 # Down to where ratings are known
-
-
-def _split_known(ratings, weight, is_sampled):
-    """Return which documents count as rated, and which say that ratings are incomplete.
-
-    A rating of weight zero counts as absent. But a document that nobody has rated says
-    that ratings are incomplete, whatever its weight.
-    """
-    is_rated = ratings >= 0
-    is_unknown = ~is_rated if is_sampled is None else ~is_rated & ~is_sampled
-    return is_rated if weight is None else is_rated & (weight > 0), is_unknown
 
 
 def _find_base(rated, unknown, names, rule):

@@ -7,11 +7,7 @@ from math import prod
 import numpy as np
 
 from sklearn_reject.exceptions import InfeasibleTargetError
-from sklearn_reject.thresholds._direct import (
-    make_candidates,
-    maximize,
-    steepest_slope,
-)
+from sklearn_reject.thresholds._direct import make_candidates, maximize, steepest_slope
 from sklearn_reject.thresholds._documents import predict_positive
 from sklearn_reject.thresholds._grid import (
     count_documents,
@@ -92,7 +88,7 @@ def _best_combination(documents, target, grid, shape):
 
 def _predictable(documents):
     """Return the scores of all that the lowest thresholds predict, counted or not."""
-    others = documents.others
+    others, _ = documents.others
     is_reached = predict_positive(others, documents.base, documents.rule)
     return np.concatenate([documents.scores, others[is_reached]])
 

@@ -39,6 +39,9 @@ class RatedDocuments:
     #: The positive class, None where nothing tells which it is.
     pos_label: object = None
 
+    def __len__(self):
+        return len(self.ratings)
+
     def take(self, rows):
         """Return the documents of some rows, as if no others had been given."""
         return replace(
@@ -55,15 +58,13 @@ class RatedDocuments:
         return self.all_scores.shape[1]
 
     @cached_property
-    def _is_weightless(self):
-        if self.all_weights is None:
-            return np.zeros(len(self.ratings), dtype=bool)
-        return self.all_weights == 0
+    def _weights(self):
+        return np.ones(len(self)) if self.all_weights is None else self.all_weights
 
     @cached_property
     def is_given(self):
         """Which documents are there: all but rated ones of weight zero."""
-        return (self.ratings < 0) | ~self._is_weightless
+        return (self.ratings < 0) | (self._weights > 0)
 
     @cached_property
     def rows(self):
@@ -87,84 +88,61 @@ class RatedDocuments:
         return take_weight(self.all_weights, self.rows)
 
     @cached_property
-    def _other_rows(self):
+    def other_rows(self):
         """Positions of documents that do not count, but may be predicted."""
         # Thresholds may be placed below what the lowest ones do not reach.
         is_reached = predict_positive(self.all_scores, self.floor, self.rule)
-        is_rated = self.is_given & (self.ratings >= 0)
-        return np.flatnonzero(is_reached & ~is_rated)
+        return np.flatnonzero(is_reached & ~(self.is_given & (self.ratings >= 0)))
 
     @cached_property
     def others(self):
-        """Scores of these."""
-        return self.all_scores[self._other_rows]
-
-    @property
-    def others_weigh_nothing(self):
-        """Which of these have a weight of zero."""
-        return self._is_weightless[self._other_rows]
+        """Scores of these, and which of them have a weight of zero."""
+        return self.all_scores[self.other_rows], self._weights[self.other_rows] == 0
 
     @cached_property
     def census(self):
         """What is known of the documents, whatever the thresholds."""
-        weight = np.ones(1) if self.weight is None else self.weight
-        missed = self.is_given & (self.ratings == 1)
+        weight, is_positive = self._weights, self.ratings == 1
+        missed = self.is_given & is_positive
         missed[self.rows] = False
         lowest = np.full_like(self.base, -np.inf)
         is_reachable = predict_positive(self.all_scores[missed], lowest, self.rule)
-        missed_weight = self._weights_of(np.flatnonzero(missed))
-        reached = float((self.is_positive * weight).sum())
+        reached = float((self.is_positive * weight[self.rows]).sum())
+        # Those that a draw has left out are as possible as those that it has taken.
+        possible = np.zeros(len(self), dtype=bool)
+        if self.is_sampled is not None:
+            possible[self.other_rows] = True
+            possible &= self.is_sampled & (self.ratings < 0)
+        possible[self.rows] = True
+        possible = weight[possible & (weight > 0)]
         return Census(
             n_given=int(self.is_given.sum()),
-            total_positive=reached + float(missed_weight.sum()),
-            unreachable_positive=float(missed_weight.sum(where=~is_reachable)),
-            weight_range=self._weight_range(),
+            total_positive=reached + float(weight[missed].sum()),
+            unreachable_positive=float(weight[missed].sum(where=~is_reachable)),
+            weight_range=(possible.min(initial=np.inf), possible.max(initial=0.0)),
             is_complete=self.is_complete,
-            leaves_out_positives=bool(
-                (self._is_weightless & (self.ratings == 1)).any()
-            ),
+            leaves_out_positives=bool((is_positive & (weight == 0)).any()),
             pos_label=self.pos_label,
         )
 
-    def _weight_range(self):
-        """Return the least and the largest weight of what may be predicted.
-
-        Those that a draw has left out are as possible as those that it has taken.
-        """
-        possible = self.rows
-        if self.is_sampled is not None:
-            drawable = self.is_sampled & (self.ratings < 0)
-            others = self._other_rows
-            possible = np.append(possible, others[drawable[others]])
-        weight = self._weights_of(possible)
-        weight = weight[weight > 0]
-        return weight.min(initial=np.inf), weight.max(initial=0.0)
-
-    def _weights_of(self, rows):
-        if self.all_weights is None:
-            return np.ones(len(rows))
-        return self.all_weights[rows]
-
     def count_alerts(self, thresholds):
         """Return how many of all documents each vertex of a path predicts."""
-        scores = np.concatenate([self.scores, self.others])
-        last = locate_last(thresholds, scores, self.rule)
-        n_last = np.bincount(last + 1, minlength=len(thresholds) + 1)
-        return np.cumsum(n_last[:0:-1])[::-1]
+        scores = np.concatenate([self.scores, self.others[0]])
+        return count_from(locate_last(thresholds, scores, self.rule), len(thresholds))
 
     def evidence_at(self, thresholds):
         """Return what is known of the documents that thresholds predict positive."""
         chosen = predict_positive(self.scores, thresholds, self.rule)
-        others = predict_positive(self.others, thresholds, self.rule)
-        weight = np.ones(len(chosen)) if self.weight is None else self.weight
-        weight, is_positive = weight[chosen], self.is_positive[chosen]
+        scores, is_weightless = self.others
+        others = predict_positive(scores, thresholds, self.rule)
+        weight, is_positive = self._weights[self.rows[chosen]], self.is_positive[chosen]
         classes = weight[~is_positive], weight[is_positive]
         return Evidence(
             counts=np.array([of_class.sum() for of_class in classes]),
             squares=np.array([np.sum(of_class**2) for of_class in classes]),
             n_counted=int(chosen.sum()),
             n_others=int(others.sum()),
-            n_weightless=int((others & self.others_weigh_nothing).sum()),
+            n_weightless=int((others & is_weightless).sum()),
             census=self.census,
         )
 
@@ -189,3 +167,12 @@ def locate_last(thresholds, scores, rule):
     # A classifier that did not run has reached nothing.
     left = np.where(np.isnan(scores.T), -1, left)
     return (np.maximum if rule == "any" else np.minimum).reduce(left)
+
+
+def count_from(last, n_vertices, weight=None):
+    """Return the number or weight that each vertex of a path predicts.
+
+    `last` are the last vertices that predict each document, -1 for none.
+    """
+    n_last = np.bincount(last + 1, weight, n_vertices + 1)
+    return np.cumsum(n_last[:0:-1])[::-1]

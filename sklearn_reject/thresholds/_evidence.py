@@ -1,6 +1,6 @@
 """What is known of documents, in sums that add up over parts, and its intervals."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import beta, chi2
@@ -27,18 +27,15 @@ class Census:
     pos_label: object = None
 
     def __add__(self, other):
+        (low, high), (lower, higher) = self.weight_range, other.weight_range
         return Census(
-            n_given=self.n_given + other.n_given,
-            total_positive=self.total_positive + other.total_positive,
-            unreachable_positive=self.unreachable_positive + other.unreachable_positive,
-            weight_range=(
-                min(self.weight_range[0], other.weight_range[0]),
-                max(self.weight_range[1], other.weight_range[1]),
-            ),
-            is_complete=self.is_complete and other.is_complete,
-            leaves_out_positives=self.leaves_out_positives
-            or other.leaves_out_positives,
-            pos_label=self.pos_label if other.pos_label is None else other.pos_label,
+            self.n_given + other.n_given,
+            self.total_positive + other.total_positive,
+            self.unreachable_positive + other.unreachable_positive,
+            (min(low, lower), max(high, higher)),
+            self.is_complete and other.is_complete,
+            self.leaves_out_positives or other.leaves_out_positives,
+            self.pos_label if other.pos_label is None else other.pos_label,
         )
 
 
@@ -60,23 +57,24 @@ class Evidence:
     census: Census
 
     def __add__(self, other):
-        parts = (
-            getattr(self, field.name) + getattr(other, field.name)
-            for field in fields(self)
-        )
-        return Evidence(*parts)
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return Evidence(*(one + two for one, two in pairs))
 
-    @property
-    def n_predicted(self):
-        """Number of all documents that are predicted positive."""
-        return self.n_counted + self.n_others
+    def describe(self, confidence_level):
+        """Return counts and their intervals, by name."""
+        fp, tp = map(float, self.counts)
+        n_predicted = self.n_counted + self.n_others
+        nothing = float("nan")
+        names = "fp_interval", "tp_interval", "precision_interval"
+        return {
+            "fp": fp,
+            "tp": tp,
+            "n_predicted": n_predicted,
+            "rated_share": self.n_counted / n_predicted if n_predicted else nothing,
+            **dict(zip(names, self._intervals(confidence_level), strict=True)),
+        }
 
-    @property
-    def rated_share(self):
-        """Share of these that count, NaN if there are none."""
-        return self.n_counted / self.n_predicted if self.n_predicted else float("nan")
-
-    def intervals(self, confidence_level):
+    def _intervals(self, confidence_level):
         """Return intervals of FP, TP and the precision.
 
         Those of counts cover the expected count of a sample of this size. The precision

@@ -12,7 +12,7 @@ from sklearn.utils import gen_batches
 from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._validation import check_option, take_weight
 from sklearn_reject.thresholds._checks import check_scores
-from sklearn_reject.thresholds._documents import RULES, locate_last
+from sklearn_reject.thresholds._documents import RULES, count_from, locate_last
 
 # A pass over all points at once is worth while as long as it leaves out so many.
 _LARGEST_PART_LEFT = 0.75
@@ -102,13 +102,11 @@ class ThresholdPath(DictMixin):
 def recount_path(path, documents):
     """Return the same path with the counts, and the area, of other documents."""
     last = locate_last(path.thresholds, documents.scores, documents.rule)
-    counts = []
-    for rows in (~documents.is_positive, documents.is_positive):
-        weight = take_weight(documents.weight, rows)
-        n_last = np.bincount(last[rows] + 1, weight, len(path) + 1)
-        # Without those that not even the first vertex predicts positive.
-        counts.append(np.cumsum(n_last[:0:-1])[::-1].astype(np.float64))
-    return ThresholdPath(path.thresholds, *counts, area_under(*counts), documents.rule)
+    fp, tp = (
+        count_from(last[rows], len(path), take_weight(documents.weight, rows)) * 1.0
+        for rows in (~documents.is_positive, documents.is_positive)
+    )
+    return replace(path, fp=fp, tp=tp, area=area_under(fp, tp))
 
 
 def are_exact(fp, tp):

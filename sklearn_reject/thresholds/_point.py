@@ -15,8 +15,8 @@ from sklearn_reject.thresholds._documents import RULES, predict_positive
 from sklearn_reject.thresholds._targets import f1_of
 
 
-class HasCounts:
-    """Counts of true and of false positives."""
+class _HasPrecision:
+    """What has counts of true and of false positives."""
 
     @property
     def precision(self) -> float:
@@ -26,7 +26,7 @@ class HasCounts:
 
 
 @dataclass(frozen=True, eq=False)
-class OperatingPoint(HasCounts, DictMixin):
+class OperatingPoint(_HasPrecision, DictMixin):
     """Joint thresholds for a target, and what they attain.
 
     Attributes
@@ -126,52 +126,93 @@ class OperatingPoint(HasCounts, DictMixin):
         return predict_positive(scores, self.thresholds, self.rule)
 
 
-def make_point(documents, target, path, vertex, confidence_level=0.95):
+@dataclass(frozen=True, eq=False)
+class CrossValidatedPoint(_HasPrecision, DictMixin):
+    """What joint thresholds attain on documents that did not tune them.
+
+    Attributes
+    ----------
+    thresholds : ndarray of shape (n_folds, n_classifiers)
+        Thresholds tuned without each fold.
+
+    fp, tp : float
+        False and true positives, summed over the folds.
+
+    n_predicted : int
+        How many of all documents given are predicted positive, rated or not, summed
+        over the folds.
+
+    rated_share : float
+        Share of these that `fp` and `tp` are made of. NaN if there are none.
+
+    fp_interval, tp_interval : tuple of float
+        Intervals of the expected sums, with the thresholds fixed, as an OperatingPoint
+        has them. Thresholds that are tuned on other documents again vary, too, and
+        false positives with them.
+
+    precision_interval : tuple of float
+        Confidence interval of the precision, with the thresholds fixed.
+
+    normalized_area : float
+        Area of the paths on the folds that did not tune them, over the number of
+        positives times that of negatives: the mean over the folds with both, NaN
+        without such folds. In [0, 1], higher is better.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn_reject import EnsembleThresholdTuner
+    >>> scores, y = make_classification(
+    ...     1000, 2, n_informative=2, n_redundant=0, weights=[0.9], random_state=0
+    ... )
+    >>> tuner = EnsembleThresholdTuner(None, max_fp_per_tp=1, cv=5)
+    >>> point = tuner.fit(scores, y).cross_validated_point_
+    >>> point.fp, point.tp, round(point.precision, 2), round(point.normalized_area, 2)
+    (30.0, 81.0, 0.73, 0.96)
+    """
+
+    thresholds: np.ndarray
+    fp: float
+    tp: float
+    n_predicted: int
+    rated_share: float
+    fp_interval: tuple
+    tp_interval: tuple
+    precision_interval: tuple
+    normalized_area: float
+
+
+def make_point(documents, target, path, vertex, confidence_level):
     """Return the operating point at a vertex of a path, for a target.
 
     Warns where more is predicted than was rated, or might be by lower thresholds.
     """
-    fp, tp = float(path.fp[vertex]), float(path.tp[vertex])
-    thresholds = path.thresholds[vertex]
-    evidence = documents.evidence_at(thresholds)
+    evidence = documents.evidence_at(path.thresholds[vertex])
     _warn_at_the_edge(path, vertex, evidence.census)
-    _warn_of_unrated(evidence)
+    _warn_of_weightless(evidence)
+    counts = {"fp": float(path.fp[vertex]), "tp": float(path.tp[vertex])}
     derivative = float("nan")
     if target.name == "max_fp_per_tp":
         derivative = target.derivative
     elif target.name == "objective":
-        half = f1_of(fp, tp, evidence.census.total_positive) / 2
+        half = f1_of(**counts, total_positive=evidence.census.total_positive) / 2
         derivative = float(half / (1 - half))
     return OperatingPoint(
-        thresholds,
-        path.rule,
-        fp,
-        tp,
-        evidence.n_predicted,
-        evidence.rated_share,
-        target.name,
-        target.value,
-        derivative,
-        int(vertex),
-        *evidence.intervals(confidence_level),
-        confidence_level,
+        thresholds=path.thresholds[vertex],
+        rule=path.rule,
+        target=target.name,
+        target_value=target.value,
+        target_derivative=derivative,
+        vertex=int(vertex),
+        confidence_level=confidence_level,
+        **evidence.describe(confidence_level) | counts,
     )
 
 
 def recount_point(point, documents):
     """Return an operating point with the counts of other documents."""
     evidence = documents.evidence_at(point.thresholds)
-    fp_interval, tp_interval, precision = evidence.intervals(point.confidence_level)
-    return replace(
-        point,
-        fp=float(evidence.counts[0]),
-        tp=float(evidence.counts[1]),
-        n_predicted=evidence.n_predicted,
-        rated_share=evidence.rated_share,
-        fp_interval=fp_interval,
-        tp_interval=tp_interval,
-        precision_interval=precision,
-    )
+    return replace(point, **evidence.describe(point.confidence_level))
 
 
 def _warn_at_the_edge(path, vertex, census):
@@ -183,25 +224,24 @@ def _warn_at_the_edge(path, vertex, census):
             "At the operating point all rated positives are predicted positive. Lower "
             f"thresholds than {path.thresholds[0].tolist()} might meet the target, "
             "too, but ratings are incomplete below. Rate more documents, or accept "
-            "fewer false positives.",
+            "fewer false positives."
         )
     elif np.isneginf(path.thresholds[vertex]).any():
         warn_user(
             "At the operating point all documents are predicted positive, and so will "
             "be all new documents. If you passed only rated rows, add the others with "
-            "unrated_label. Or accept fewer false positives.",
+            "unrated_label. Or accept fewer false positives."
         )
 
 
-def _warn_of_unrated(evidence):
-    """Warn where the counts say little of what is predicted."""
-    n_predicted, census = evidence.n_predicted, evidence.census
+def _warn_of_weightless(evidence):
+    """Warn where documents are predicted that nobody may have rated."""
     # Where weights of zero leave out positives as well, as in bagging, they are not
     # there to leave out what is unrated.
-    if evidence.n_weightless and not census.leaves_out_positives:
+    if evidence.n_weightless and not evidence.census.leaves_out_positives:
         warn_user(
-            f"{evidence.n_weightless} of the {n_predicted} documents that are "
-            "predicted positive have weight 0 and count neither as true nor as false "
-            "positives. If nobody has rated them, mark them with unrated_label, so "
-            "that no threshold is chosen where ratings are incomplete.",
+            f"{evidence.n_weightless} of the {evidence.n_counted + evidence.n_others} "
+            "documents that are predicted positive have weight 0 and count neither as "
+            "true nor as false positives. If nobody has rated them, mark them with "
+            "unrated_label: no threshold is chosen where ratings are incomplete."
         )

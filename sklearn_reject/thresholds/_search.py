@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_reject._typing import Label
-from sklearn_reject._validation import check_level, check_option, of_ratings
-from sklearn_reject.thresholds._analytic import analytic_path
+from sklearn_reject._validation import check_option, of_ratings
 from sklearn_reject.thresholds._checks import check_documents
-from sklearn_reject.thresholds._direct import direct_point
-from sklearn_reject.thresholds._direct_targets import direct_thresholds
-from sklearn_reject.thresholds._graph import graph_path
-from sklearn_reject.thresholds._grid import check_n_thresholds
 from sklearn_reject.thresholds._path import ThresholdPath, place_midway
-from sklearn_reject.thresholds._point import OperatingPoint, make_point
+from sklearn_reject.thresholds._point import OperatingPoint
 from sklearn_reject.thresholds._selected import warn_if_selected
-from sklearn_reject.thresholds._targets import find_vertex, resolve_target
-
-PATH_METHODS = ("graph", "analytic")
-
-METHODS = (*PATH_METHODS, "direct")
-
-# A smooth path of more classifiers takes longer than all else together.
-_MOST_FITTED = 4
+from sklearn_reject.thresholds._targets import resolve_target
+from sklearn_reject.thresholds._tuning import PATH_METHODS, Tuning
 
 
 @of_ratings
@@ -114,8 +101,8 @@ def optimal_path(
     >>> path.fp[::2], path.tp[::2]
     (array([3., 3., 3., 2., 0., 0.]), array([2., 2., 2., 2., 2., 0.]))
     """
-    search = Search(method, n_thresholds)
-    search.check(PATH_METHODS)
+    check_option(method, "method", PATH_METHODS)
+    tuning = Tuning(None, method, n_thresholds)
     documents = check_documents(
         scores,
         y,
@@ -126,7 +113,7 @@ def optimal_path(
         inclusion_proba=inclusion_proba,
     )
     warn_if_selected(documents)
-    return place_midway(search.find_path(documents), documents)
+    return place_midway(tuning.find_path(documents), documents)
 
 
 @of_ratings
@@ -263,9 +250,7 @@ def operating_point(
         min_precision=min_precision,
         objective=objective,
     )
-    check_level(confidence_level, "confidence_level")
-    search = Search(method, n_thresholds)
-    search.check()
+    tuning = Tuning(target, method, n_thresholds, confidence_level)
     documents = check_documents(
         scores,
         y,
@@ -276,62 +261,4 @@ def operating_point(
         inclusion_proba=inclusion_proba,
     )
     warn_if_selected(documents)
-    path, vertex = search.find_point(documents, target)
-    return make_point(documents, target, path, vertex, confidence_level)
-
-
-@dataclass(frozen=True)
-class Search:
-    """How joint thresholds are searched for."""
-
-    method: str = "graph"
-    n_thresholds: int = 100
-
-    def check(self, methods=METHODS):
-        """Raise for options that are unknown, whether they are needed or not."""
-        check_option(self.method, "method", methods)
-        check_n_thresholds(self.n_thresholds)
-
-    def find_path(self, documents, through=None):
-        """Return the path of the largest area; of "graph" for the method "direct".
-
-        Its thresholds are scores. Thresholds `through` are to be a vertex of "graph".
-        """
-        if self.method == "analytic":
-            return analytic_path(documents)
-        return graph_path(documents, self.n_thresholds, through)
-
-    def find_point(self, documents, target, path=None):
-        """Return a path, and the vertex on it that is the operating point.
-
-        For the method "direct" it is the best path of "graph" that passes the point;
-        otherwise it may be a `path` that was found before, on the same documents.
-        """
-        target.check(documents)
-        # One classifier has a single path, which nothing is better than.
-        if self.method != "direct" or documents.n_classifiers == 1:
-            if path is None:
-                path = place_midway(self.find_path(documents), documents)
-            return path, find_vertex(target, path, documents)
-        if target.name == "max_fp_per_tp":
-            starts = self._starts(documents, target.derivative)
-            point = direct_point(documents, target.derivative, starts)
-        else:
-            point = direct_thresholds(documents, target, self.find_path(documents))
-        path = self.find_path(documents, through=point)
-        is_point = (path.thresholds == point).all(axis=1)
-        path = place_midway(path, documents)
-        if target.name != "max_fp_per_tp":
-            return path, find_vertex(target, path, documents)
-        return path, int(np.flatnonzero(is_point)[-1])
-
-    def _starts(self, documents, derivative):
-        """Return the best thresholds of a path, where the search may miss better."""
-        if documents.n_classifiers <= 2:
-            return []
-        paths = [self.find_path(documents)]
-        if documents.n_classifiers <= _MOST_FITTED:
-            paths.append(analytic_path(documents))
-        return [
-            path.thresholds[np.argmax(path.tp - derivative * path.fp)] for path in paths
-        ]
+    return tuning.tune(documents)[1]

@@ -31,53 +31,39 @@ def warn_if_selected(documents):
     """
     if not documents.is_complete:
         return
-    if not looks_selected(documents.all_scores[documents.is_given]):
+    if not _looks_selected(documents.all_scores[documents.is_given]):
         return
     warn_user(
         "No document is unrated, but the documents look as if they had been selected "
         "because one of their scores is high: there is none whose scores are all low. "
         "Thresholds may then be chosen where nothing was rated, and predict far more "
         "documents than are counted. Add the documents that were not rated, with "
-        "unrated_label.",
+        "unrated_label."
     )
 
 
-def looks_selected(scores):
+def _looks_selected(scores):
     """Tell whether documents are missing just where all scores would be low.
 
     Scores have shape (n_documents, n_classifiers).
     """
     scores = scores[~np.isnan(scores).any(axis=1)]
     scores = scores[:: -(-max(len(scores), 1) // _MOST_DOCUMENTS)]
-    scores = scores[_first_of_equals(scores)]
+    # Documents that are copies of each other are no evidence of their own.
+    order = np.lexsort(scores.T)
+    is_new = (scores[order[1:]] != scores[order[:-1]]).any(axis=1)
+    scores = scores[np.sort(order[np.append(True, is_new)[: len(order)]])]
     if scores.shape[1] < 2 or len(scores) < 3 * _N_NEIGHBOURS:
         return False
-    ranks = np.column_stack([_ranks(column) for column in scores.T])
+    ranks = [np.searchsorted(np.sort(column), column) for column in scores.T]
     edges = 0
     for column in range(scores.shape[1]):
-        others = np.delete(ranks, column, axis=1).max(axis=1)
-        edges += has_edge(ranks[:, column], others, scores.shape[1])
+        others = np.delete(ranks, column, axis=0).max(axis=0)
+        edges += _has_edge(ranks[column], others, scores.shape[1])
     return edges >= 2
 
 
-def _first_of_equals(scores):
-    """Return which rows have no equal before them.
-
-    Documents that are copies of each other are no evidence of their own.
-    """
-    order = np.lexsort(scores.T)
-    differs = (scores[order[1:]] != scores[order[:-1]]).any(axis=1)
-    is_first = np.zeros(len(scores), dtype=bool)
-    is_first[order[np.append(True, differs)[: len(order)]]] = True
-    return is_first
-
-
-def _ranks(values):
-    """Return how many values are below each."""
-    return np.searchsorted(np.sort(values), values, side="left")
-
-
-def has_edge(x, y, n_tests=1):
+def _has_edge(x, y, n_tests):
     """Tell whether low `y` occur from some `x` on, and no lower, all at once."""
     # Of the documents next to an edge, those below and those above are exchangeable if
     # there is none, however `x` and `y` depend on each other at large: that the lowest

@@ -229,12 +229,11 @@ class PNTable:
         path = self.optimal_path()
         if self.census is None:
             raise ValueError(
-                "The table was not made by pn_table, so the number of documents is "
-                "unknown, and an operating point has no intervals. Make it with "
-                "pn_table(scores, y, thresholds=table.thresholds)."
+                "The table was not made by pn_table, so nobody knows the number of "
+                "documents. Make it with pn_table(scores, y, thresholds=)."
             )
+        target.check(self.census)
         documents = _Tabulated(self)
-        target.check(documents)
         vertex = find_vertex(target, path, documents)
         self._warn_of_missed(float(path.tp[vertex]))
         return make_point(documents, target, path, vertex, confidence_level)
@@ -250,11 +249,10 @@ class PNTable:
         """Raise where the lowest thresholds leave one class."""
         for counts, missing in ((self.tp, "positives"), (self.fp, "negatives")):
             if not counts.flat[0] > 0:
+                lowest = [float(values[0]) for values in self.thresholds]
                 raise ValueError(
                     f"The table has no rated {missing} that the lowest thresholds "
-                    f"{[float(values[0]) for values in self.thresholds]} reach. Add "
-                    "the tables of other parts of the documents, or use lower "
-                    "thresholds."
+                    f"{lowest} reach. Add tables of other parts, or lower thresholds."
                 )
 
     def _warn_of_missed(self, tp):
@@ -265,10 +263,9 @@ class PNTable:
         missed = census.total_positive - tp - census.unreachable_positive
         if missed > _LEAST_SHARE * tp:
             warn_user(
-                "At the operating point, all positives that reach the lowest "
-                f"thresholds of the table are predicted positive, but {missed:g} "
-                "more positives are rated below them. Lower thresholds might meet "
-                "the target, too. Start the table at lower thresholds, or at -inf."
+                "At the operating point, all positives of the table are predicted "
+                f"positive, but {missed:g} more positives are rated below its lowest "
+                "thresholds. Start it at lower thresholds, or at -inf."
             )
 
 
@@ -276,61 +273,56 @@ class _Tabulated:
     """Stands for RatedDocuments where a target and a point ask for them."""
 
     def __init__(self, table):
-        self.table = table
-        self.census = table.census
-        self.base = np.array([values[0] for values in table.thresholds])
+        self.table, self.census = table, table.census
 
     def count_alerts(self, thresholds):
         """Return how many of all documents given each vertex of a path predicts."""
-        extra = self.table._extra_at(self._locate(thresholds.T))
-        return np.rint(extra[2:].sum(axis=0)).astype(np.int64)
+        *_, n_counted, n_others, n_weightless = self._sums_at(thresholds.T)
+        return np.rint(n_counted + n_others + n_weightless).astype(np.int64)
 
     def evidence_at(self, thresholds):
         """Return what is known of the documents that thresholds predict positive."""
-        node = self._locate(thresholds)
-        *squares, n_counted, n_others, n_weightless = self.table._extra_at(node)
+        fp, tp, *squares, n_counted, n_others, n_weightless = self._sums_at(thresholds)
         return Evidence(
-            counts=np.array([self.table.fp[node], self.table.tp[node]]),
-            squares=np.array(squares),
-            n_counted=int(n_counted),
-            n_others=int(n_others + n_weightless),
-            n_weightless=int(n_weightless),
-            census=self.census,
+            np.array([fp, tp]),
+            np.array(squares),
+            int(n_counted),
+            int(n_others + n_weightless),
+            int(n_weightless),
+            self.census,
         )
 
-    def _locate(self, thresholds):
-        return tuple(locate_thresholds(self.table.thresholds, thresholds))
+    def _sums_at(self, thresholds):
+        table = self.table
+        node = tuple(locate_thresholds(table.thresholds, thresholds))
+        return table.fp[node], table.tp[node], *table._extra_at(node)
 
 
-def _check_same(first, second):
+def _check_same(*tables):
     """Raise for tables that do not add up, with what differs."""
-    way_out = "Make both with pn_table(..., thresholds=) and the same"
-    if first.rule != second.rule:
-        raise ValueError(
-            f"Tables of different rules do not add up: rule={first.rule!r} and "
-            f"rule={second.rule!r}. {way_out} rule."
-        )
-    lengths = len(first.thresholds), len(second.thresholds)
-    if lengths[0] != lengths[1]:
-        raise ValueError(
-            "Tables of different numbers of classifiers do not add up: thresholds of "
-            f"{lengths[0]} and of {lengths[1]}. {way_out} thresholds."
-        )
-    pairs = zip(first.thresholds, second.thresholds, strict=True)
+    labels = [table.census and table.census.pos_label for table in tables]
+    for what, (one, two), same in (
+        ("rules", [table.rule for table in tables], "the same rule"),
+        (
+            "numbers of classifiers",
+            [len(table.thresholds) for table in tables],
+            "the same thresholds",
+        ),
+        ("positive classes", labels, "pos_label, as a part may lack a class"),
+    ):
+        if None not in (one, two) and one != two:
+            raise ValueError(
+                f"Tables of different {what} do not add up: {one!r} and {two!r}. Make "
+                f"both with pn_table(..., thresholds=) and {same}."
+            )
+    pairs = zip(*(table.thresholds for table in tables), strict=True)
     for column, (one, two) in enumerate(pairs):
         if not np.array_equal(one, two):
             raise ValueError(
                 f"Tables of different thresholds do not add up: classifier {column} "
-                f"has {_describe(one, two)} and {_describe(two, one)}. {way_out} "
-                "thresholds, such as table.thresholds of the first."
+                f"has {_describe(one, two)} and {_describe(two, one)}. Make both with "
+                "pn_table(..., thresholds=) and those of the first."
             )
-    labels = [table.census and table.census.pos_label for table in (first, second)]
-    if None not in labels and labels[0] != labels[1]:
-        raise ValueError(
-            "Tables of different positive classes do not add up: the class "
-            f"{labels[0]!r} and the class {labels[1]!r}. Pass pos_label to pn_table, "
-            "as a part of the documents may lack a class."
-        )
 
 
 def _describe(values, others):

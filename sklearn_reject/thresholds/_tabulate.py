@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_reject._typing import Label
 from sklearn_reject._validation import as_real_array, of_ratings
-from sklearn_reject.thresholds._checks import check_documents, check_part
+from sklearn_reject.thresholds._checks import check_documents
 from sklearn_reject.thresholds._documents import predict_positive
 from sklearn_reject.thresholds._grid import (
     BYTES_PER_NODE,
@@ -145,7 +145,8 @@ def pn_table(
             "two."
         )
     grid = _check_grid(thresholds)
-    return _tabulate(check_part(scores, y, grid, rule, **options), grid, "thresholds")
+    documents = check_documents(scores, y, rule, grid=grid, **options)
+    return _tabulate(documents, grid, "thresholds")
 
 
 def _check_grid(thresholds):
@@ -187,7 +188,8 @@ def _check_axis(values, column):
 def _tabulate(documents, grid, name="n_thresholds"):
     """Return the table of documents; `name` is the parameter that made the grid."""
     shape, rule = tuple(map(len, grid)), documents.rule
-    is_reached = predict_positive(documents.others, documents.base, rule)
+    others, is_weightless = documents.others
+    is_reached = predict_positive(others, documents.base, rule)
     has_extra = documents.weight is not None or is_reached.any()
     bytes_per_node = BYTES_PER_WEIGHED_NODE if has_extra else BYTES_PER_NODE
     check_grid_fits(shape, bytes_per_node, name)
@@ -196,10 +198,9 @@ def _tabulate(documents, grid, name="n_thresholds"):
     extra = None
     if has_extra:
         squared = None if documents.weight is None else documents.weight**2
-        of_others = rank_scores(documents.others[is_reached], grid)
-        weightless = documents.others_weigh_nothing[is_reached]
+        of_others = rank_scores(others[is_reached], grid)
         extra = np.empty((5, *shape))
         extra[:2] = count_ranks(ranks, is_positive, squared, shape, rule)
         extra[2] = count_ranks(ranks, is_positive, None, shape, rule).sum(axis=0)
-        extra[3:] = count_ranks(of_others, weightless, None, shape, rule)
+        extra[3:] = count_ranks(of_others, is_weightless[is_reached], None, shape, rule)
     return PNTable(tuple(grid), fp, tp, rule, documents.census, extra)

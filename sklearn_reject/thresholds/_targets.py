@@ -41,14 +41,13 @@ class Target:
             return self
         return replace(self, value=max(1, round(self.value * share)))
 
-    def check(self, documents):
-        """Raise where the documents cannot tell whether the target is met."""
-        if self.name == "min_recall" and not documents.census.is_complete:
+    def check(self, census):
+        """Raise where nobody knows whether the target is met."""
+        if self.name == "min_recall" and not census.is_complete:
             raise ValueError(
-                "min_recall needs the number of all positives, but documents are "
-                f"unrated below the lowest thresholds {documents.base.tolist()}. Use "
-                "another target, or rate a random sample of all documents and pass its "
-                "probability as inclusion_proba."
+                "min_recall needs the number of all positives, but there are unrated "
+                "documents. Use another target, or rate a random sample of all "
+                "documents and pass its probability as inclusion_proba."
             )
 
 

@@ -472,13 +472,15 @@ def test_unrated_documents_above_the_lowest_thresholds():
 def test_tables_that_do_not_add_up():
     table = pn_table(SCORES, Y, thresholds=[[0.1], [0.2]])
     others = {
-        "different rules do not add up: rule='any' and rule='all'": pn_table(
+        "different rules do not add up: 'any' and 'all'": pn_table(
             SCORES, Y, thresholds=[[0.1], [0.2]], rule="all"
         ),
         "classifier 1 has 2 with 0.2 and 2 with 0.3": pn_table(
             SCORES, Y, thresholds=[[0.1], [0.3]]
         ),
-        "thresholds of 2 and of 1": pn_table(SCORES[:, 0], Y, thresholds=[[0.1]]),
+        "numbers of classifiers do not add up: 2 and 1": pn_table(
+            SCORES[:, 0], Y, thresholds=[[0.1]]
+        ),
     }
     for message, other in others.items():
         with pytest.raises(ValueError, match=message) as caught:
