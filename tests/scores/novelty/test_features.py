@@ -283,7 +283,7 @@ def test_sirc_near_the_training_sample_is_ordered_like_msp():
 def test_sirc_errors():
     X, y = make_data()
     classifier = LogisticRegression().fit(X, y)
-    with pytest.raises(ValueError, match="confidence_level must be one of"):
+    with pytest.raises(ValueError, match="confidence must be one of"):
         SIRC("energy").fit(X, estimator=classifier)
     with pytest.raises(ValueError, match="feature_score must be one of"):
         SIRC(feature_score="l2").fit(X, estimator=classifier)
