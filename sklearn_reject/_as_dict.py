@@ -15,6 +15,9 @@ from sklearn_reject._typing import Options
 # What a dictionary says is its type.
 _TYPES = {}
 
+# By how much sums of shares may be above one.
+_ROUNDING = 1e-9
+
 # How numbers are written that JSON has no sign for.
 _NAMES = {math.inf: "Infinity", -math.inf: "-Infinity"}
 _NUMBERS = {name: number for number, name in _NAMES.items()} | {"NaN": math.nan}
@@ -86,6 +89,32 @@ class DictMixin:
         return found(
             **{each: _restore(state, each, kinds[each], name) for each in given}
         )
+
+
+def check_state(
+    record, *, numbers=(), probabilities=(), shares=(), amounts=(), counts=()
+):
+    """Raise for fields of a record that hold what they cannot; None is left out.
+
+    Names of fields: `numbers` may be infinite, `probabilities` are in [0, 1], `counts`
+    are whole, and shares in [0, 1] and amounts of at least zero may be unknown, as NaN.
+    """
+    kinds = (
+        (numbers, lambda x: not math.isnan(x), "a number"),
+        (probabilities, lambda x: 0 <= x <= 1, "in [0, 1]"),
+        (shares, lambda x: not (x < 0 or x > 1 + _ROUNDING), "in [0, 1], or NaN"),
+        (amounts, lambda x: not x < 0, "at least 0, or NaN"),
+        (counts, lambda x: isinstance(x, Integral) and x >= 0, "a count"),
+    )
+    for names, is_valid, what in kinds:
+        for name in names:
+            value = getattr(record, name)
+            is_number = isinstance(value, Real)
+            if value is not None and not (is_number and is_valid(value)):
+                raise ValueError(
+                    f"{name} of a {type(record).__name__} must be {what}, got "
+                    f"{value!r}."
+                )
 
 
 def check_type(state, cls):
@@ -189,7 +218,12 @@ def _read_pairs(value, kinds):
     """Return a dict from pairs of a key and a value."""
     if not isinstance(value, (list, tuple)):
         raise ValueError("it is a list of pairs.")
-    return {_check_key(key): _read(each, kinds) for key, each in value}
+    found = {}
+    for key, each in value:
+        if _check_key(key) in found:
+            raise ValueError(f"{key!r} is there twice.")
+        found[key] = _read(each, kinds)
+    return found
 
 
 def _read_numbers(value):

@@ -53,7 +53,7 @@ RULES = {
     "coverage": solve_target_coverage(RISK, LOSSES, 0.5),
     "everything": solve_target_coverage(RISK, LOSSES, 1.0),
     "certified": solve_target_risk(
-        RISK, LOSSES, 0.4, confidence_level=0.9, random_state=0
+        RISK, LOSSES, 0.2, confidence_level=0.9, random_state=0
     ),
     "failures": solve_target_failure_rate(RISK, LOSSES, 0.1),
     "bounds, certified": solve_risk_bounds(
@@ -144,9 +144,9 @@ def test_rules_come_back_bit_for_bit(name, rewrite):
 
 
 @given(
-    st.floats(),
+    st.floats(allow_nan=False),
     st.floats(0, 1),
-    st.floats(),
+    st.floats(0) | st.just(math.nan),
     st.one_of(st.none(), st.floats(0, 1)),
 )
 def test_any_float_comes_back(threshold, proba, risk, prior):
@@ -179,6 +179,49 @@ def test_groups_that_json_cannot_hold_are_refused():
     for rules in ({"1": 2}, [[None, state["rules"][0][1]]], [1], [[1, 2]]):
         with pytest.raises(ValueError, match="rules="):
             GroupedRule.from_dict(state | {"rules": rules})
+
+
+CERTIFICATE = RULES["certified"].to_dict()["certificate"]
+A_RULE = [1, RejectionRule(0.5, 1.0).to_dict()]
+# What comes from outside and is no rule: the rule, what is changed, and what is said.
+STRANGE = [
+    ("plain", {"threshold": "NaN"}, "threshold of a RejectionRule must be a number"),
+    ("plain", {"proba_at_threshold": 7.0}, r"proba_at_threshold .* in \[0, 1\]"),
+    ("plain", {"proba_at_threshold": -1}, r"proba_at_threshold .* in \[0, 1\]"),
+    ("plain", {"proba_at_threshold": "NaN"}, r"proba_at_threshold .* in \[0, 1\]"),
+    ("coverage", {"coverage": 1.5}, r"coverage .* in \[0, 1\], or NaN"),
+    ("coverage", {"selective_risk": -0.1}, "selective_risk .* at least 0, or NaN"),
+    ("certified", {"threshold": "Infinity"}, "does not go with the certificate"),
+    *(
+        ("certified", {"certificate": CERTIFICATE | change}, words)
+        for change, words in (
+            ({"n_accepted": 10**6}, "n_accepted=1000000 and n_samples"),
+            ({"n_samples": 0, "n_accepted": 0}, "are not numbers of some of one"),
+            ({"confidence_level": 2}, "confidence_level of a Certificate"),
+            ({"target": -1}, "target of a Certificate must be at least 0"),
+            ({"p_value": "NaN"}, "p_value of a Certificate"),
+        )
+    ),
+    ("groups", {"rules": [A_RULE, A_RULE]}, "1 is there twice"),
+    ("groups", {"rules": [A_RULE, [1.0, A_RULE[1]]]}, "1.0 is there twice"),
+    ("groups", {"coverage": -1}, "coverage of a GroupedRule"),
+    ("deferral", {"threshold": "NaN"}, "threshold of a DeferralRule"),
+    ("deferral", {"deferral_rate": 2}, "deferral_rate of a DeferralRule"),
+    ("deferral by group", {"system_risk": -1}, "system_risk of a GroupedDeferral"),
+    ("two scores", {"tpr": 1.1}, r"tpr .* in \[0, 1\], or NaN"),
+    ("two scores", {"novelty_weight": "NaN"}, "novelty_weight .* a number"),
+    ("two scores, certified", {"threshold": "Infinity"}, "threshold=inf accepts all"),
+    ("one score", {"ood_prior": 3}, r"ood_prior .* in \[0, 1\]"),
+    ("tail", {"scores": [1.0, 0.0]}, "scores of a Tail must be finite and incr"),
+    ("tail", {"slope": -3.0}, "slope of a Tail must be at least 0"),
+]
+
+
+@pytest.mark.parametrize(("name", "change", "words"), STRANGE)
+def test_what_no_rule_is_does_not_come_back(name, change, words):
+    rule = RULES[name]
+    with pytest.raises(ValueError, match=words):
+        type(rule).from_dict(rule.to_dict() | change)
 
 
 def test_numbers_of_numpy_become_plain():

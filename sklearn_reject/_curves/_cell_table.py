@@ -19,6 +19,9 @@ from sklearn_reject._validation import check_same_length, take_weight
 # Rows that are counted at a time: more would leave the cache, fewer merge more often.
 _BATCH_SIZE = 2**19
 
+# By how much, relatively, a sum of losses may be off.
+_ROUNDING = 1e-9
+
 # An array has all cells from the lowest to the highest where these are so few, or so
 # few times as many as the rows.
 _FEW_CELLS, _CELLS_PER_ROW = 2**12, 8
@@ -101,17 +104,35 @@ class CellTable(DictMixin):
 
 
 def check_cells(table):
-    """Raise unless the columns of a table go together."""
+    """Raise unless the columns of a table go together, and are those of samples."""
+    if not _are_columns(table) or not _are_samples(table):
+        raise ValueError(
+            "cells must have columns of one length, with increasing scores and the "
+            "losses and weights of one sample or more each. Write them with `to_dict`."
+        )
+
+
+def _are_columns(table):
     columns = [getattr(table, name) for name in COLUMNS]
     lengths = {len(column) for column in columns if column is not None}
-    is_cell = len(lengths) == 1 and (table.least_loss is None) == (
-        table.largest_loss is None
-    )
-    if not is_cell or (np.diff(table.cells.astype(np.int64)) <= 0).any():
-        raise ValueError(
-            "cells must have columns of one length, with increasing scores. Write them "
-            "with `to_dict`."
-        )
+    has_both = (table.least_loss is None) == (table.largest_loss is None)
+    return len(lengths) == 1 and has_both
+
+
+def _are_samples(table):
+    """Tell whether each cell may be that of some samples."""
+    rows, weight, loss = table.rows, table.weights, table.loss
+    if not (
+        (table.low <= table.high).all()
+        and (np.diff(table.cells.astype(np.int64)) > 0).all()
+        and (table.cells == cells_of(table.high, table.n_bits)).all()
+        and np.isfinite((rows, weight, loss, table.largest)).all()
+    ):
+        return False
+    is_present = (rows >= 1) & (rows == np.floor(rows)) & (weight > 0)
+    least, slack = table.least, _ROUNDING * loss
+    is_least = (least >= 0) & (least * weight <= loss + slack)
+    return (is_present & is_least & (loss <= table.largest * weight + slack)).all()
 
 
 # The columns of a table, and what is known of two cells together.

@@ -51,6 +51,9 @@ _SHARE_AT_START, _DECAY = 0.5, 0.1
 # Values that are taken at once: the logarithms of so many are 2 MB.
 _BLOCK = 4096
 
+# No sums of more values are exact, and by how much those of one may be off.
+_MOST_SAMPLES, _ROUNDING = 2**53, 1e-9
+
 # Splits a float64 into two halves of 26 bits, whose products with counts are exact.
 _SPLITTER = 2.0**27 + 1
 
@@ -78,8 +81,26 @@ class Bets(DictMixin):
                 f"sums must be finite and of shape {(2, _WIDTH)}, got the shape "
                 f"{self.sums.shape}. Restore them with the version that wrote them."
             )
-        if self.n_samples < 0:
-            raise ValueError(f"n_samples must be >= 0, got {self.n_samples}.")
+        if not 0 <= self.n_samples <= _MOST_SAMPLES:
+            raise ValueError(f"n_samples must be in [0, 2**53], got {self.n_samples}.")
+        if not self._are_possible():
+            raise ValueError(
+                f"sums are not those of {self.n_samples} values in [0, 1]. Restore "
+                "them as they were written."
+            )
+
+    def _are_possible(self):
+        """Tell whether there are values of these sums: log(1 + c x) is concave in x."""
+        total, *logs = self.sums.sum(axis=0)
+        n_samples, slack = self.n_samples, _ROUNDING * (1 + self.n_samples)
+        mean = total / n_samples if n_samples else 0.0
+        if abs(total - np.clip(total, 0, n_samples)) > slack:
+            return False
+        shares = np.repeat([mean, 1 - mean], len(STAKES)).clip(0, 1)
+        stakes = np.tile(STAKES, 2)
+        least = n_samples * shares * np.log1p(stakes)
+        most = n_samples * np.log1p(stakes * shares)
+        return ((logs >= least - slack) & (logs <= most + slack)).all()
 
     @classmethod
     def of(cls, values):
@@ -175,6 +196,20 @@ class Restarts(DictMixin):
             laid = np.log(self.cash - cash)
             logs = np.logaddexp(logs, _LOG_SHARES + laid)
         return Restarts(logs + log_gains, min(cash, self.cash))
+
+    def is_possible(self, n_samples, least, most):
+        """Tell whether so many values lead here, given the gains of one at each stake.
+
+        The cash is what was left before some of the values.
+        """
+        least_cash = (1 - _SHARE_AT_START) * (1 + n_samples) ** -_DECAY
+        laid = _LOG_SHARES + np.log1p(-self.cash)
+        slack = _ROUNDING * (1 + n_samples)
+        return (
+            self.cash >= least_cash * (1 - _ROUNDING)
+            and (self.log_capitals >= laid + n_samples * least - slack).all()
+            and (self.log_capitals <= laid + n_samples * most + slack).all()
+        )
 
     def log_capital(self):
         """Return the log of all capital, laid or not."""

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import beta, binom
 from sklearn.utils import check_random_state
 
-from sklearn_reject._as_dict import DictMixin
+from sklearn_reject._as_dict import DictMixin, check_state
 from sklearn_reject._curves import check_origin_samples, starts_of_ties
 from sklearn_reject._typing import RandomState
 from sklearn_reject._validation import of_arrays
@@ -98,6 +98,18 @@ class OODCertificate(DictMixin):
     n_ood: int
     n_accepted_id: int
     n_accepted_ood: int
+
+    def __post_init__(self):
+        """Refuse what no certificate says."""
+        check_state(
+            self,
+            numbers=["max_risk"],
+            probabilities=["min_tpr", "max_fpr", "confidence_level"],
+            amounts=["max_risk"],
+            counts=["n_id", "n_ood", "n_accepted_id", "n_accepted_ood"],
+        )
+        if self.n_accepted_id > self.n_id or self.n_accepted_ood > self.n_ood:
+            raise ValueError("an OODCertificate accepts at most all of its samples.")
 
 
 @of_arrays

@@ -8,7 +8,7 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_reject._as_dict import DictMixin
+from sklearn_reject._as_dict import DictMixin, check_state
 from sklearn_reject._curves import check_deferral_samples
 from sklearn_reject._typing import Draws, RandomState
 from sklearn_reject._validation import check_vector
@@ -78,6 +78,19 @@ class DeferralRule(DictMixin):
     n_samples: int = 0
     n_asked: int = 0
     certificate: Certificate | None = None
+
+    def __post_init__(self):
+        """Refuse what no rule is."""
+        check_state(
+            self,
+            numbers=["threshold"],
+            probabilities=["proba_at_threshold"],
+            shares=["deferral_rate"],
+            amounts=["system_risk", "first_risk", "second_risk"],
+            counts=["n_samples", "n_asked"],
+        )
+        if self.certificate is not None:
+            self.certificate.check_threshold(self.threshold)
 
     def defer_proba(self, gain: ArrayLike) -> np.ndarray:
         """Return the probability that each sample is deferred.

@@ -65,6 +65,8 @@ class GroupedRule(RulesByGroup, DictMixin):
 
     __hash__ = RulesByGroup.__hash__
     _kind = "RejectionRule"
+    _shares = ("coverage",)
+    _amounts = ("selective_risk",)
     _fate = "rejected"
 
     @property

@@ -86,6 +86,8 @@ class GroupedDeferralRule(RulesByGroup, DictMixin):
 
     __hash__ = RulesByGroup.__hash__
     _kind = "DeferralRule"
+    _shares = ("deferral_rate",)
+    _amounts = ("system_risk", "first_risk", "second_risk")
     _fate = "deferred"
 
     def defer_proba(self, gain: ArrayLike, groups: ArrayLike) -> np.ndarray:

@@ -183,7 +183,17 @@ class Monitor:
                 f"restarts must be a list of {wanted} with since={self.since!r}, got "
                 f"{restarts!r}."
             )
-        return [Restarts.from_dict(each) for each in restarts]
+        restored = [Restarts.from_dict(each) for each in restarts]
+        # What one value can win or lose, at either end of its range.
+        ends = [self._log_gains(Bets.of(np.array([x]))) for x in (0.0, 1.0)]
+        for each, *gains in zip(restored, *ends, strict=False):
+            least, most = np.min(gains, axis=0), np.max(gains, axis=0)
+            if not each.is_possible(self.n_samples, least, most):
+                raise ValueError(
+                    f"restarts are not those of {self.n_samples} samples. Restore them "
+                    "as they were written."
+                )
+        return restored
 
     def _take(self, bets):
         """Add the bets on the values of one update."""

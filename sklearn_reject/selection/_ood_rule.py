@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_reject._as_dict import DictMixin
+from sklearn_reject._as_dict import DictMixin, check_state
 from sklearn_reject._curves import (
     check_origin_samples,
     combine,
@@ -39,6 +39,21 @@ class _OODRule(DictMixin):
     selective_risk: float = _NAN
     ood_prior: float | None = None
     certificate: DictMixin | None = None
+
+    def __post_init__(self):
+        """Refuse what no rule is; the FPR of a mixture may be any number."""
+        check_state(
+            self,
+            numbers=["threshold"],
+            probabilities=["proba_at_threshold", "ood_prior"],
+            shares=["tpr", "precision"],
+            amounts=["selective_risk"],
+        )
+        if self.certificate is not None and self.threshold == np.inf:
+            raise ValueError(
+                "threshold=inf accepts all finite scores, which no certificate of two "
+                "scores is for."
+            )
 
     def _compare_sums(self, scores, sizes=None):
         """Return which scores are below the threshold, and which at it."""
@@ -330,6 +345,11 @@ class DoubleScoreRule(_OODRule):
 
     risk_weight: float = 1.0
     novelty_weight: float = 0.0
+
+    def __post_init__(self):
+        """Refuse what no rule is."""
+        super().__post_init__()
+        check_state(self, numbers=["risk_weight", "novelty_weight"])
 
     @property
     def mu(self) -> float:

@@ -82,6 +82,18 @@ class RiskBoundsCertificate(Certificate):
     targets: tuple
     p_values: tuple
 
+    def __post_init__(self):
+        """Refuse what no certificate says."""
+        super().__post_init__()
+        n_parts = len(self.parts)
+        if len(self.targets) != n_parts or len(self.p_values) not in (0, n_parts):
+            raise ValueError(
+                "parts, targets and p_values of a RiskBoundsCertificate must have one "
+                "entry for each part."
+            )
+        if not (np.array(self.targets) >= 0).all():
+            raise ValueError(f"targets must be at least 0, got {self.targets}.")
+
 
 class BoundedRisk(NamedTuple):
     """What a rule achieves on a part of a sample, beside the bound asked for.

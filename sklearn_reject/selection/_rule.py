@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from sklearn_reject._as_dict import DictMixin
+from sklearn_reject._as_dict import DictMixin, check_state
 from sklearn_reject._curves import batches, group_validated, tie_range
 from sklearn_reject._typing import Draws, RandomState
 from sklearn_reject._validation import (
@@ -78,6 +79,32 @@ class Certificate(DictMixin):
     n_samples: int
     n_accepted: int
     p_value: float | None
+
+    def __post_init__(self):
+        """Refuse what no certificate says."""
+        probabilities = "confidence_level", "p_value"
+        check_state(self, numbers=["target"], amounts=["target"])
+        check_state(self, probabilities=probabilities, counts=["n_samples"])
+        if not 0 <= self.n_accepted <= self.n_samples or self.n_samples < 1:
+            raise ValueError(
+                f"n_accepted={self.n_accepted} and n_samples={self.n_samples} of a "
+                f"{type(self).__name__} are not numbers of some of one or more samples."
+            )
+
+    def check_threshold(self, threshold):
+        """Raise for a threshold that accepts what has not been certified.
+
+        Of coverages, which may be larger, that is to accept nothing.
+        """
+        is_other = {
+            "coverage": threshold == -math.inf,
+            "deferral_rate": threshold == -math.inf and self.n_accepted > 0,
+        }.get(self.quantity, threshold == math.inf and self.n_accepted < self.n_samples)
+        if is_other:
+            raise ValueError(
+                f"threshold={threshold} does not go with the certificate, which is for "
+                f"{self.n_accepted} of {self.n_samples} samples."
+            )
 
 
 def compare(scores, threshold, sizes=None):
@@ -180,6 +207,18 @@ class RejectionRule(DictMixin):
     selective_risk: float = float("nan")
     reject_cost: float = float("nan")
     certificate: Certificate | None = None
+
+    def __post_init__(self):
+        """Refuse what no rule is."""
+        check_state(
+            self,
+            numbers=["threshold"],
+            probabilities=["proba_at_threshold"],
+            shares=["coverage"],
+            amounts=["selective_risk", "reject_cost"],
+        )
+        if self.certificate is not None:
+            self.certificate.check_threshold(self.threshold)
 
     @property
     def failure_rate(self) -> float:

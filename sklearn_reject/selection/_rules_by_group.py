@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
+from sklearn_reject._as_dict import check_state
 from sklearn_reject._validation import check_level, check_same_length, check_vector
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection._partition import (
@@ -23,8 +24,8 @@ from sklearn_reject.selection._rule import Certificate
 class RulesByGroup:
     """Dataclass of `rules`, a dict of group to rule, and of what they achieve together.
 
-    `_kind` is the name of a rule's class, and `_fate` says what happens to samples of a
-    group without a rule.
+    `_kind` is the name of a rule's class, `_shares` and `_amounts` are what they
+    achieve, and `_fate` says what happens to samples of a group without a rule.
     """
 
     def __post_init__(self):
@@ -32,6 +33,12 @@ class RulesByGroup:
             raise ValueError(
                 f"rules must be a dict of group to {self._kind}, got {self.rules!r}."
             )
+        for label, rule in self.rules.items():
+            if type(rule).__name__ != self._kind:
+                raise ValueError(
+                    f"rules[{label!r}] must be a {self._kind}, got {rule!r}."
+                )
+        check_state(self, shares=self._shares, amounts=self._amounts)
         labels = [as_plain(label) for label in self.rules]
         distinct_labels(labels, "rules")
         rules = dict(zip(labels, self.rules.values(), strict=True))

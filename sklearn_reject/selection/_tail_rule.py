@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_reject._as_dict import DictMixin
+from sklearn_reject._as_dict import DictMixin, check_state
 from sklearn_reject._curves import (
     RELATIVE_TOLERANCE,
     check_ood_prior,
@@ -55,6 +55,21 @@ class Tail(DictMixin):
     scores: tuple = field(repr=False)
     values: tuple = field(repr=False)
     slope: float
+
+    def __post_init__(self):
+        """Refuse what no tail is."""
+        check_state(self, numbers=["slope"], amounts=["slope"])
+        scores, values = np.array(self.scores), np.array(self.values)
+        is_curve = len(scores) == len(values) > 0 and np.isfinite(scores).all()
+        if not (
+            is_curve
+            and (np.diff(scores) > 0).all()
+            and (np.diff(values, prepend=0.0) >= 0).all()
+        ):
+            raise ValueError(
+                "scores of a Tail must be finite and increasing, and its values as "
+                "many, at least 0 and not decreasing."
+            )
 
     def __call__(self, scores: ArrayLike) -> np.ndarray:
         """Return the values of scores, ndarray of shape (n_samples,)."""

@@ -413,13 +413,65 @@ def test_memory_does_not_grow():
         ({"target": 2}, "target=2 is not below max_loss=1"),
         ({"bets": 1}, "'Bets'"),
         ({"bets": {"type": "Bets", "n_samples": 1, "sums": [[0.0]]}}, "shape"),
-        ({"bets": {"type": "Bets", "n_samples": -1}}, "n_samples must be >= 0"),
+        ({"bets": {"type": "Bets", "n_samples": -1}}, r"n_samples must be in \[0"),
     ],
     ids=["type", "unknown", "alarm", "text", "range", "bets", "shape", "negative"],
 )
 def test_bad_states_are_refused(change, match):
     with pytest.raises(ValueError, match=match):
         RiskMonitor.from_dict(RiskMonitor(0.1).to_dict() | change)
+
+
+@st.composite
+def tampered(draw):
+    """Draw a monitor that was fed, and its state with one number changed."""
+    since = draw(st.sampled_from(["start", "any"]))
+    monitor = draw(st.sampled_from([RiskMonitor(0.2, since=since)]))
+    values = draw(st.lists(st.floats(0, 1), min_size=1, max_size=20))
+    state = monitor.update(values).to_dict()
+    kind = draw(st.sampled_from(["n_samples", "sums", "restarts", "cash"]))
+    if kind == "n_samples":
+        state["bets"][kind] = draw(st.sampled_from([0, 10**4, 2**60, 10**300]))
+    elif kind == "sums" or since == "start":
+        column = draw(st.integers(0, 56))
+        state["bets"]["sums"][0][column] = draw(st.sampled_from([-1e300, -1, 1e3]))
+    elif kind == "cash":
+        state["restarts"][0][kind] = draw(st.sampled_from([0.0, 1e-3, 0.6, -0.1]))
+    else:
+        logs = state["restarts"][0]["log_capitals"]
+        logs[draw(st.integers(0, 27))] = draw(st.sampled_from([-1e300, -1e3, 1e3]))
+    return state
+
+
+@given(tampered())
+def test_sums_that_no_values_have_are_refused(state):
+    with pytest.raises(ValueError, match=r"n_samples|sums|restarts|cash"):
+        RiskMonitor.from_dict(state)
+
+
+@given(
+    st.lists(st.lists(st.floats(0, 1), max_size=30), max_size=6),
+    st.floats(1e-6, 1 - 1e-6),
+    st.sampled_from(["start", "any"]),
+)
+def test_sums_of_any_values_are_taken(updates, target, since):
+    for monitor in (
+        RiskMonitor(target, since=since),
+        CoverageMonitor(target, since=since),
+    ):
+        for values in updates:
+            if isinstance(monitor, CoverageMonitor):
+                values = np.array(values, dtype=float) > 0.5
+            monitor.update(values)
+        assert_same(type(monitor).from_dict(monitor.to_dict()), monitor, 0)
+
+
+def test_sums_of_many_values_are_taken():
+    rng = np.random.default_rng(0)
+    monitor = RiskMonitor(0.01, since="any")
+    for scale in (0.0, 1e-12, 1e-3, 1.0):
+        monitor.update(scale * rng.random(10**5)).update(np.full(10**5, scale))
+    assert RiskMonitor.from_dict(monitor.to_dict()).n_samples == 8 * 10**5
 
 
 @pytest.mark.parametrize("state", [None, [], {}], ids=["none", "list", "empty"])

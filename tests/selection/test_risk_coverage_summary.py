@@ -339,6 +339,33 @@ def test_bad_merges_and_dictionaries():
         RiskCoverageSummary.from_dict(state)
 
 
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize("is_unit", [False, True])
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        *(("rows", value) for value in ("NaN", 0.0, 0.5, -3.0, "Infinity")),
+        *(("loss", value) for value in ("NaN", -1.0, 1e9, "Infinity")),
+        *(("weight", value) for value in ("NaN", 0.0, -1.0)),
+        *(("least_loss", value) for value in ("NaN", -1.0, 1e9)),
+        *(("largest_loss", value) for value in ("NaN", 0.0, "Infinity")),
+        *(("low", value) for value in ("NaN", 1e9)),
+        *(("high", value) for value in ("NaN", -1e9, 1e9)),
+    ],
+)
+def test_cells_that_no_samples_have_are_refused(column, value, is_unit, is_weighted):
+    rng = np.random.default_rng(0)
+    losses = rng.integers(0, 2, 50) if is_unit else 0.5 + rng.random(50)
+    weight = rng.random(50) + 0.5 if is_weighted else None
+    state = RiskCoverageSummary().update(rng.random(50), losses, weight).to_dict()
+    assert RiskCoverageSummary.from_dict(state).n_samples == 50
+    if state["cells"][column] is None:
+        return
+    state["cells"][column][3] = value
+    with pytest.raises(ValueError, match="cells must have columns"):
+        RiskCoverageSummary.from_dict(state)
+
+
 def test_other_samples_on_the_second_reading():
     scores, losses = uniform()
     summary = RiskCoverageSummary().update(scores, losses)
