@@ -8,6 +8,7 @@ from scipy.stats import rankdata
 from sklearn_reject._curves import RELATIVE_TOLERANCE, selective_risk_at_coverage_score
 from sklearn_reject._estimators._groups import Groups, add_groups
 from sklearn_reject._response import row_keys
+from sklearn_reject._sklearn import take_rows
 from sklearn_reject._validation import take_weight
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection import keyed_draws, make_partition
@@ -92,8 +93,8 @@ def calibration_of(evaluated, X, weight, seed, *, labels=None, groups=None):
     return replace(add_groups(calibration, groups), grouping=groups)
 
 
-# By how much two shares may differ that are the same but for a few samples.
-_CHANCE = 0.05
+# Two shares that differ by less are about the same.
+_LEAST_DIFFERENCE = 0.05
 
 
 def warn_of_coarse_scores(estimator, evaluated, X, weight, of_calibration, verb):
@@ -104,16 +105,18 @@ def warn_of_coarse_scores(estimator, evaluated, X, weight, of_calibration, verb)
     if evaluated.final is None:
         return
     scores, *labels = evaluated.final
+    X, weight = take_rows(X, evaluated.rows), take_weight(weight, evaluated.rows)
     probability = estimator._probability(X, *labels or [None], scores)
     of_final = np.average(probability, weights=weight)
-    if abs(of_final - of_calibration) <= _CHANCE:
+    chance = 0.5 / np.sqrt(len(scores))
+    if abs(of_final - of_calibration) <= max(_LEAST_DIFFERENCE, chance):
         return
     warn_user(
         f"Fits to the folds of cv={brief(estimator.cv)} have scores of a few levels, "
         "which are not those of the final fit, as shallow trees do. So a threshold on "
-        f"these levels says little: the rule {verb} "
-        f"{of_calibration:.2f} of the calibration set and {of_final:.2f} of X. Set "
-        "cv=None, which then holds a share out, or hold one out with cv=0.3."
+        f"these levels says little: the rule {verb} {of_calibration:.2f} of the "
+        f"calibration set, and {of_final:.2f} of it by the scores of the final fit. "
+        "Set cv=None, which then holds a share out, or hold one out with cv=0.3."
     )
 
 

@@ -32,14 +32,23 @@ def avoid_coarse_scores(evaluate, plan, X, y, sample_weight, random_state):
     limit = _LARGEST_SHARE * weight.sum()
     if all(weight @ _are_tied(snap(column), weight) <= limit for column in columns):
         return evaluated
-    final = evaluated.evaluate_final(X, y)
-    others = final[0].reshape(len(final[0]), -1).T
-    pairs = zip(columns, others, strict=True)
-    if all(weight @ _are_foreign(*pair, weight) <= limit for pair in pairs):
+    final, *labels = evaluated.evaluate_final(X, y)
+    final = final.reshape(len(final), -1).T
+    are_coarse = np.array(
+        [
+            weight @ _are_foreign(*pair, weight) > limit
+            for pair in zip(columns, final, strict=True)
+        ]
+    )
+    if not are_coarse.any():
         return evaluated
     if plan.is_default:
         return evaluate(plan=plan_to_hold_out(y, plan.is_stratified, random_state))
-    return replace(evaluated, final=final)
+    # Other scores may know the samples that they were fitted on.
+    rows = evaluated.rows
+    scores = np.where(are_coarse, final[:, rows].T, columns.T)
+    scores = scores.reshape(evaluated.scores.shape)
+    return replace(evaluated, final=(scores, *(each[rows] for each in labels)))
 
 
 def _are_foreign(scores, others, weight):

@@ -136,7 +136,7 @@ class EvaluatedDeferral:
     pilot: Opinions | None
     areas: dict
     plan: object
-    #: Gains and labels of all samples by the final fit, where folds have coarse ones.
+    #: Gains and labels of the rows by the final fit, if those of folds are coarse.
     final: tuple | None = None
 
     @property

@@ -37,7 +37,7 @@ class Evaluated:
     losses: np.ndarray | None = None
     labels: np.ndarray | None = None
     rows: object = None
-    #: Scores and labels of all samples by the final fit, where folds have coarse ones.
+    #: Scores, and labels if any, of the rows by the final fit, if those are coarse.
     final: tuple | None = None
 
     def evaluate_final(self, X, y):

@@ -2,88 +2,128 @@
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.frozen import FrozenEstimator
 
-from sklearn_reject._labels import find_resembling, refuse_unknown_labels, split_origin
+from sklearn_reject import DoubleScoreOODClassifier
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+
+class Indifferent(ClassifierMixin, BaseEstimator):
+    """Predicts the first class."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.repeat(self.classes_[:1], len(X))
+
+
+def fit(y, ood_label="auto", classes=None, **options):
+    """Return the label that was found, and which samples have it."""
+    estimator = Indifferent()
+    if classes is not None:
+        estimator = FrozenEstimator(Indifferent().fit(None, classes))
+    options = {"min_tpr": 0.5} | options
+    model = DoubleScoreOODClassifier(
+        estimator,
+        uncertainty_score=lambda e, X: X[:, 0],
+        novelty_score=lambda e, X: X[:, 0],
+        ood_label=ood_label,
+        cv=None if classes is not None else 2,
+        **options,
+    )
+    n_samples = len(y)
+    model.fit(np.arange(n_samples)[:, np.newaxis], y)
+    is_ood = np.zeros(n_samples, dtype=bool)
+    is_ood[model.calibration_.rows] = model.calibration_.is_ood
+    return model.ood_label_, is_ood
+
+
+def eight(labels):
+    """Return some labels again and again, so that each is in each fold."""
+    return np.tile(np.asarray(labels), 8)
 
 
 @pytest.mark.parametrize(
-    ("y", "label", "is_ood"),
+    ("labels", "label"),
     [
-        ([0, 1, -1], -1, [0, 0, 1]),
-        ([0, 1, 2], -1, [0, 0, 0]),
-        ([0.0, 1.0, -1.0], -1, [0, 0, 1]),
+        ([0, 1, -1], -1),
+        ([0, 1, 2], -1),
+        ([0.0, 1.0, -1.0], -1),
         # Where -1 is one of two labels, it is a class.
-        ([-1, 1, 1, -1], None, [0, 0, 0, 0]),
-        ([-1.0, 7.0], None, [0, 0]),
-        ([-1, -1], -1, [1, 1]),
-        ([1, 1], -1, [0, 0]),
-        (np.array([255, 0, 1], dtype=np.uint8), -1, [0, 0, 0]),
-        ([True, False], -1, [0, 0]),
-        (["cat", "ood", "dog"], "ood", [0, 1, 0]),
+        ([-1, 1], None),
+        ([-1.0, 7.0], None),
+        (np.array([255, 0, 1], dtype=np.uint8), -1),
+        ([True, False], -1),
+        (["cat", "ood", "dog"], "ood"),
         # With strings there is no such convention.
-        (["cat", "ood"], "ood", [0, 1]),
-        (["-1", "1", "2"], "ood", [0, 0, 0]),
-        (np.array(["a", "ood"], dtype=object), "ood", [0, 1]),
-        (np.array([1, -1, 2], dtype=object), -1, [0, 1, 0]),
-        ([[0], [1], [-1]], -1, [0, 0, 1]),
+        (["cat", "ood"], "ood"),
+        (["-1", "1", "2"], "ood"),
+        (np.array(["a", "b", "ood"], dtype=object), "ood"),
     ],
+    ids=str,
 )
-def test_automatic_label(y, label, is_ood):
-    found, flags = split_origin(y)
+def test_automatic_label(labels, label):
+    y = eight(labels)
+    found, is_ood = fit(y)
     assert found == label
-    assert flags.dtype == bool
-    assert flags.tolist() == [bool(flag) for flag in is_ood]
+    assert is_ood.tolist() == [value == label for value in y.tolist()]
+    column, _ = fit(y[:, np.newaxis])
+    assert column == label
 
 
 @pytest.mark.parametrize(
     ("classes", "label"),
-    [([0, 1], -1), ([-1, 1], None), ([-1, 0, 1], None), ([3], -1), ([], -1)],
+    [([0, 1], -1), ([-1, 1], None), ([-1, 0, 1], None), ([3], -1)],
     ids=str,
 )
-@pytest.mark.parametrize("y", [[1, -1, 1], [-1, -1], [0, 1, -1, 2]], ids=str)
-def test_automatic_label_where_the_classes_are_known(y, classes, label):
-    found, flags = split_origin(y, classes=np.array(classes))
+def test_automatic_label_where_the_classes_are_known(classes, label):
+    y = eight([*classes, *([] if label is None else [label])])
+    found, is_ood = fit(y, classes=classes)
     assert found == label
-    assert flags.tolist() == [value == label for value in y]
-    assert split_origin(["a"], classes=np.array(["a", "b"]))[0] == "ood"
+    assert is_ood.tolist() == [value == label for value in y]
+    assert fit(eight([*"ab"]), classes=[*"ab"])[0] == "ood"
 
 
 @pytest.mark.parametrize(
-    ("y", "label", "is_ood"),
+    ("labels", "label"),
     [
-        ([-1, 1, 1], -1, [1, 0, 0]),
-        ([0, 1, 9], 9, [0, 0, 1]),
-        ([0, 1, 9], np.int8(9), [0, 0, 1]),
-        ([0, 1, 9], 9.0, [0, 0, 1]),
-        ([0, 1], 9, [0, 0]),
-        (["a", "novel"], "novel", [0, 1]),
-        (["a", "novel"], np.str_("novel"), [0, 1]),
-        ([True, False], True, [1, 0]),
-        ([-1, 0, 1], None, [0, 0, 0]),
+        ([-1, 0, 1], -1),
+        ([0, 1, 9], 9),
+        ([0, 1, 9], np.int8(9)),
+        ([0, 1, 9], 9.0),
+        ([0, 1], 9),
+        ([*"ab", "novel"], "novel"),
+        ([*"ab", "novel"], np.str_("novel")),
+        ([-1, 0, 1], None),
     ],
+    ids=str,
 )
-def test_given_label(y, label, is_ood):
-    found, flags = split_origin(y, label)
+def test_given_label(labels, label):
+    y = eight(labels)
+    found, is_ood = fit(y, label)
     assert found == label
-    assert flags.tolist() == [bool(flag) for flag in is_ood]
+    assert is_ood.tolist() == [value == label for value in y.tolist()]
 
 
-def test_pandas_labels():
+def test_labels_of_frames():
     pd = pytest.importorskip("pandas")
-    y = pd.Series(["a", "ood", "b"], index=[5, 3, 1], name="kind")
-    for labels in (y, y.astype("category"), y.astype("string"), y.to_frame()):
-        assert split_origin(labels)[1].tolist() == [False, True, False]
-    numbers = pd.Series([0, -1, 2], index=[5, 3, 1], dtype="Int64")
-    for labels in (numbers, numbers.to_frame()):
-        assert split_origin(labels)[1].tolist() == [False, True, False]
-
-
-def test_polars_labels():
+    names = pd.Series(eight(["a", "ood", "b"]), index=np.arange(24)[::-1])
+    numbers = pd.Series(eight([0, -1, 2]), dtype="Int64")
+    is_ood = eight([False, True, False]).tolist()
+    for labels in (
+        *(names, names.astype("category"), names.astype("string"), names.to_frame()),
+        *(numbers, numbers.to_frame()),
+    ):
+        assert fit(labels)[1].tolist() == is_ood
     pl = pytest.importorskip("polars")
-    frame = pl.DataFrame({"name": ["a", "ood", "b"], "number": [0, -1, 2]})
+    frame = pl.DataFrame({"name": names.to_numpy(), "number": eight([0, -1, 2])})
     for column in frame.columns:
-        for labels in (frame[column], frame.select(column)):
-            assert split_origin(labels)[1].tolist() == [False, True, False]
+        assert fit(frame[column])[1].tolist() == is_ood
+        assert fit(frame.select(column))[1].tolist() == is_ood
 
 
 @pytest.mark.parametrize("gap", [None, float("nan"), "NA"], ids=str)
@@ -92,56 +132,49 @@ def test_gaps_are_told_with_their_rows(gap, known):
     if gap == "NA":
         gap = pytest.importorskip("pandas").NA
     y = np.array([*known, gap, *known, gap], dtype=object)
-    with pytest.raises(
-        ValueError, match=r"y has no label \(.*\) in row 3 \(2 such rows"
-    ):
-        split_origin(y)
-    with pytest.raises(ValueError, match="need a label, too: the ood_label"):
-        split_origin([0.0, np.nan, -1.0])
+    with pytest.raises(ValueError, match=r"y has no label \(.*\) in row 3 \(2 such"):
+        fit(y)
 
 
-def test_labels_that_are_neither_class_nor_ood():
-    classes = np.array(["a", "b"])
-    y = np.array(["a", "novel", "novel", "b"])
-    message = (
-        r"y holds 'novel' \(2 samples\), which is neither one of the classes "
-        r"\['a', 'b'\] that Model knows nor ood_label='ood'"
-    )
+@pytest.mark.parametrize(
+    ("y", "options", "message"),
+    [
+        ([0, 1], {"ood_label": "ood"}, "ood_label='ood', but y holds numbers"),
+        (["a", "b"], {"ood_label": -1}, "ood_label=-1, but y holds strings"),
+        ([0, 1], {"ood_label": np.nan}, "ood_label must not be NaN"),
+        ([0, 1], {"ood_label": [-1]}, r"ood_label must be 'auto', None, a number or"),
+        ([0, 1], {"ood_label": 1j}, "ood_label must be 'auto'"),
+        (
+            [*"aab", "novel"],
+            {"classes": [*"ab"]},
+            r"y holds 'novel' \(8 samples\), which is neither one of the classes "
+            r"\['a', 'b'\] that the classifier knows nor ood_label='ood'",
+        ),
+        (
+            [*"aab", "novel", "other"],
+            {"classes": [*"ab"]},
+            r"nor is any of 'other'\. Give",
+        ),
+    ],
+    ids=str,
+)
+def test_labels_that_are_refused(y, options, message):
     with pytest.raises(ValueError, match=message):
-        refuse_unknown_labels(y, classes, "ood_label='ood'", "Model")
-    several = np.array(["a", "novel", "other"])
-    with pytest.raises(ValueError, match=r"nor is any of 'other'\. Give"):
-        refuse_unknown_labels(several, classes, "ood_label='ood'", "Model")
-    refuse_unknown_labels(y[[0, 3]], classes, "ood_label='ood'", "Model")
-    refuse_unknown_labels(np.array([1.0, 0.0]), np.array([0, 1]), "", "Model")
+        fit(eight(y), **options)
 
 
 @pytest.mark.parametrize(
     ("classes", "found"),
     [
-        (["a", "OOD"], "OOD"),
-        (["a", " Outlier"], " Outlier"),
+        (["a", "b", "OOD"], "OOD"),
+        (["a", "b", " Outlier"], " Outlier"),
         (["0", "-1", "1"], "-1"),
         (["a", "novelist"], None),
-        ([0, -1, 1], None),
     ],
 )
-def test_classes_that_were_probably_meant_to_be_ood(classes, found):
-    assert find_resembling(classes) == found
-
-
-@pytest.mark.parametrize(
-    ("y", "label", "message"),
-    [
-        ([0, 1], "ood", "ood_label='ood', but y holds numbers"),
-        (["a", "b"], -1, "ood_label=-1, but y holds strings"),
-        ([0, 1], np.nan, "ood_label must not be NaN"),
-        ([0, 1], [-1], r"ood_label must be 'auto', None, a number or a string, got \["),
-        ([0, 1], 1j, "ood_label must be 'auto'"),
-        (np.array(["a", 1], dtype=object), "auto", "y mixes strings and other labels"),
-        (np.array(["a", 1], dtype=object), 1, "y mixes strings and other labels"),
-    ],
-)
-def test_bad_labels(y, label, message):
-    with pytest.raises(ValueError, match=message):
-        split_origin(y, label)
+@pytest.mark.filterwarnings("default")
+def test_classes_that_were_probably_meant_to_be_ood(classes, found, recwarn):
+    fit(eight(classes))
+    told = [str(each.message) for each in recwarn if "ood_label=" in str(each.message)]
+    assert len(told) == (found is not None)
+    assert all(f"Pass ood_label={found!r}" in each for each in told)

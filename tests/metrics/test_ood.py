@@ -306,6 +306,10 @@ REJECTED = np.where(UNCERTAINTY > 0.8, -1, Y_PRED)
         ({"y_true": GAPS[0]}, r"y_true has no label .* in row 4 .*ood_label"),
         ({"y_true": GAPS[1]}, r"y_true has no label .* in row 4 .*ood_label"),
         ({"ood_label": "ood"}, "ood_label='ood', but y holds numbers"),
+        (
+            {"y_true": np.array([*Y_TRUE[1:].tolist(), "ood"], dtype=object)},
+            "y mixes strings and other labels",
+        ),
         ({"sample_weight": [1, 2]}, "sample_weight has 2 elements"),
         ({"sample_weight": -WEIGHTS}, "sample_weight must be non-negative"),
     ],

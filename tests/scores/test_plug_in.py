@@ -1,24 +1,36 @@
+"""Scores read off a classifier, by hand, and how "auto" chooses among them."""
+
+import pickle
+
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_digits
-from sklearn.exceptions import NotFittedError
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import StackingClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_reject._response._response import Response
-from sklearn_reject.losses import AbsoluteLoss, ZeroOneLoss
-from sklearn_reject.scores import (
-    CallableScore,
-    ConditionalRisk,
-    Entropy,
-    Margin,
-    TopTwoGap,
-    resolve_score,
-)
+from sklearn_reject import DoubleScoreOODClassifier, SelectiveClassifier
+from sklearn_reject.losses import ZeroOneLoss
+from sklearn_reject.metrics import RiskCoverageDisplay, get_selective_scorer
+from sklearn_reject.scores import MSP, ConditionalRisk, Entropy, Margin, TopTwoGap
 
 COSTS = np.random.default_rng(0).integers(0, 9, (10, 10)).astype(float)
+APART = np.abs(np.subtract.outer(np.arange(10.0), np.arange(10.0)))
+
+
+class Fivefold(ZeroOneLoss):
+    """A subclass of the 0/1 loss may cost anything."""
+
+    def _losses(self, y_true, y_pred):
+        return 5 * super()._losses(y_true, y_pred)
 
 
 def fitted(estimator, load=load_digits):
@@ -26,204 +38,206 @@ def fitted(estimator, load=load_digits):
     return estimator.fit(X[:300], y[:300]), X[300:360]
 
 
-def brute_force_risk(probabilities, costs, chosen):
-    return [
-        sum(p[y] * costs[y, k] for y in range(len(p)))
-        for p, k in zip(probabilities, chosen, strict=True)
-    ]
-
-
-@pytest.mark.parametrize("load", [load_digits, load_breast_cancer])
-def test_conditional_risk_of_zero_one_loss_is_one_minus_the_largest(load):
-    clf, X = fitted(KNeighborsClassifier(7), load)
-    uncertainty = ConditionalRisk().fit(estimator=clf).uncertainty(X)
-    np.testing.assert_allclose(
-        uncertainty, 1 - clf.predict_proba(X).max(axis=1), atol=1e-15
-    )
-
-
-def test_confident_predictions_do_not_tie_at_zero():
-    clf, X = fitted(GaussianNB(), load_breast_cancer)
-    assert (1 - clf.predict_proba(X).max(axis=1) == 0).sum() > 10
-    assert (ConditionalRisk().fit(estimator=clf).uncertainty(X) > 0).all()
+def uncertainty(score, estimator, X):
+    return score.fit(estimator=estimator).uncertainty(X)
 
 
 @pytest.mark.parametrize(
     ("loss", "costs"),
     [
+        (None, 1.0 - np.eye(10)),
+        (Fivefold(), 5.0 - 5 * np.eye(10)),
         (COSTS, COSTS),
-        ("absolute", abs(np.subtract.outer(np.arange(10), np.arange(10)))),
-        ("squared", np.subtract.outer(np.arange(10), np.arange(10)) ** 2),
+        ("absolute", APART),
+        ("squared", APART**2),
         (lambda y, k: 2.0 * (y > k), 2.0 * np.greater.outer(range(10), range(10))),
     ],
-    ids=["matrix", "absolute", "squared", "callable"],
+    ids=["zero_one", "subclass", "matrix", "absolute", "squared", "callable"],
 )
 def test_conditional_risk_of_any_loss(loss, costs):
     clf, X = fitted(KNeighborsClassifier(9))
-    probabilities = clf.predict_proba(X)
-    own = ConditionalRisk(loss).fit(estimator=clf).uncertainty(X)
-    expected = brute_force_risk(probabilities, costs, clf.predict(X))
-    np.testing.assert_allclose(own, expected, atol=1e-12)
-    bayes = ConditionalRisk(loss, decision="bayes").fit(estimator=clf).uncertainty(X)
-    every = [brute_force_risk(probabilities, costs, [k] * len(X)) for k in range(10)]
-    np.testing.assert_allclose(bayes, np.min(every, axis=0), atol=1e-12)
-    assert (bayes <= own + 1e-12).all()
+    expected = clf.predict_proba(X) @ costs
+    own = expected[np.arange(len(X)), clf.predict(X)]
+    found = uncertainty(ConditionalRisk(loss), clf, X)
+    np.testing.assert_allclose(found, own, atol=1e-12)
+    found = uncertainty(ConditionalRisk(loss, decision="bayes"), clf, X)
+    np.testing.assert_allclose(found, expected.min(axis=1), atol=1e-12)
+
+
+def test_the_label_of_least_cost_is_predicted():
+    clf, X = fitted(KNeighborsClassifier(9))
+    y = load_digits().target[300:360]
+    selective = SelectiveClassifier(
+        clf,
+        target_coverage=1.0,
+        loss=COSTS,
+        uncertainty_score=ConditionalRisk(decision="bayes"),
+    ).fit(*load_digits(return_X_y=True))
+    expected = (selective.predict_proba(X) @ COSTS).argmin(axis=1)
+    np.testing.assert_array_equal(selective.predict_label(X), expected)
+    assert (expected != y).any()
+
+
+@pytest.mark.parametrize("score", [ConditionalRisk(), MSP()])
+def test_confident_predictions_do_not_tie_at_zero(score):
+    clf, X = fitted(GaussianNB(), load_breast_cancer)
+    assert (1 - clf.predict_proba(X).max(axis=1) == 0).sum() > 10
+    score.fit(estimator=clf)
+    assert (getattr(score, "novelty", getattr(score, "uncertainty", None))(X) > 0).all()
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_margin_by_hand(n_classes):
+@pytest.mark.parametrize("classifier", [LinearSVC(random_state=0), SVC()], ids=repr)
+def test_margin_by_hand(n_classes, classifier):
     X, y = load_digits(return_X_y=True)
     X, y = X[y < n_classes], y[y < n_classes]
-    clf = LinearSVC(random_state=0).fit(X, y)
-    values = clf.decision_function(X)
-    margin = Margin().fit(estimator=clf).uncertainty(X)
-    largest = Margin(kind="max").fit(estimator=clf).uncertainty(X)
+    values = classifier.fit(X, y).decision_function(X)
+    found = uncertainty(Margin(), classifier, X)
+    largest = uncertainty(Margin(kind="max"), classifier, X)
     if n_classes == 2:
-        np.testing.assert_array_equal(margin, -abs(values))
+        np.testing.assert_array_equal(found, -abs(values))
         np.testing.assert_array_equal(largest, -abs(values))
     else:
         ordered = np.sort(values, axis=1)
-        np.testing.assert_allclose(margin, ordered[:, -2] - ordered[:, -1])
+        np.testing.assert_allclose(found, ordered[:, -2] - ordered[:, -1])
         np.testing.assert_array_equal(largest, -values.max(axis=1))
 
 
 def test_entropy_and_gap_by_hand():
     clf, X = fitted(KNeighborsClassifier(9))
     probabilities = clf.predict_proba(X)
-    positive = np.where(probabilities > 0, probabilities, 1)
+    logarithms = np.log(np.where(probabilities > 0, probabilities, 1))
     np.testing.assert_allclose(
-        Entropy().fit(estimator=clf).uncertainty(X),
-        -(probabilities * np.log(positive)).sum(axis=1),
+        uncertainty(Entropy(), clf, X),
+        -(probabilities * logarithms).sum(axis=1),
         atol=1e-15,
     )
     ordered = np.sort(probabilities, axis=1)
-    np.testing.assert_allclose(
-        TopTwoGap().fit(estimator=clf).uncertainty(X),
-        1 - (ordered[:, -1] - ordered[:, -2]),
-    )
+    gap = ordered[:, -1] - ordered[:, -2]
+    np.testing.assert_allclose(uncertainty(TopTwoGap(), clf, X), 1 - gap)
 
 
 @pytest.mark.parametrize("score", [ConditionalRisk(), Entropy(), TopTwoGap()])
 def test_probability_scores_agree_on_two_classes(score):
     clf, X = fitted(LogisticRegression(C=1e-3, max_iter=10_000), load_breast_cancer)
-    uncertainty = score.fit(estimator=clf).uncertainty(X)
+    found = uncertainty(score, clf, X)
+    is_clear = found > 1e-12
     closeness = -abs(clf.decision_function(X))
     np.testing.assert_array_equal(
-        np.argsort(uncertainty[uncertainty > 1e-12]),
-        np.argsort(closeness[uncertainty > 1e-12]),
+        np.argsort(found[is_clear]), np.argsort(closeness[is_clear])
     )
 
 
-def test_callable_score_sees_estimator_and_samples():
-    clf, X = fitted(RidgeClassifier())
+# What "auto" stands for
 
-    def distance(estimator, samples):
-        assert estimator is clf
-        assert samples is X
-        return np.arange(len(samples))
+X, Y = load_iris(return_X_y=True)
 
-    uncertainty = CallableScore(distance).fit(estimator=clf).uncertainty(X)
-    np.testing.assert_array_equal(uncertainty, np.arange(60.0))
-    assert uncertainty.dtype == np.float64
+
+class LateMethod(ClassifierMixin, BaseEstimator):
+    """A classifier whose `fit` makes one of its methods, or none."""
+
+    def __init__(self, method="predict_proba"):
+        self.method = method
+
+    def fit(self, X, y):
+        inner = LinearDiscriminantAnalysis().fit(X, y)
+        self.classes_, self.predict = inner.classes_, inner.predict
+        if self.method is not None:
+            setattr(self, self.method, getattr(inner, self.method))
+        return self
+
+
+def stack(final=None):
+    trees = [("tree", DecisionTreeClassifier(max_depth=2, random_state=0))]
+    return StackingClassifier(trees, final, cv=2, passthrough=True)
+
+
+AUTO = {
+    "known before": (GaussianNB(), "conditional_risk"),
+    "both": (LogisticRegression(max_iter=1000), "conditional_risk"),
+    "decision values": (RidgeClassifier(), "margin"),
+    "late probabilities": (LateMethod(), "conditional_risk"),
+    "late decision values": (LateMethod("decision_function"), "margin"),
+    "stack": (stack(), "conditional_risk"),
+    "stack of decision values": (stack(RidgeClassifier()), "margin"),
+    "pipeline": (make_pipeline(StandardScaler(), stack()), "conditional_risk"),
+    "search": (
+        GridSearchCV(stack(RidgeClassifier()), {"passthrough": [True, False]}, cv=2),
+        "margin",
+    ),
+}
 
 
 @pytest.mark.parametrize(
-    ("function", "message"),
+    "kind",
     [
-        (lambda e, X: np.zeros(3), r"shape \(3,\), expected one number .* \(60,\)"),
-        (lambda e, X: np.zeros((60, 1)), r"shape \(60, 1\)"),
-        (lambda e, X: 0.0, r"shape \(\)"),
-        (lambda e, X: np.full(60, np.nan), "uncertainty_score must be finite, got nan"),
-        (lambda e, X: ["high"] * 60, "uncertainty_score must hold real numbers"),
+        pytest.param(name, marks=[pytest.mark.slow] * (name in ("pipeline", "search")))
+        for name in AUTO
     ],
 )
-def test_callable_scores_are_checked(function, message):
-    clf, X = fitted(RidgeClassifier())
-    with pytest.raises(ValueError, match=message):
-        CallableScore(function).fit(estimator=clf).uncertainty(X)
+@pytest.mark.parametrize(
+    "target",
+    [
+        {"target_coverage": 0.7},
+        {"reject_cost": 0.2},
+        {"reject_cost": 0.2, "loss": [[0, 1, 2], [5, 0, 1], [9, 3, 0]]},
+    ],
+    ids=["coverage", "cost", "loss"],
+)
+def test_auto_is_what_the_fitted_classifier_has(kind, target):
+    estimator, name = AUTO[kind]
+    automatic, named = (
+        SelectiveClassifier(
+            estimator, uncertainty_score=score, cv=2, random_state=0, **target
+        ).fit(X, Y)
+        for score in ("auto", name)
+    )
+    np.testing.assert_array_equal(automatic.uncertainty(X), named.uncertainty(X))
+    np.testing.assert_array_equal(automatic.predict(X), named.predict(X))
+    assert automatic.rule_ == named.rule_
+    assert automatic.score(X, Y) == named.score(X, Y)
+    assert hasattr(automatic, "predict_proba") == hasattr(named, "predict_proba")
+    again = pickle.loads(pickle.dumps(automatic))
+    np.testing.assert_array_equal(again.predict(X), automatic.predict(X))
 
 
-def test_auto_takes_what_the_classifier_has():
-    for clf in (GaussianNB(), LogisticRegression()):
-        assert isinstance(resolve_score("auto", clf), ConditionalRisk)
-    for clf in (LinearSVC(), SVC(), RidgeClassifier()):
-        assert isinstance(resolve_score("auto", clf), Margin)
-    with pytest.raises(ValueError, match="object has neither"):
-        resolve_score("auto", object())
+def test_auto_as_a_score_of_risk_and_of_metrics():
+    double = DoubleScoreOODClassifier(
+        stack(), uncertainty_score="auto", novelty_score="msp", min_tpr=0.8, cv=2
+    )
+    named = clone(double).set_params(uncertainty_score="conditional_risk").fit(X, Y)
+    np.testing.assert_array_equal(double.fit(X, Y).predict(X), named.predict(X))
+    scorer, plain = get_selective_scorer("neg_aurc"), stack().fit(X, Y)
+    selective = SelectiveClassifier(stack(), target_coverage=0.9, cv=2)
+    assert scorer(plain, X, Y) == scorer(selective.fit(X, Y), X, Y)
+    assert len(RiskCoverageDisplay.from_estimator(plain, X, Y).risk)
 
 
-def test_the_loss_reaches_a_score_that_has_none():
-    loss = AbsoluteLoss()
-    assert resolve_score("auto", GaussianNB(), loss=loss).loss is loss
-    assert resolve_score(ConditionalRisk("squared"), None, loss=loss).loss == "squared"
-    assert resolve_score(Entropy(), None, loss=loss).get_params() == {}
+def test_a_function_sees_the_classifier_and_the_samples():
+    seen = []
+
+    def distance(estimator, samples):
+        seen.append((estimator, samples))
+        return np.arange(len(samples))
+
+    selective = SelectiveClassifier(
+        GaussianNB(), target_coverage=0.5, uncertainty_score=distance
+    ).fit(X, Y)
+    found = selective.uncertainty(X)
+    np.testing.assert_array_equal(found, np.arange(150.0))
+    assert found.dtype == np.float64
+    assert seen[-1][0] is selective.estimator_
+    assert seen[-1][1] is X
 
 
 def test_the_given_score_is_not_touched():
     score = ConditionalRisk()
-    resolved = resolve_score(score, None, loss=AbsoluteLoss())
-    assert resolved is not score
-    assert score.loss is None
-
-
-@pytest.mark.parametrize("score", ["certainty", 3, None, Entropy])
-def test_unknown_scores(score):
-    with pytest.raises(ValueError, match=r"uncertainty_score must be 'auto', one of"):
-        resolve_score(score, GaussianNB())
-
-
-@pytest.mark.parametrize(
-    ("score", "message"),
-    [
-        (ConditionalRisk(decision="best"), "decision must be one of"),
-        (Margin(kind="mean"), "kind must be one of"),
-        (ConditionalRisk(loss="hinge"), "loss must be one of"),
-        (ConditionalRisk(loss=np.eye(3)), r"shape \(3, 3\) for 10 labels"),
-    ],
-)
-def test_bad_options(score, message):
-    clf, X = fitted(LogisticRegression(C=1e-3, max_iter=10_000))
-    with pytest.raises(ValueError, match=message):
-        score.fit(estimator=clf).uncertainty(X)
-
-
-def test_unfitted():
-    with pytest.raises(NotFittedError):
-        Entropy().uncertainty([[0.0]])
-    with pytest.raises(NotFittedError):
-        Entropy().fit(estimator=GaussianNB())
-
-
-def test_a_subclass_of_the_zero_one_loss_may_cost_anything():
-    class Fivefold(ZeroOneLoss):
-        def _losses(self, y_true, y_pred):
-            return 5 * super()._losses(y_true, y_pred)
-
-    clf, X = fitted(KNeighborsClassifier(9))
-    five = ConditionalRisk(Fivefold()).fit(estimator=clf).uncertainty(X)
-    np.testing.assert_allclose(
-        five, 5 * ConditionalRisk().fit(estimator=clf).uncertainty(X)
-    )
-
-
-def test_options_are_checked_in_fit():
-    clf, _ = fitted(LogisticRegression(C=1e-3, max_iter=10_000))
-    for score in (
-        ConditionalRisk(decision="best"),
-        ConditionalRisk("hinge"),
-        Margin("a"),
-    ):
-        with pytest.raises(ValueError, match="must be one of"):
-            score.fit(estimator=clf)
-
-
-@pytest.mark.parametrize(
-    "score",
-    [ConditionalRisk(), ConditionalRisk(COSTS, decision="bayes"), Margin(), Entropy()],
-    ids=["own label", "least cost", "margin", "entropy"],
-)
-def test_evaluate_is_labels_and_uncertainty(score):
-    clf, X = fitted(LogisticRegression(C=1e-3, max_iter=10_000))
-    labels, uncertainty = score.evaluate(Response(clf, X))
-    np.testing.assert_array_equal(labels, score.labels(Response(clf, X)))
-    np.testing.assert_array_equal(uncertainty, score.from_response(Response(clf, X)))
+    selective = SelectiveClassifier(
+        GaussianNB(), target_coverage=0.5, uncertainty_score=score, loss="absolute"
+    ).fit(X, Y)
+    assert vars(score) == {"loss": None, "decision": "predict"}
+    given = np.abs(np.subtract.outer(range(3), range(3)))[:, selective.predict_label(X)]
+    expected = (selective.predict_proba(X) * given.T).sum(axis=1)
+    np.testing.assert_allclose(selective.uncertainty(X), expected, atol=1e-12)
+    own = clone(selective).set_params(uncertainty_score__loss="zero_one").fit(X, Y)
+    assert own.uncertainty(X).max() <= 1

@@ -1,0 +1,549 @@
+"""What scores refuse: values, options, classifiers and samples, a table for each."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_iris
+from sklearn.dummy import DummyRegressor
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import (
+    KNeighborsClassifier,
+    KNeighborsRegressor,
+    LocalOutlierFactor,
+)
+from sklearn.neural_network import MLPClassifier
+from sklearn.svm import SVC, LinearSVC
+
+from sklearn_reject import (
+    DeferringClassifier,
+    DoubleScoreOODClassifier,
+    SelectiveClassifier,
+    SelectiveRegressor,
+)
+from sklearn_reject.scores import (
+    GEN,
+    KNN,
+    MSP,
+    ODIN,
+    SELE,
+    SIRC,
+    ConditionalRisk,
+    Energy,
+    Entropy,
+    ErrorProbability,
+    ExpectedGain,
+    LearnedScore,
+    LikelihoodRatio,
+    LossRegression,
+    Mahalanobis,
+    Margin,
+    MaxLogit,
+    NoveltyScore,
+    OutlierDetector,
+    PlugInScore,
+    ReAct,
+    RelativeMahalanobis,
+    SELEBoosting,
+    TrueClassProbability,
+    UncertaintyScore,
+    ViM,
+)
+
+X, Y = load_iris(return_X_y=True)
+ONES = np.ones(len(X))
+
+
+# Values that a score returns
+
+READ = [0.0, 2.0, 1.0] * 50
+
+
+def returning(values):
+    """Return a classifier that is evaluated once, by a function that returns values."""
+    frozen = FrozenEstimator(GaussianNB().fit(X, Y))
+    return SelectiveClassifier(
+        frozen, target_coverage=0.5, uncertainty_score=lambda e, X: values
+    )
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        READ,
+        tuple(READ),
+        np.array(READ, dtype=np.float32),
+        np.array(READ, dtype=np.longdouble),
+        np.array(READ, dtype=np.uint8),
+        np.array(READ, dtype=object),
+        [0, np.float64(2), True] * 50,
+        np.ma.array(READ, mask=[False] * 150),
+    ],
+    ids=lambda values: f"{type(values).__name__} {getattr(values, 'dtype', '')}",
+)
+def test_numbers_are_read_by_position(values):
+    found = returning(values).fit(X, Y).calibration_.scores
+    assert found.dtype == np.float64
+    np.testing.assert_array_equal(found, READ)
+
+
+def test_a_series_is_read_by_position_and_flags_are_coarse_scores():
+    series = pytest.importorskip("pandas").Series(READ, index=range(150)[::-1])
+    np.testing.assert_array_equal(returning(series).fit(X, Y).calibration_.scores, READ)
+    flags = np.array(READ) > 0
+    np.testing.assert_array_equal(returning(flags).fit(X, Y).calibration_.scores, flags)
+
+
+def with_one(value, dtype=None):
+    """Return numbers of which that in row 1 is something else."""
+    values = np.arange(150).astype(object)
+    values[1] = value
+    return values if dtype is None else values.astype(dtype)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([1.0, 2.0], r"shape \(2,\), expected one number for each of the 150"),
+        (np.zeros((150, 1)), r"shape \(150, 1\)"),
+        (1.0, r"shape \(\)"),
+        (None, r"shape \(\)"),
+        ([[1.0], [2.0, 3.0], 4.0], r"must return a vector of shape \(150,\)"),
+        (np.ones(150) * 1j, "must hold real numbers, .* complex128"),
+        (["1"] * 150, "must hold real numbers, .* <U1"),
+        (np.ones(150, "m8[s]"), "must hold real numbers"),
+        (with_one("2"), r"must hold numbers, got '2' in row 1 "),
+        (with_one(None), r"must hold numbers, got None in row 1 "),
+        (with_one(1j), r"must hold numbers, got 1j in row 1"),
+        (with_one(2**53 + 1, int), r"got 9007199254740993 in row 1"),
+        (with_one(2**64 - 1, np.uint64), r"2\*\*53, got 18\d+ in row 1"),
+        (with_one(-(2**63), int), r"got -9223372036854775808 in row 1"),
+        (with_one(10**400), r"2\*\*53, got 1000\d+ in row 1"),
+        (with_one(np.nan, float), r"finite, got nan in row 1 \(1 of the 150"),
+        (np.full(150, np.inf), r"got inf in rows 0, 1, 2, 3, 4, \.\.\. \(150 of"),
+        (np.ma.array(READ, mask=[0, 1] + [0] * 148), r"finite, got nan in row 1 "),
+        (sparse.csr_array([READ]), r"sparse matrix.*toarray\(\).ravel\(\)"),
+    ],
+    ids=lambda value: type(value).__name__ if not isinstance(value, str) else "",
+)
+def test_what_is_no_number_a_sample_is_refused(values, message):
+    with pytest.raises(ValueError, match=f"(?s)uncertainty_score .*{message}"):
+        returning(values).fit(X, Y)
+
+
+def test_numbers_whose_sum_is_too_large_are_finite():
+    largest = np.full(150, np.finfo(float).max)
+    found = returning(largest).fit(X, Y).calibration_.scores
+    np.testing.assert_array_equal(found, largest)
+
+
+# Seen in `predict` only: no flower is that large.
+STRANGE = np.where(np.isin(np.arange(40), [7, 31])[:, None], 1e3, X[:40])
+ROWS = r"in rows 7, 31 \(2 of the 40 samples"
+
+
+def first_column(X):
+    """Return the uncertainty of rows, NaN where they are strange."""
+    return np.where(X[:, 0] > 100, np.nan, X[:, 0])
+
+
+class Derived(PlugInScore):
+    def _uncertainty(self, response):
+        return first_column(response.X)
+
+
+class Learned(LearnedScore):
+    def _learn(self, predictions, targets, sample_weight, context):
+        pass
+
+    def _predict(self, predictions):
+        return first_column(predictions.X)
+
+
+class Ducktyped(BaseEstimator):
+    """Nothing but `evaluate`, and `fit`, as it is no frozen score."""
+
+    def fit(self, X=None, y=None, *, estimator):
+        self.estimator_ = estimator
+        return self
+
+    def evaluate(self, response):
+        return response.labels, first_column(response.X)
+
+
+class Novel(NoveltyScore):
+    def _novelty(self, response):
+        return first_column(response.X)
+
+
+FITTED = GaussianNB().fit(X, Y)
+FLAWED = {
+    "callable": lambda estimator, X: first_column(X),
+    "derived": Derived(),
+    "learned": Learned(),
+    "duck-typed": Ducktyped(),
+    "frozen": FrozenEstimator(Derived().fit(estimator=FITTED)),
+    "frozen, duck-typed": FrozenEstimator(Ducktyped().fit(estimator=FITTED)),
+}
+
+
+@pytest.mark.parametrize("kind", FLAWED)
+def test_a_row_without_a_score_is_named_and_nothing_is_decided(kind):
+    selective = SelectiveClassifier(
+        GaussianNB(), target_coverage=0.8, cv=2, uncertainty_score=FLAWED[kind]
+    ).fit(X, Y)
+    double = DoubleScoreOODClassifier(
+        GaussianNB(),
+        min_tpr=0.8,
+        uncertainty_score=FLAWED[kind],
+        novelty_score="msp",
+        cv=2,
+    ).fit(X, Y)
+    for method in ("predict", "accept", "accept_proba", "uncertainty"):
+        for model in (selective, double):
+            assert len(getattr(model, method)(X)) == len(X)
+            with pytest.raises(ValueError, match=f"uncertainty_score must .* {ROWS}"):
+                getattr(model, method)(STRANGE)
+    labels = selective.estimator_.predict(STRANGE)
+    np.testing.assert_array_equal(selective.predict_label(STRANGE), labels)
+
+
+def test_regressors_novelty_and_folds_alike():
+    regressor = SelectiveRegressor(
+        LinearRegression(),
+        target_coverage=0.8,
+        cv=2,
+        uncertainty_score=FLAWED["callable"],
+    ).fit(X, np.sin(50 * X[:, 1]))
+    with pytest.raises(ValueError, match=f"uncertainty_score must be finite.* {ROWS}"):
+        regressor.accept(STRANGE)
+    for score in (FLAWED["callable"], Novel()):
+        double = DoubleScoreOODClassifier(
+            GaussianNB(), min_tpr=0.8, novelty_score=score, cv=2
+        ).fit(X, Y)
+        with pytest.raises(ValueError, match=f"novelty_score must not be NaN.* {ROWS}"):
+            double.predict(STRANGE)
+    odd = [(np.arange(0, 150, 2), np.arange(1, 150, 2))]
+    with pytest.raises(ValueError, match=r"in row 3 \(1 of the 75 samples"):
+        SelectiveClassifier(
+            GaussianNB(),
+            target_coverage=0.8,
+            cv=odd,
+            uncertainty_score=lambda e, X: np.where(np.arange(len(X)) == 3, np.inf, 1),
+        ).fit(X, Y)
+
+
+def test_novelty_may_be_infinite():
+    class Far(NoveltyScore):
+        def _novelty(self, response):
+            return np.where(response.X[:, 0] > 5, np.inf, -np.inf)
+
+    found = Far().fit(estimator=FITTED).novelty(X)
+    assert set(found) == {-np.inf, np.inf}
+
+
+def test_labels_of_a_score_are_counted():
+    class OneLabel(UncertaintyScore):
+        def fit(self, X=None, y=None, *, estimator):
+            self.estimator_ = estimator
+            return self
+
+        def labels(self, response):
+            return response.labels[:1]
+
+        def _uncertainty(self, response):
+            return response.X[:, 0]
+
+    selective = SelectiveClassifier(
+        GaussianNB(), uncertainty_score=OneLabel(), target_coverage=0.5
+    )
+    with pytest.raises(ValueError, match="uncertainty_score, by its labels, has 1 el"):
+        selective.fit(X, Y)
+
+
+# Options, classifiers and samples that a score cannot work with
+
+BAYES, LINEAR, SVM = GaussianNB(), LogisticRegression(max_iter=1000), LinearSVC()
+PAIRWISE = SVC(decision_function_shape="ovo")
+NETWORK = MLPClassifier((3,), max_iter=2000, tol=1e-2, random_state=0)
+FLAT = np.hstack([X, np.ones((150, 1))])
+
+
+class OfUnknownDirection(BaseEstimator):
+    """Has decision values, and nothing tells which way they go."""
+
+    def fit(self, X, y=None):
+        return self
+
+    def decision_function(self, X):
+        return X[:, 0]
+
+
+class NaNRegressor(DummyRegressor):
+    """Predicts nothing."""
+
+    def predict(self, X):
+        return np.full(len(X), np.nan)
+
+
+def zeros(*shape):
+    return lambda estimator, X, *rest: np.zeros(shape or (len(X), 2))
+
+
+REFUSED = [
+    # (score, classifier, words of the message)
+    (ConditionalRisk(decision="best"), BAYES, "decision must be one of"),
+    (ConditionalRisk("hinge"), BAYES, "loss must be one of"),
+    (ConditionalRisk(np.eye(2)), BAYES, r"shape \(2, 2\) for 3 labels"),
+    (ConditionalRisk(), LinearRegression(), "needs a classifier with `classes_`"),
+    (ConditionalRisk(), SVM, "has no `predict_proba`.*uncertainty_score"),
+    (Margin(kind="mean"), LINEAR, "kind must be one of"),
+    (Margin(), BAYES, "has no `decision_function`"),
+    (Margin(), PAIRWISE, "gives one value per pair.*Use .*'ovr'"),
+    (SELE([]), BAYES, "alphas must be finite, non-negative numbers"),
+    (SELE(-1.0), BAYES, "alphas must be finite"),
+    (SELE([0, np.nan]), BAYES, "alphas must be finite"),
+    (SELE([[1.0]]), BAYES, "alphas must be finite"),
+    (SELE([True]), BAYES, "alphas must be finite"),
+    (LossRegression(alphas="foo"), BAYES, "alphas must be finite"),
+    *(
+        (SELE(validation_fraction=bad), BAYES, "validation_fraction must be")
+        for bad in (0, 1, -0.1, None, "half")
+    ),
+    (SELE(tol=-1), BAYES, "tol must be in"),
+    (SELE(tol=None), BAYES, "tol must be a number"),
+    (SELE(max_iter=1.5), BAYES, "max_iter must be a positive int"),
+    (SELE(chunk_size=-1), BAYES, "chunk_size must be a positive int"),
+    (SELE(method="fast"), BAYES, "method must be one of"),
+    (SELE(), KMeans(2, n_init=1), "must be a fitted classifier or regressor"),
+    (LossRegression(LINEAR), BAYES, "regressor must be a regressor"),
+    (LossRegression(Ridge(), "per_label_linear"), BAYES, "its own ridge regression"),
+    (TrueClassProbability(refit="no"), BAYES, "refit must be one of"),
+    (TrueClassProbability(), SVM, "has no `predict_proba`"),
+    (TrueClassProbability(), Ridge(), "needs a classifier with `predict_proba`"),
+    (
+        ErrorProbability(loss=2.0 - 2 * np.eye(3)),
+        BAYES,
+        "ErrorProbability needs losses of 0 and 1, got 2",
+    ),
+    (ErrorProbability(SVM), BAYES, "classifier must have `predict_proba`"),
+    (ErrorProbability(features="per_label_linear"), BAYES, "got 'per_label_linear'"),
+    *(
+        (kind(features="outputs"), BAYES, "features must be one of")
+        for kind in (LossRegression, SELE, ErrorProbability, SELEBoosting)
+    ),
+    (SELEBoosting(n_estimators=0), BAYES, "n_estimators must be a positive int"),
+    (SELEBoosting(learning_rate=0), BAYES, "learning_rate must be in"),
+    (SELEBoosting(KNeighborsRegressor()), BAYES, "must take sample_weight"),
+    (SELEBoosting(max_samples=0.5), BAYES, "max_samples must be a positive int"),
+    (LossRegression(NaNRegressor()), BAYES, "must be finite, got nan"),
+    *(
+        (score(temperature=bad), LINEAR, "temperature must be")
+        for score in (Energy, ODIN)
+        for bad in (0, np.inf, "1")
+    ),
+    *(
+        (score(), BAYES, r"GaussianNB has no logits.*'msp'.*`logits` of the score")
+        for score in (MaxLogit, Energy, ViM)
+    ),
+    (Energy(), PAIRWISE, "gives one value per pair"),
+    *(
+        (score(logits=function), LINEAR, message)
+        for score in (MSP, MaxLogit, GEN)
+        for function, message in (
+            ("logits", "logits must be a callable"),
+            (lambda e, X: np.zeros(len(X)), r"logits returned an .* shape \(150,\)"),
+            (zeros(), "a column for each of the 3 classes"),
+            (zeros(7, 3), "one row for each of the 150 samples"),
+            (lambda e, X: np.full((len(X), 3), np.nan), "logits returned .* not finit"),
+            (lambda e, X: sparse.eye(len(X), 3), "logits returned a sparse matrix"),
+        )
+    ),
+    (ODIN(input_gradient="ones"), LINEAR, "input_gradient must be a callable"),
+    (ODIN(input_gradient=zeros(3)), LINEAR, r"shape \(3,\), expected the shape of X"),
+    (
+        ODIN(input_gradient=lambda e, X, T: np.full(X.shape, np.nan)),
+        LINEAR,
+        "input_gradient returned .* finite",
+    ),
+    (ODIN(), BAYES, r"unknown for GaussianNB.*`input_gradient`"),
+    (ODIN(logits=zeros()), LINEAR, "logits is a function, so its gradient"),
+    (ODIN(epsilon=-0.1), LINEAR, "epsilon must be in"),
+    (ReAct(), BAYES, r"which GaussianNB does not have.*`head`"),
+    (ReAct(features=zeros()), LINEAR, "features is a function, so the layer"),
+    (ReAct(head=lambda e, f: f), LINEAR, r"head returned .* each of the 3 classes"),
+    (ReAct(101), LINEAR, r"percentile must be in \[0, 100\]"),
+    (GEN(0), LINEAR, r"gamma must be in \]0, 1\], got 0"),
+    (GEN(1.5), LINEAR, r"gamma must be in \]0, 1\], got 1.5"),
+    (GEN(n_largest=0), LINEAR, "n_largest must be a positive int, got 0"),
+    (ViM(4), LINEAR, "n_components=4 leaves no residual"),
+    (ViM(0), LINEAR, "n_components must be a positive int"),
+    (
+        ViM(1, lambda e, X: np.outer(X[:, 0], [1.0, 2.0])),
+        LINEAR,
+        "lie in the principal subspace",
+    ),
+    (
+        ViM(1, logits=lambda e, X: np.full((len(X), 3), -1.0)),
+        LINEAR,
+        "mean of the largest logit is -1",
+    ),
+    (SIRC("energy"), LINEAR, "must be one of"),
+    (SIRC(feature_score="l2"), LINEAR, "feature_score must be one of"),
+    (SIRC(features=lambda e, X: np.ones((len(X), 3))), LINEAR, "is the same for all"),
+    (SIRC(), SVM, "has no `predict_proba`"),
+    *(
+        (kind(*options), LINEAR, message)
+        for kind in (Mahalanobis, RelativeMahalanobis)
+        for options, message in (
+            ((-0.1,), r"shrinkage must be in \[0, 1\]"),
+            ((1.1,), r"shrinkage must be in \[0, 1\]"),
+            (("oas",), "shrinkage must be one of"),
+            ((True,), "shrinkage must be one of"),
+            ((0.0, lambda e, X: FLAT), r"covariance .* singular.*Increase shrinkage"),
+        )
+    ),
+    (KNN(151), LINEAR, r"n_neighbors=151 is larger .* 150.*='auto'"),
+    (KNN(0), LINEAR, "n_neighbors must be a positive int"),
+    (KNN("all"), LINEAR, r"n_neighbors must be one of \['auto'\]"),
+    (KNN(max_samples=0), LINEAR, "max_samples must be a positive int"),
+    (KNN(max_samples="all"), LINEAR, r"max_samples must be one of \['auto'\]"),
+    (KNN(normalize="l2"), LINEAR, "normalize must be one of"),
+    (
+        KNN(1, lambda e, X: X[:, :1], normalize=True),
+        LINEAR,
+        r"single feature to its sign.*=False",
+    ),
+    (OutlierDetector(LocalOutlierFactor()), LINEAR, "set its novelty=True"),
+    (OutlierDetector(OfUnknownDirection()), LINEAR, "sign of its values is unknown"),
+    (OutlierDetector("forest"), LINEAR, "detector must be an outlier detector"),
+    (OutlierDetector(on="output"), LINEAR, "on must be one of"),
+    (OutlierDetector(on="input", features=zeros()), LINEAR, "does not use it"),
+    (LikelihoodRatio(SVM), LINEAR, "classifier must have `predict_proba`"),
+]
+
+
+@pytest.mark.parametrize(
+    ("score", "classifier", "message"), REFUSED, ids=lambda v: type(v).__name__
+)
+@pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
+def test_refused(score, classifier, message):
+    classifier = classifier.fit(X, Y)
+    given = {"X_ood": X + 9} if isinstance(score, NoveltyScore) else {}
+    with pytest.raises(ValueError, match=message):
+        getattr(
+            score.fit(X, Y, estimator=classifier, **given),
+            "novelty" if given else "uncertainty",
+        )(X)
+
+
+@pytest.mark.parametrize(
+    ("score", "given", "message"),
+    [
+        (SELE(), {"y": None}, "y is None"),
+        (KNN(), {"sample_weight": ONES[:3]}, "sample_weight has 3 elements"),
+        (KNN(), {"sample_weight": -ONES}, "sample_weight must be non-negative"),
+        (KNN(), {"sample_weight": 0 * ONES}, "sample_weight is zero for every sample"),
+        (KNN(), {"share": 0}, r"share must be in \]0, inf\["),
+        (KNN(121), {"share": 0.8, "X": X[:96], "y": Y[:96]}, r"=121 is larger .* 120"),
+        *(
+            (score, {"sample_weight": ONES, "X_ood": X + 9}, "must take sample_weight")
+            for score in (
+                LikelihoodRatio(KNeighborsClassifier()),
+                OutlierDetector(OfUnknownDirection()),
+            )
+        ),
+        *(
+            (score, {"sample_weight": ONES}, "must take sample_weight in its `fit`")
+            for score in (
+                LossRegression(KNeighborsRegressor(), "input"),
+                ErrorProbability(KNeighborsClassifier(), "input"),
+            )
+        ),
+    ],
+    ids=lambda v: type(v).__name__,
+)
+def test_samples_that_are_refused(score, given, message):
+    with pytest.raises(ValueError, match=message):
+        score.fit(**{"X": X, "y": Y, "estimator": FITTED} | given)
+
+
+@pytest.mark.parametrize("score", ["certainty", 3, None, Entropy], ids=repr)
+def test_unknown_scores(score):
+    with pytest.raises(ValueError, match="uncertainty_score must be 'auto', one of"):
+        SelectiveClassifier(GaussianNB(), uncertainty_score=score).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "score", ["distance", "entropy", 3, None, MaxLogit, GaussianNB()], ids=repr
+)
+def test_unknown_novelty_scores(score):
+    double = DoubleScoreOODClassifier(GaussianNB(), min_tpr=0.5, novelty_score=score)
+    with pytest.raises(ValueError, match=r"novelty_score must be one of \['energy'"):
+        double.fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"novelty_score": SELE()}, ValueError, "must be a plug-in .*FrozenEstimator"),
+        ({"novelty_score": FrozenEstimator(MSP())}, NotFittedError, "not fitted"),
+        (
+            {"uncertainty_score": FrozenEstimator(Entropy())},
+            NotFittedError,
+            "not fitted",
+        ),
+        ({"uncertainty_score": "gain"}, ValueError, "labels of an expert"),
+        ({"uncertainty_score": ExpectedGain()}, ValueError, "DeferringClassifier"),
+        (
+            {"novelty_score": LocalOutlierFactor(novelty=True)},
+            ValueError,
+            "is an outlier detector and not a score. Wrap it",
+        ),
+        (
+            {"estimator": SVM, "uncertainty_score": "entropy"},
+            ValueError,
+            "has no `predict_proba`",
+        ),
+    ],
+)
+def test_scores_that_estimators_refuse(options, error, message):
+    options = {"estimator": GaussianNB(), "min_tpr": 0.5, "max_fpr": 1.0} | options
+    with pytest.raises(error, match=message):
+        DoubleScoreOODClassifier(**options).fit(X, np.where(Y == 2, -1, Y))
+
+
+class Neither(GaussianNB):
+    @property
+    def predict_proba(self):
+        raise AttributeError("not here")
+
+
+@pytest.mark.parametrize("name", ["uncertainty_score", "gain_score"])
+def test_auto_of_a_classifier_with_neither(name):
+    if name == "gain_score":
+        model = DeferringClassifier(Neither(), GaussianNB(), gain_score="confidence")
+    else:
+        model = SelectiveClassifier(Neither())
+    with pytest.raises(ValueError, match=f"{name}='.*' needs .*Neither has neither"):
+        model.fit(X, Y)
+    assert not hasattr(model, "estimator_")
+
+
+def test_options_may_be_numpy_scalars():
+    SELE(0.1, method=np.str_("exact"), refit=np.True_).fit(X, Y, estimator=FITTED)
+
+
+def test_a_new_fit_leaves_nothing_of_the_old_one():
+    score = LossRegression(features="per_label_linear").fit(X, Y, estimator=FITTED)
+    assert hasattr(score, "alpha_")
+    score.set_params(regressor=Ridge(), features="input+response")
+    assert not hasattr(score.fit(X, Y, estimator=FITTED), "alpha_")
+    with pytest.raises(ValueError, match="alphas must be finite"):
+        score.set_params(alphas=[]).fit(X, Y, estimator=FITTED)
+    with pytest.raises(NotFittedError):
+        score.uncertainty(X)

@@ -1,0 +1,229 @@
+"""What the expected gain of a second opinion learns, and from which samples."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import LinearSVC
+
+from sklearn_reject import DeferringClassifier
+from sklearn_reject.losses import check_loss
+from sklearn_reject.scores import (
+    ConditionalRisk,
+    ErrorProbability,
+    ExpectedGain,
+    LossRegression,
+    Margin,
+    get_score_names,
+)
+
+COSTS = [[0.0, 1.0, 5.0], [2.0, 0.0, 1.0], [1.0, 3.0, 0.0]]
+
+
+def make_samples(n_samples, seed=0):
+    """Return samples, labels 0 to 2, and what an expert on positive X[:, 1] says."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_samples, 3))
+    y = np.digitize(X[:, 0] + 0.5 * rng.normal(size=n_samples), [-0.5, 0.5])
+    errs = rng.random(n_samples) < np.where(X[:, 1] > 0, 0.02, 0.6)
+    return X, y, np.where(errs, (y + 1) % 3, y)
+
+
+X, Y, EXPERT = make_samples(900)
+FIRST = GaussianNB().fit(*make_samples(300, seed=1)[:2])
+L1, L2 = 1.0 * (FIRST.predict(X) != Y), 1.0 * (EXPERT != Y)
+FEW = HistGradientBoostingClassifier(max_iter=10, random_state=0)
+IS_KNOWN = np.random.default_rng(2).random(900) > 0.6
+GAPS = np.where(IS_KNOWN, EXPERT, np.nan)
+
+
+def fit_gain(score, X=X, y=Y, expert=EXPERT, **given):
+    given = {"estimator": FIRST} | given
+    return score.fit(X, y, expert_labels=expert, **given)
+
+
+def test_the_gain_is_high_where_the_expert_is_the_better_one():
+    fresh, y, expert = make_samples(1000, seed=3)
+    gain = fit_gain(ExpectedGain(random_state=0)).uncertainty(fresh)
+    difference = 1.0 * (FIRST.predict(fresh) != y) - (expert != y)
+    knows = fresh[:, 1] > 0
+    for part in (knows, ~knows):
+        assert gain[part].mean() == pytest.approx(difference[part].mean(), abs=0.06)
+    assert gain[~knows].mean() < -0.2 < 0.1 < gain[knows].mean()
+
+
+def test_the_difference_is_learned_where_all_are_known():
+    score = fit_gain(ExpectedGain(LinearRegression(), "input"))
+    expected = LinearRegression().fit(X, L1 - L2).predict(X)
+    np.testing.assert_allclose(score.uncertainty(X), expected)
+    score = fit_gain(ExpectedGain(LogisticRegression(), "input"))
+    outcomes = LogisticRegression().fit(X, (L1 - L2).astype(int)).predict_proba(X)
+    np.testing.assert_allclose(score.uncertainty(X), outcomes[:, 2] - outcomes[:, 0])
+    assert score.n_asked_ == len(X)
+
+
+def test_the_first_is_learned_from_all_and_the_second_where_it_is_known():
+    score = fit_gain(ExpectedGain(LogisticRegression(), "input"), expert=GAPS)
+    first = LogisticRegression().fit(X, L1).predict_proba(X)[:, 1]
+    second = LogisticRegression().fit(X[IS_KNOWN], L2[IS_KNOWN]).predict_proba(X)
+    np.testing.assert_allclose(score.uncertainty(X), first - second[:, 1])
+    assert score.n_asked_ == IS_KNOWN.sum()
+
+
+def test_losses_other_than_zero_and_one():
+    loss = check_loss(COSTS, labels=[0, 1, 2])
+    difference = loss(Y, FIRST.predict(X)) - loss(Y, EXPERT)
+    score = fit_gain(ExpectedGain(LinearRegression(), "input", loss=COSTS))
+    expected = LinearRegression().fit(X, difference).predict(X)
+    np.testing.assert_allclose(score.uncertainty(X), expected)
+    default = fit_gain(ExpectedGain(loss=COSTS, random_state=0))
+    assert isinstance(default.learners_[0], HistGradientBoostingRegressor)
+    # A regressor has a second opinion, too.
+    target, column = X[:, 0] + X[:, 1], X[:, :1]
+    first = LinearRegression().fit(column, target)
+    score = ExpectedGain(LinearRegression(), "input")
+    score.fit(column, target, estimator=first, expert_labels=target + 1)
+    difference = (target - first.predict(column)) ** 2 - 1
+    expected = LinearRegression().fit(column, difference).predict(column)
+    np.testing.assert_allclose(score.uncertainty(column), expected)
+
+
+@pytest.mark.parametrize("has_gaps", [False, True])
+def test_losses_that_are_all_alike(has_gaps):
+    def gaps(labels):
+        labels = labels.astype(float)
+        labels[::2] = np.nan if has_gaps else labels[::2]
+        return labels
+
+    right = FIRST.predict(X)
+    wrong = (right + 1) % 3
+    never_wrong = fit_gain(ExpectedGain(FEW), expert=gaps(Y))
+    assert (never_wrong.uncertainty(X) > -1e-12).all()
+    for y, expert, gain in ((right, right, 0), (right, wrong, -1), (wrong, wrong, 1)):
+        score = fit_gain(ExpectedGain(), y=y, expert=gaps(expert))
+        np.testing.assert_array_equal(score.uncertainty(X), gain)
+
+
+@pytest.mark.parametrize("n_known", [1, 2, 10])
+def test_very_few_rows_with_an_answer(n_known):
+    expert = np.full(len(Y), None, dtype=object)
+    expert[:n_known] = EXPERT[:n_known]
+    score = fit_gain(ExpectedGain(random_state=0), expert=expert)
+    assert score.n_asked_ == n_known
+    risk = ErrorProbability(random_state=0).fit(X, Y, estimator=FIRST).uncertainty(X)
+    # So few trees cannot split: the risk of the expert is the mean.
+    expected = risk - L2[:n_known].mean()
+    np.testing.assert_allclose(score.uncertainty(X), expected, atol=1e-6)
+    one = fit_gain(ExpectedGain(random_state=0), X[:1], Y[:1], EXPERT[:1])
+    np.testing.assert_array_equal(one.uncertainty(X[:3]), L1[0] - L2[0])
+
+
+def test_a_difference_that_occurs_once_among_many_samples():
+    # Early stopping, from 10,000 samples, cannot stratify by it.
+    many = np.random.default_rng(0).normal(size=(10_050, 3))
+    y = FIRST.predict(many)
+    expert = y.copy()
+    expert[0] = (y[0] + 1) % 3
+    gain = fit_gain(ExpectedGain(random_state=0), many, y, expert).uncertainty(many)
+    assert np.isfinite(gain).all()
+    assert gain.max() <= 0
+
+
+@pytest.mark.parametrize(
+    ("score", "given", "message"),
+    [
+        (ExpectedGain(), {"expert": np.full(900, np.nan)}, "none is known"),
+        (ExpectedGain(), {"expert": [None] * 900}, "none is known"),
+        (
+            ExpectedGain(),
+            {"expert": GAPS, "sample_weight": 1.0 - IS_KNOWN},
+            "none is known",
+        ),
+        (ExpectedGain(), {"expert": EXPERT[1:]}, "expert_labels has 899 elements"),
+        (ExpectedGain(FEW, loss=COSTS), {}, "which can only learn losses of 0 and 1"),
+        (
+            ExpectedGain(KNeighborsClassifier()),
+            {"sample_weight": np.ones(900)},
+            "base_learner must take sample_weight",
+        ),
+        *(
+            (ExpectedGain(learner), {}, "base_learner must be a regressor, or a")
+            for learner in (LinearSVC(), "trees", KNeighborsClassifier, KMeans(2))
+        ),
+    ],
+)
+def test_what_cannot_be_learned(score, given, message):
+    with pytest.raises(ValueError, match=message):
+        fit_gain(score, **given)
+
+
+@pytest.mark.parametrize("expert", [EXPERT, GAPS], ids=["complete", "gaps"])
+@pytest.mark.parametrize("loss", [None, COSTS], ids=["zero_one", "matrix"])
+def test_weight_zero_is_absence_and_rows_do_not_depend_on_each_other(expert, loss):
+    weight = np.where(np.arange(900) < 500, 2.0**40, 0)
+    score = ExpectedGain(None if loss else FEW, loss=loss, random_state=0)
+    weighted = fit_gain(clone(score), expert=expert, sample_weight=weight)
+    plain = fit_gain(clone(score), X[:500], Y[:500], expert[:500])
+    gain = weighted.uncertainty(X)
+    np.testing.assert_allclose(gain, plain.uncertainty(X), rtol=1e-6, atol=1e-6)
+    chunks = [weighted.uncertainty(X[k : k + 7]) for k in range(0, 900, 7)]
+    np.testing.assert_array_equal(np.concatenate(chunks), gain)
+
+
+def test_labels_of_any_type():
+    names = np.array(["low", "mid", "high"], dtype=object)
+    texts = np.where(IS_KNOWN, names[EXPERT], None)
+    first = GaussianNB().fit(X[:300], names[Y[:300]])
+    same = GaussianNB().fit(X[:300], Y[:300])
+    score = ExpectedGain(FEW, "input")
+    np.testing.assert_array_equal(
+        fit_gain(clone(score), y=names[Y], expert=texts, estimator=first).uncertainty(
+            X
+        ),
+        fit_gain(clone(score), expert=GAPS, estimator=same).uncertainty(X),
+    )
+
+
+@pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
+def test_what_names_stand_for():
+    """Of "auto", the best one on data; it is no score of a selective classifier."""
+    assert "gain" not in get_score_names()
+    for inner, options, kinds in (
+        (GaussianNB(), {}, (ConditionalRisk, ErrorProbability, ExpectedGain)),
+        (LinearSVC(), {"loss": COSTS}, (Margin, LossRegression, ExpectedGain)),
+    ):
+        names = ["confidence", "error_probability", "gain"]
+        names[1] = "loss_regression" if options else names[1]
+        for name, kind in zip(names, kinds, strict=True):
+            model = DeferringClassifier(
+                inner, GaussianNB(), gain_score=name, cv=2, random_state=3, **options
+            ).fit(X[:200], Y[:200])
+            assert type(model.gain_score_) is kind
+    auto = DeferringClassifier(GaussianNB(), GaussianNB(), cv=2, random_state=0)
+    assert auto.fit(X[:200], Y[:200]).areas_.keys() == {
+        *("confidence", "error_probability", "gain")
+    }
+
+
+def test_objects_functions_and_frozen_scores():
+    own = ExpectedGain(FEW, random_state=1)
+    model = DeferringClassifier(
+        FrozenEstimator(FIRST), GaussianNB(), gain_score=own, random_state=5, cv=2
+    ).fit(X, Y)
+    assert (own.random_state, own.loss) == (1, None)
+    assert model.gain_score_.random_state == 1
+    model.set_params(gain_score=lambda model, X: X[:, 1]).fit(X, Y)
+    np.testing.assert_array_equal(model.deferral_score(X), X[:, 1])
+    fitted = fit_gain(ExpectedGain(FEW))
+    model.set_params(gain_score=FrozenEstimator(fitted), cv=None).fit(X, Y)
+    np.testing.assert_array_equal(model.deferral_score(X), fitted.uncertainty(X))
+    with pytest.raises(ValueError, match="gain_score must be 'auto'"):
+        model.set_params(gain_score="profit").fit(X, Y)

@@ -1,0 +1,367 @@
+"""What classifiers say is asked for once, and read as they mean it."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import (
+    BaggingClassifier,
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import (
+    LogisticRegression,
+    LogisticRegressionCV,
+    Perceptron,
+    RidgeClassifier,
+    RidgeClassifierCV,
+    SGDClassifier,
+)
+from sklearn.model_selection import FixedThresholdClassifier
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.naive_bayes import (
+    BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
+    GaussianNB,
+    MultinomialNB,
+)
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
+
+from sklearn_reject import (
+    EnsembleThresholdTuner,
+    ExpectedLossDecoder,
+    SelectiveClassifier,
+)
+from sklearn_reject.scores import KNN, ConditionalRisk, Margin
+
+PROBABLE = [
+    BaggingClassifier(n_estimators=3, random_state=0),
+    BernoulliNB(binarize=0.5),
+    CalibratedClassifierCV(GaussianNB(), cv=2),
+    CategoricalNB(min_categories=20),
+    ComplementNB(),
+    DecisionTreeClassifier(max_depth=3, random_state=0),
+    ExtraTreeClassifier(max_depth=3, random_state=0),
+    ExtraTreesClassifier(4, max_depth=2, random_state=0),
+    GaussianNB(),
+    HistGradientBoostingClassifier(max_iter=3),
+    KNeighborsClassifier(4),
+    LinearDiscriminantAnalysis(),
+    LogisticRegression(max_iter=5000),
+    LogisticRegressionCV(Cs=2, cv=2, max_iter=5000),
+    MLPClassifier((5,), max_iter=5000, random_state=0, tol=1e-2),
+    MultinomialNB(),
+    RandomForestClassifier(4, max_depth=2, random_state=0),
+]
+DECIDING = [
+    LinearDiscriminantAnalysis(),
+    LinearSVC(random_state=0),
+    LogisticRegression(max_iter=5000),
+    LogisticRegressionCV(Cs=2, cv=2, max_iter=5000),
+    Perceptron(random_state=0),
+    RidgeClassifier(),
+    RidgeClassifierCV(),
+    SGDClassifier(random_state=0),
+    SVC(),
+]
+
+
+def make_data(load=load_digits, n_classes=10, names=None):
+    X, y = load(return_X_y=True)
+    X, y = X[y < n_classes], y[y < n_classes]
+    # Few distinct values, as every family of naive Bayes takes them, make ties.
+    X, y = np.round(MinMaxScaler().fit_transform(X)[:400] * 10), y[:400]
+    return X, y if names is None else np.array(names)[y]
+
+
+def select(estimator, score="auto", **options):
+    options = {"target_coverage": 0.5} | options
+    return SelectiveClassifier(
+        FrozenEstimator(estimator), uncertainty_score=score, **options
+    )
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "load", [load_digits, pytest.param(load_breast_cancer, marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize(
+    ("estimator", "score"),
+    [
+        *((each, "conditional_risk") for each in PROBABLE),
+        *((each, "margin") for each in DECIDING),
+    ],
+    ids=lambda value: type(value).__name__ if hasattr(value, "fit") else value,
+)
+def test_labels_are_what_predict_returns(estimator, score, load):
+    X, y = make_data(load)
+    estimator.fit(X[:150], y[:150])
+    selective = select(estimator, score).fit(X, y)
+    np.testing.assert_array_equal(selective.predict_label(X), estimator.predict(X))
+    found = selective.predict_all(X).label
+    np.testing.assert_array_equal(found, estimator.predict(X))
+
+
+@pytest.mark.parametrize("names", [["b", "a", "c"], [7, -1, 3]])
+def test_labels_of_any_kind(names):
+    X, y = make_data(n_classes=3, names=names)
+    for estimator in (GaussianNB(), SVC()):
+        selective = select(estimator.fit(X, y)).fit(X, y)
+        found = selective.predict_all(X).label
+        np.testing.assert_array_equal(found, estimator.predict(X))
+
+
+def count_calls(monkeypatch, kind, *methods):
+    calls = []
+    for method in methods:
+        original = getattr(kind, method)
+
+        def counted(self, X, original=original, method=method):
+            calls.append((method, X.shape[0]))
+            return original(self, X)
+
+        monkeypatch.setattr(kind, method, counted)
+    return calls
+
+
+@pytest.mark.parametrize("wrap", [lambda e: e, FrozenEstimator, make_pipeline])
+def test_one_pass(wrap, monkeypatch):
+    X, y = make_data(load_breast_cancer)
+    inner = wrap(LogisticRegression(max_iter=5000).fit(X, y))
+    selective = select(inner).fit(X, y)
+    calls = count_calls(monkeypatch, LogisticRegression, "predict", "predict_proba")
+    selective.predict_all(X)
+    assert calls == [("predict_proba", 400)]
+
+
+def test_rows_that_tie_are_asked_for(monkeypatch):
+    X, y = make_data()
+    forest = RandomForestClassifier(2, random_state=0).fit(X[:150], y[:150])
+    selective = select(forest).fit(X, y)
+    two = np.sort(forest.predict_proba(X), axis=1)[:, -2:]
+    assert (two[:, 0] == two[:, 1]).any()
+    calls = count_calls(monkeypatch, RandomForestClassifier, "predict")
+    selective.predict_all(X)
+    assert [n for _, n in calls] == [np.sum(two[:, 0] == two[:, 1])]
+
+
+class Constant:
+    """Predicts the first class, whatever the probabilities."""
+
+    def predict(self, X):
+        return np.repeat(self.classes_[:1], len(X))
+
+
+class ConstantPipeline(Constant, Pipeline):
+    """A pipeline that decides by itself."""
+
+
+class ConstantFrozen(Constant, FrozenEstimator):
+    """A frozen estimator that decides by itself."""
+
+
+@pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
+def test_what_decides_otherwise_is_asked():
+    X, y = make_data(load_breast_cancer)
+    inner = LogisticRegression(max_iter=5000).fit(X, y)
+    for estimator in (
+        FixedThresholdClassifier(FrozenEstimator(inner), threshold=0.97).fit(X, y),
+        ConstantPipeline([("nb", GaussianNB())]).fit(X, y),
+        ConstantFrozen(GaussianNB().fit(X, y)),
+    ):
+        expected = estimator.predict(X)
+        assert (estimator.predict_proba(X).argmax(axis=1) != expected).any()
+        found = select(estimator).fit(X, y).predict_all(X).label
+        np.testing.assert_array_equal(found, expected)
+
+
+class Given(ClassifierMixin, BaseEstimator):
+    """Says what it is told to."""
+
+    def __init__(self, values=None, labels=None, classes_=(0, 1)):
+        self.values = values
+        self.labels = labels
+        self.classes_ = classes_
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return np.asarray(self.labels)
+
+    def predict_proba(self, X):
+        return self.values
+
+    decision_function = predict_proba
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+
+TWO = np.zeros((2, 1))
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (np.zeros((2, 3)), r"returned an array of shape \(2, 3\), expected a column"),
+        ([np.zeros((2, 2))] * 3, "Only single-label classifiers"),
+        (np.array([[np.nan, 0.0], [0.0, 1.0]]), "returned values that are not finite"),
+    ],
+)
+@pytest.mark.parametrize("score", [ConditionalRisk(), Margin()])
+def test_values_that_are_refused(values, message, score):
+    score.fit(estimator=Given(values, [0, 1], np.arange(2)))
+    with pytest.raises(ValueError, match=message):
+        score.uncertainty(TWO)
+
+
+def test_a_label_that_is_no_class():
+    given = Given(np.full((2, 2), 0.5), [0, 5], np.arange(2))
+    for model in (select(given), select(given, "margin")):
+        with pytest.raises(ValueError, match=r"predict returned the label 5.*\[0, 1\]"):
+            model.fit(TWO, [0, 1])
+
+
+def test_pairwise_values_of_two_classes():
+    X, y = make_data(n_classes=2)
+    binary = SVC(decision_function_shape="ovo").fit(X, y)
+    found = Margin().fit(estimator=binary).uncertainty(X)
+    np.testing.assert_array_equal(found, -abs(binary.decision_function(X)))
+
+
+class Resampling(Pipeline):
+    """Stands in for imbalanced-learn's pipeline: passes over samplers at predict."""
+
+    def transform(self, X):
+        raise AttributeError("the last step but one is a sampler")
+
+    def fit(self, X, y):
+        for _, step in self.steps[:-1]:
+            if hasattr(step, "fit_resample"):
+                X, y = step.fit_resample(X, y)
+            else:
+                X = step.fit(X, y).transform(X)
+        self.steps[-1][1].fit(X, y)
+        return self
+
+    def predict_proba(self, X):
+        for _, step in self.steps[:-1]:
+            X = X if hasattr(step, "fit_resample") else step.transform(X)
+        return self.steps[-1][1].predict_proba(X)
+
+
+class EverySecond(BaseEstimator):
+    """A sampler."""
+
+    def fit_resample(self, X, y):
+        return X[::2], y[::2]
+
+
+@pytest.mark.parametrize("module", ["imblearn.pipeline", "elsewhere"])
+def test_pipelines_with_samplers(monkeypatch, module):
+    """Those of imbalanced-learn are looked through, those of others are models."""
+    monkeypatch.setattr(Resampling, "__module__", module)
+    X, y = make_data(n_classes=2)
+    steps = ("scaler", StandardScaler()), ("sampler", EverySecond())
+    model = Resampling([*steps, ("model", GaussianNB())]).fit(X, y)
+    is_known = module == "imblearn.pipeline"
+    seen = StandardScaler().fit_transform(X) if is_known else X
+    expected = KNN(3).fit(seen, estimator=GaussianNB().fit(seen, y)).novelty(seen)
+    for estimator in (model, FrozenEstimator(model), make_pipeline(model)):
+        found = KNN(3).fit(X, estimator=estimator).novelty(X)
+        np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+def test_a_network_checks_the_number_of_features():
+    X, y = make_data(n_classes=3)
+    network = MLPClassifier((6,), max_iter=5000, tol=1e-2, random_state=0).fit(X, y)
+    score = KNN().fit(X, estimator=network)
+    with pytest.raises(ValueError, match="expecting 64 features"):
+        score.novelty(X[:, 1:])
+
+
+# Probabilities of the positive class, and of labels
+
+
+@pytest.mark.parametrize("positive", [0, 1])
+@pytest.mark.parametrize("classifier", [GaussianNB(), LinearSVC()], ids=repr)
+def test_scores_of_the_positive_class(positive, classifier):
+    X, y = make_data(n_classes=2)
+    tuner = EnsembleThresholdTuner(
+        [("one", FrozenEstimator(classifier.fit(X, y)))],
+        max_fp_per_tp=5,
+        pos_label=positive,
+        unrated_label=None,
+    ).fit(X, y)
+    if isinstance(classifier, GaussianNB):
+        expected = classifier.predict_proba(X)[:, positive]
+    else:
+        expected = (2 * positive - 1) * classifier.decision_function(X)
+    np.testing.assert_array_equal(tuner.joint_scores(X)[:, 0], expected)
+
+
+@pytest.mark.parametrize(
+    ("proba", "classes", "y", "message"),
+    [
+        (
+            np.full((2, 2), 0.3),
+            [0, 1],
+            [0, 1],
+            "must add up to one .* got 0.6 in row 0",
+        ),
+        (np.full((2, 3), 1 / 3), [0, 1], [0, 1], "has 3 columns for its 2 classes"),
+        (np.full((2, 2), 0.5), [0, 1], [0, 2], "y holds the label 2, which is not one"),
+        (np.full((2, 2), 0.5), [0, 1], [[0, 2], [1, 1]], "'multiclass-multioutput'"),
+        (
+            [np.full((2, 2), 0.5)] * 2,
+            [np.array(["a", "b"])] * 2,
+            [[0, 1], [1, 1]],
+            r"shape \(2, 2\) for label 0 and classes other than 0 and 1",
+        ),
+        (
+            np.full((2, 2), 0.5),
+            np.array([[0, 1], [0, 1]]),
+            [0, 1],
+            "vector with one label per sample, but the frozen",
+        ),
+    ],
+)
+def test_probabilities_that_decoders_refuse(proba, classes, y, message):
+    classes = classes if isinstance(proba, list) else np.array(classes)
+    decoder = ExpectedLossDecoder(FrozenEstimator(Given(proba, classes_=classes)))
+    with pytest.raises(ValueError, match=message):
+        decoder.fit(TWO, np.array(y)).predict(TWO)
+
+
+def test_probabilities_of_labels_in_whatever_form():
+    X, y = make_data(n_classes=2)
+    labels = np.column_stack([y, 1 - y, np.ones_like(y)])
+    several = MultiOutputClassifier(GaussianNB()).fit(X, labels)
+    first = several.predict_proba(X)[0][:, 1]
+    eta = np.column_stack([first, 1 - first, np.ones(len(X))])
+    plain = [np.column_stack([1 - p, p]) for p in eta.T]
+    expected = None
+    for given in (
+        several,
+        Given(eta),
+        Given(sparse.csr_matrix(eta)),
+        Given(plain, None, None),
+    ):
+        decoder = ExpectedLossDecoder(FrozenEstimator(given), strategy="dta")
+        found = decoder.fit(X, labels).predict(X)
+        found = found.toarray() if sparse.issparse(found) else found
+        expected = found if expected is None else expected
+        np.testing.assert_array_equal(found, expected)
+    assert 0 < expected.mean() < 1
