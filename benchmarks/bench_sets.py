@@ -46,14 +46,8 @@ _N_TEST = 3000
 _GROUP = 40
 _SEEDS = 3
 
-_CONTENDERS = {
-    "0.5": {"strategy": 0.5, "calibration": None},
-    "dta": {"strategy": "dta", "calibration": None},
-    "dta, sigmoid": {"strategy": "dta", "calibration": "sigmoid"},
-    "dta, isotonic": {"strategy": "dta", "calibration": "isotonic"},
-    "eum": {"strategy": "eum", "calibration": None},
-    "auto": {},
-}
+_STRATEGIES = (0.5, "dta", "eum", "auto")
+_CALIBRATIONS = ("sigmoid", "isotonic")
 _KINDS = ("whole", "groups of 40", "single rows")
 
 
@@ -154,11 +148,8 @@ def _contend(kind, train, test, y, tuned):
     y_train, y_test = y[train[:, 0]], y[test[:, 0]]
     groups = {"groups": np.arange(len(test)) // _GROUP} if kind == _KINDS[1] else {}
     told = groups if kind != "single rows" else {"groups": np.arange(len(test))}
-    for contender, options in _CONTENDERS.items():
-        decoder = ExpectedLossDecoder(_Shared(), **options)
-        if kind == "single rows":
-            decoder.set_params(batch_size=1)
-        of_fit = {"groups": np.arange(len(train)) // _GROUP} if groups else {}
+    of_fit = {"groups": np.arange(len(train)) // _GROUP} if groups else {}
+    for contender, decoder in _contenders(y.ndim == 2):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             decoder.fit(train, y_train, **of_fit)
@@ -169,6 +160,18 @@ def _contend(kind, train, test, y, tuned):
     yield "plug-in", set_loss(y_test, _plug_in(eta, told.get("groups")), **groups)
     if tuned is not None:
         yield "TunedThresholdClassifierCV", set_loss(y_test, tuned, **groups)
+
+
+def _contenders(has_labels):
+    """Yield name and decoder, the default at the end."""
+    if not has_labels:
+        for method in _CALIBRATIONS:
+            calibrated = CalibratedClassifierCV(
+                _Shared(), method=method, ensemble=False
+            )
+            yield f"dta, {method}", ExpectedLossDecoder(calibrated, strategy="dta")
+    for strategy in _STRATEGIES:
+        yield str(strategy), ExpectedLossDecoder(_Shared(), strategy=strategy)
 
 
 def _predict_tuned(train, test, y):

@@ -6,7 +6,8 @@ Maximize F1 on a rare class, batch by batch
 Three samples in a hundred are positive, and they come in batches of fifty. We have to
 pick samples in each batch and are evaluated by F1. Which ones should we pick? You will
 see three strategies: the threshold 0.5, a tuned threshold, and the set with the best
-expected F1 for each batch. You will also see when the simple threshold is enough.
+expected F1 for each batch. You will also see when the simple threshold is enough, and
+what the default does.
 """
 
 # %%
@@ -46,7 +47,7 @@ print(f"batches without any: {(n_positive == 0).mean():.3f}")
 #   on the batches of the training data, by cross-validation.
 # - ``strategy="dta"``: predict the set with the best *expected* F1. It consists of the
 #   most probable samples of the batch. How many they are depends on all probabilities
-#   in the batch.
+#   in the batch. The default "auto" does the same, after calibrating the probabilities.
 #
 # The batches are passed as `groups`. A batch without positives has an F1 of zero
 # whatever is predicted, so no strategy can exceed 0.78.
@@ -55,13 +56,11 @@ from sklearn_reject import ExpectedLossDecoder
 from sklearn_reject.metrics import set_loss
 
 
-def compare(classifier, calibration="auto"):
+def compare(classifier):
     """Print how good the sets of a classifier are, and how good it expects them."""
     print(f"{'strategy':10}{'F1':>7}{'expected':>10}{'predicted':>11}")
-    for strategy in (0.5, "eum", "dta"):
-        model = ExpectedLossDecoder(
-            classifier, loss="f1", strategy=strategy, calibration=calibration
-        )
+    for strategy in (0.5, "eum", "dta", "auto"):
+        model = ExpectedLossDecoder(classifier, loss="f1", strategy=strategy)
         model.fit(X_train, y_train, groups=batches_train)
         y_pred = model.predict(X_test, groups=batches_test)
         loss = set_loss(y_test, y_pred, groups=batches_test)
@@ -90,6 +89,8 @@ compare(LogisticRegression())
 
 import matplotlib.pyplot as plt
 
+from sklearn_reject.decoding import expected_loss_curve
+
 model = ExpectedLossDecoder(LogisticRegression(), strategy="dta").fit(X_train, y_train)
 tuned = ExpectedLossDecoder(LogisticRegression(), strategy="eum")
 tuned.fit(X_train, y_train, groups=batches_train)
@@ -103,7 +104,7 @@ for ax, batch in zip(axes, (9, 6), strict=True):
         f"probabilities {probabilities[:6].round(2)}, "
         f"over the threshold {(probabilities >= tuned.threshold_).sum()}"
     )
-    [expected] = model.expected_loss_curves(X_test[rows])
+    expected = expected_loss_curve(probabilities, loss="f1")
     truth = y_test[rows][np.argsort(-model.predict_proba(X_test[rows])[:, 1])]
     k = np.arange(len(expected))
     realized = [set_loss(truth, k[:-1] < size, pos_label=1) for size in k]
@@ -154,28 +155,23 @@ plt.show()
 # -------------------------------------
 #
 # Naive Bayes treats the three features as independent. It counts nearly the same
-# evidence three times and is far too sure of itself. With ``calibration=None`` the F1
-# that it expects is more than twice the real one, and the sets are no better than a
-# tuned threshold, which depends only on the order of the probabilities. `fit` warns
-# about it:
+# evidence three times and is far too sure of itself. If its probabilities are decoded
+# as they are, with "dta", the F1 that they promise is more than twice the real one, and
+# the sets are no better than a tuned threshold, which depends only on the order of the
+# probabilities. "auto" calibrates them by cross-validation: the sets are better than
+# the threshold again, and what they promise is close to the real F1. With "eum",
+# `expected_loss` says that it cannot be trusted:
 
 import warnings
 
 from sklearn.naive_bayes import GaussianNB
 
 with warnings.catch_warnings(record=True, action="always") as caught:
-    compare(GaussianNB(), calibration=None)
+    compare(GaussianNB())
 print(caught[0].message)
 
 # %%
-# By default `fit` calibrates the probabilities by cross-validation if this helps. Then
-# the sets are better than the threshold again, and what they expect is close to the
-# real F1:
-
-compare(GaussianNB())
-
-# %%
 # In short: never keep the threshold 0.5 for a rare class if you are evaluated by F1.
-# Use "dta" for small batches, and for batches that differ. Use "eum" for large batches,
-# if a label must not depend on the other samples of the call, or if the probabilities
-# cannot be calibrated.
+# With batches, pass them as `groups` and keep the default. Without, the default tunes a
+# threshold: in large batches it is as good, and a label does not depend on the other
+# samples of the call.

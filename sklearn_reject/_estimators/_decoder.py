@@ -224,15 +224,15 @@ class ExpectedLossDecoder(ClassifierWrapper):
     >>> from sklearn.metrics import f1_score
     >>> from sklearn_reject import ExpectedLossDecoder
     >>> X, y = make_classification(
-    ...     2000, weights=[0.95], class_sep=0.5, flip_y=0.02, random_state=0
+    ...     2000, weights=[0.95], class_sep=0.5, flip_y=0.02, random_state=1
     ... )
     >>> clf = LogisticRegression().fit(X[:1000], y[:1000])
     >>> round(f1_score(y[1000:], clf.predict(X[1000:])), 2)
-    0.76
+    0.14
     >>> decoder = ExpectedLossDecoder(LogisticRegression(), loss="f1")
     >>> decoder = decoder.fit(X[:1000], y[:1000])
     >>> round(f1_score(y[1000:], decoder.predict(X[1000:])), 2)
-    0.81
+    0.35
     """
 
     # There is nothing else to do with groups than to make sets of them. Weights are for
