@@ -252,9 +252,12 @@ REJECTS_ROWS = {
 # check fails with two classes.
 DECIDES_BY_SETS = {
     "decoder",
+    "decoder, G-mean",
     "decoder, price",
+    "decoder, bounds",
     "decoder, tuned",
     "decoder, tuned on a share",
+    "decoder, trees",
 }
 
 PLAIN = {

@@ -6,6 +6,8 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.isotonic import IsotonicRegression
 
+from sklearn_reject._validation import take_weight
+
 
 @dataclass(frozen=True, eq=False)
 class Curves:
@@ -18,7 +20,7 @@ class Curves:
     """
 
     curves: tuple
-    n_samples: int
+    n_samples: float
     keep_zeros: bool = False
     add_up: bool = False
 
@@ -49,21 +51,26 @@ class Curves:
         return eta.tocsr()
 
 
-def fit_curves(eta, truth, *, keep_zeros=False, add_up=False):
+def fit_curves(eta, truth, *, weight=None, keep_zeros=False, add_up=False):
     """Return curves for a vector of probabilities, or for each column of a matrix.
 
-    All samples count alike, as they do in the counts of a set, but for zeros that are
-    kept. A column with one class has no curve.
+    Items of a set count alike, and rows that are sets by their weight. A column with
+    one class has no curve.
     """
+    n_samples = len(eta)
+    if weight is not None:
+        eta, truth, weight = eta[weight > 0], truth[weight > 0], weight[weight > 0]
+        n_samples = weight.sum()
     columns = zip(np.atleast_2d(eta.T), np.atleast_2d(truth.T), strict=True)
+    curves = tuple(_fit_curve(*column, weight, keep_zeros) for column in columns)
+    return Curves(curves, n_samples, keep_zeros, add_up)
+
+
+def _fit_curve(eta, truth, weight, keep_zeros):
     if keep_zeros:
-        columns = ((p[p > 0], is_true[p > 0]) for p, is_true in columns)
-    curves = tuple(_fit_curve(p, is_true) for p, is_true in columns)
-    return Curves(curves, len(eta), keep_zeros, add_up)
-
-
-def _fit_curve(eta, truth):
+        stored = eta > 0
+        eta, truth, weight = eta[stored], truth[stored], take_weight(weight, stored)
     if truth.all() or not truth.any():
         return None
     curve = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
-    return curve.fit(eta, truth.astype(np.float64))
+    return curve.fit(eta, truth.astype(np.float64), sample_weight=weight)

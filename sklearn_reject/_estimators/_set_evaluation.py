@@ -87,11 +87,17 @@ class OutOfSample:
         """Return what calibrates the probabilities, and these calibrated by others."""
         add_up = self.rule.distribution == "multinomial"
         options = {"keep_zeros": keep_zeros, "add_up": add_up}
+
+        def fit(rows):
+            weight = take_weight(self.weight, rows)
+            return fit_curves(
+                self.eta[rows], self.truth[rows], weight=weight, **options
+            )
+
         eta = self.eta.copy()
         for train, test in self.parts:
-            curves = fit_curves(self.eta[train], self.truth[train], **options)
-            eta[test] = curves(self.eta[test])
-        return fit_curves(self.eta, self.truth, **options), replace(self, eta=eta)
+            eta[test] = fit(train)(self.eta[test])
+        return fit(slice(None)), replace(self, eta=eta)
 
     def tune(self, rows=slice(None)):
         """Return the threshold of the least loss on some rows."""

@@ -1030,18 +1030,6 @@ def test_refit_forgets():
     assert not hasattr(selective, "feature_names_in_")
 
 
-@pytest.mark.parametrize("fitted", [False, True])
-def test_html_names_the_page_of_the_documentation(fitted):
-    selective = SelectiveClassifier(make_pipeline(StandardScaler(), GaussianNB()))
-    if fitted:
-        selective.fit(X, y)
-    html = selective._repr_html_()
-    page = "readthedocs.io/en/stable/generated/sklearn_reject.SelectiveClassifier.html"
-    assert page in html
-    assert "GaussianNB" in html
-    assert page in make_pipeline(StandardScaler(), selective)._repr_html_()
-
-
 def test_repr_shows_what_is_not_default():
     selective = SelectiveClassifier(GaussianNB(), target_risk=0.1)
     assert (
