@@ -90,7 +90,7 @@ class DeferralRule(DictMixin):
             counts=["n_samples", "n_asked"],
         )
         if self.certificate is not None:
-            self.certificate.check_threshold(self.threshold)
+            self.certificate._check_threshold(self.threshold)
 
     def defer_proba(self, gain: ArrayLike) -> np.ndarray:
         """Return the probability that each sample is deferred.

@@ -91,7 +91,7 @@ class Certificate(DictMixin):
                 f"{type(self).__name__} are not numbers of some of one or more samples."
             )
 
-    def check_threshold(self, threshold):
+    def _check_threshold(self, threshold):
         """Raise for a threshold that accepts what has not been certified.
 
         Of coverages, which may be larger, that is to accept nothing.
@@ -218,7 +218,7 @@ class RejectionRule(DictMixin):
             amounts=["selective_risk", "reject_cost"],
         )
         if self.certificate is not None:
-            self.certificate.check_threshold(self.threshold)
+            self.certificate._check_threshold(self.threshold)
 
     @property
     def failure_rate(self) -> float:
