@@ -271,7 +271,7 @@ NONE = dict.fromkeys(("y_true", "y_first", "y_second"))
         ({"loss": [[0, 1], [1, 0]]}, "cost matrix of shape"),
         ({"loss": "l2"}, "loss must be one of"),
         ({"loss": ([0] * 6, [0] * 6)}, "labels are given as well"),
-        ({**NONE, "loss": ([0] * 6, [0] * 5)}, "loss_second has 5 elements, but ther"),
+        ({**NONE, "loss": ([0] * 6, [0] * 5)}, "loss_second has 5 elements, but there"),
         ({**NONE, "loss": ([0] * 6, [-1] * 6)}, "loss_second must be non-neg.*row 0"),
         ({**NONE, "loss": ([0] * 6, [np.inf] * 6)}, "loss_second must be finite.*row"),
         ({**NONE, "loss": ([np.nan] * 6, [0] * 6)}, "loss_first must be finite"),
