@@ -367,7 +367,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
             seed=row_seed,
             groups=groups,
         )
-        return store_fitted(
+        store_fitted(
             self,
             evaluated.estimator,
             uncertainty_score_=evaluated.score.score,

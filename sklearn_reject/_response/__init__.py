@@ -25,30 +25,3 @@ from sklearn_reject._response._row_sums import (
     softmax,
 )
 from sklearn_reject._response._steps import find_steps
-
-__all__ = [
-    "BATCH_SIZE",
-    "RESPONSE_METHODS",
-    "Response",
-    "check_has_probabilities",
-    "check_known",
-    "check_multilabel",
-    "find_activations",
-    "find_head",
-    "find_method",
-    "find_steps",
-    "find_target_type",
-    "item_probabilities",
-    "log_sum_exp",
-    "positive_score",
-    "pull_back",
-    "refuse_stacks",
-    "row_keys",
-    "row_norms",
-    "row_products",
-    "row_sums",
-    "softmax",
-    "user_keys",
-    "widen_sets",
-    "with_unseen",
-]

@@ -163,12 +163,12 @@ def test_intervals_hold_as_often_as_they_say():
     rng = np.random.default_rng(1)
     truth = {"TPR": 0.8, "FPR": 0.8, "risk": 0.1, "precision": 0.5}
     held = []
-    for _ in range(400):
+    for _ in range(100):
         labels = np.where(np.arange(60) >= 40, -1, rng.random(60) < 0.1)
         found = accepting(rng.random(60) < 0.8, labels, prior=0.5, level=0.9)
         held.append([found[k].low <= x <= found[k].high for k, x in truth.items()])
     # As many misses as chance allows in one of a million runs.
-    assert (np.mean(held, axis=0) > beta.ppf(1e-6, 0.9 * 400, 0.1 * 400)).all()
+    assert (np.mean(held, axis=0) > beta.ppf(1e-6, 0.9 * 100, 0.1 * 100)).all()
 
 
 def test_labels_of_no_known_kind_are_told():

@@ -7,9 +7,11 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsRegressor
+from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_reject import SelectiveRegressor
 from sklearn_reject._curves import aurc_score
+from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.scores import SELE, LossRegression, SELEBoosting
 
 rng = np.random.default_rng(0)
@@ -175,3 +177,18 @@ def test_score_of_probabilities_is_refused():
     )
     with pytest.raises(ValueError, match="got LinearRegression"):
         model.fit(X, X[:, 0])
+
+
+def test_scores_of_a_few_levels_that_only_folds_have_are_told():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = X[:, 0] + rng.normal(size=300)
+    selective = SelectiveRegressor(
+        DecisionTreeRegressor(max_depth=1),
+        target_coverage=0.7,
+        uncertainty_score=lambda tree, X: tree.predict(X),
+        cv=5,
+        random_state=0,
+    )
+    with pytest.warns(RejectionWarning, match="Fits to the folds of cv=5"):
+        selective.fit(X, y)
