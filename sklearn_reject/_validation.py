@@ -164,7 +164,7 @@ def check_extended_vector(values, name):
 def check_flags(values, name):
     """Return `values`, booleans or zeros and ones, as a vector of booleans."""
     refuse_unread(values, name)
-    array = np.asarray(values)
+    array = read_objects(np.asarray(values), name)
     if array.ndim != 1 or array.dtype.kind not in "biuf":
         raise ValueError(
             f"{name} must be a vector of booleans, one per sample, got an array of "
@@ -178,6 +178,13 @@ def check_flags(values, name):
             "of a comparison such as `y == label`."
         )
     return flags
+
+
+def read_objects(array, name):
+    """Return an array of objects as numbers, which text is not, any other as it is."""
+    if array.dtype.kind != "O" or any(isinstance(x, str) for x in array.flat):
+        return array
+    return as_real_array(array, name)
 
 
 def as_real_array(values, name):

@@ -9,6 +9,7 @@ from sklearn.utils import check_array
 from sklearn_reject._validation import (
     check_option,
     check_same_length,
+    read_objects,
     refuse_masked,
 )
 from sklearn_reject.exceptions import warn_user
@@ -59,7 +60,7 @@ def check_probabilities(eta, name="eta", *, ndim=(1, 2), accept_sparse=False):
     is_sparse = issparse(eta)
     if is_sparse and not accept_sparse:
         raise ValueError(f"{name} must be dense here. Pass `{name}.toarray()`.")
-    eta = as_array(eta, name)
+    eta = read_objects(as_array(eta, name), name)
     if eta.dtype.kind not in "biuf":
         raise ValueError(
             f"{name} must hold numbers, got an array of dtype {eta.dtype}."

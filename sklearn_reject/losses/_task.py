@@ -403,11 +403,18 @@ def _check_same_kind(first, second, names):
 
 def _check_cost_matrix(costs, n_classes):
     try:
-        matrix = np.array(costs, dtype=np.float64)
+        matrix = np.array(costs)
+        if matrix.dtype.kind != "c":
+            matrix = matrix.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"loss must be a name, a callable or a numeric cost matrix, got {costs!r}."
         ) from error
+    if matrix.dtype.kind == "c":
+        raise ValueError(
+            "loss is a cost matrix of complex numbers, but costs must be real numbers, "
+            "0 or more. Pass `costs.real` if all imaginary parts are zero."
+        )
     if matrix.shape != (n_classes, n_classes):
         raise ValueError(
             f"loss is a cost matrix of shape {matrix.shape} for {n_classes} labels: it "

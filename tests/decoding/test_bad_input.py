@@ -1,6 +1,7 @@
 """Errors of the functions of probabilities say what is wrong, and the way out."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -23,7 +24,8 @@ ETA = [
     ([0.5, -1e-8], r"probabilities in \[0, 1\], got -1e-08"),
     ([np.inf, 0.5], r"probabilities in \[0, 1\], got inf"),
     (["0.5"], "eta must hold numbers, got an array of dtype <U3"),
-    ([0.5, None], "eta must hold numbers, got an array of dtype object"),
+    ([0.5, None], r"eta must hold probabilities in \[0, 1\], got nan"),
+    (np.array([0.5, "a"], dtype=object), "got an array of dtype object"),
     ([0.5 + 0j], "eta must hold numbers, got an array of dtype complex"),
     ([], r"eta is empty, of shape \(0,\)\. A set needs"),
     (np.empty((2, 0)), r"eta is empty, of shape \(2, 0\)"),
@@ -41,6 +43,15 @@ ETA = [
 def test_bad_probabilities(function, eta, message):
     with pytest.raises(ValueError, match=message):
         call(function, eta)
+
+
+@pytest.mark.parametrize("dtype", [object, "Float64"])
+def test_probabilities_of_objects_and_nullable_types(dtype):
+    eta = [0.9, 0.6, 0.2]
+    chosen, least = decode(eta, loss="f1")
+    found, loss = decode(pd.Series(eta, dtype=dtype), loss="f1")
+    np.testing.assert_array_equal(found, chosen)
+    assert loss == least
 
 
 class Vector(sparse.coo_matrix):

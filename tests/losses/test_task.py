@@ -84,6 +84,8 @@ BAD_LOSSES = [
     ([[0, 1]], [0, 1], r"loss is a cost matrix of shape \(1, 2\) for 2 labels"),
     ([[0, 1], [1, 0]], [0, 1, 2], r"for 3 labels.*Pass `labels`"),
     ([[0, -1], [1, 0]], [0, 1], r"cost matrix.*non-negative, got -1.0 in row 1"),
+    ([[0, 1j], [1, 0]], [0, 1], r"cost matrix of complex numbers"),
+    (np.array([[0, 1 + 2j], [1, 0]]), [0, 1], r"cost matrix of complex numbers"),
     ([[0, np.nan], [1, 0]], [0, 1], r"cost matrix.*finite, got nan"),
     ([[0, 1], [1, 0]], [1, 1], r"distinct labels, got \[1, 1\]"),
 ]

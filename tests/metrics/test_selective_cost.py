@@ -11,6 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn_reject import SelectiveClassifier
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.metrics import selective_cost_score
+from sklearn_reject.selection import tune_single_score
 
 COSTS = np.array([[0.0, 1.0, 2.0], [5.0, 0.0, 1.0], [3.0, 2.0, 0.0]])
 
@@ -136,6 +137,9 @@ def test_reject_labels_of_accepted_samples_are_refused():
         ({"reject_cost": [0.1, 0.2]}, "reject_cost has 2 elements, but there are 3"),
         ({"reject_cost": [0.1, -0.2, 0]}, "reject_cost must be non-negative"),
         ({"accepted": [0.2, 0.9, 1]}, "accepted must hold True and False"),
+        ({"accepted": [True, None, False]}, "True and False, or 1 and 0, got nan"),
+        ({"accepted": pd.array([True, None, False], "boolean")}, "NAType"),
+        ({"accepted": ["yes", "no", "no"]}, "accepted must be a vector of booleans"),
         ({"accepted": [True]}, "y_true has 3 elements, but there are 1"),
         ({"accepted": []}, "empty"),
         ({"y_true": None}, "y_true is None"),
@@ -150,3 +154,14 @@ def test_bad_arguments_are_refused(changes, message):
     arguments = {"y_true": [0, 1, 0], "y_pred": [0, 1, -1], "accepted": [1, 1, 0]}
     with pytest.raises(ValueError, match=message):
         selective_cost_score(**{**arguments, "reject_cost": 0.1, **changes})
+
+
+@pytest.mark.parametrize("dtype", [object, "boolean", "Int64", int, float])
+def test_flags_of_all_kinds(dtype):
+    y_true, is_ood = [0, 1, 0, 1, 1, 0], [False, True, True, False, True, False]
+    flags = pd.Series(is_ood, dtype=bool).astype(dtype)
+    cost = selective_cost_score(y_true, [0] * 6, flags, reject_cost=0.1)
+    assert cost == selective_cost_score(y_true, [0] * 6, is_ood, reject_cost=0.1)
+    samples, bounds = ([0.1, 0.5, 0.4, 0.2, 0.6, 0.3], y_true), {"min_tpr": 0.5}
+    rule = tune_single_score(*samples, flags, max_fpr=0.5, **bounds)
+    assert rule == tune_single_score(*samples, is_ood, max_fpr=0.5, **bounds)
