@@ -51,7 +51,7 @@ def _split_labeled(estimator, y, is_wild, known):
         raise ValueError(
             f"y holds both ood_label={ood_label!r} and "
             f"wild_label={estimator.wild_label!r}, but the FPR can be tuned on one "
-            "kind only. Remove one of them, and pass it to `measure`."
+            "kind only. Remove one of them, and pass it to `report`."
         )
     if is_ood.any() and estimator.wild_label is not None:
         raise ValueError(

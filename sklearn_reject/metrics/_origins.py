@@ -126,7 +126,7 @@ def refuse_wild(estimator, y):
         raise ValueError(
             f"y holds wild_label={wild_label!r}, but a metric must know which samples "
             "are OOD. Remove these samples and add some with the ood_label, or use "
-            "`score` or `measure` of the estimator."
+            "`score` or `report` of the estimator."
         )
 
 

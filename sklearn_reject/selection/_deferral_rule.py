@@ -212,10 +212,9 @@ class DeferralRule(DictMixin):
         Parameters
         ----------
         target : float in ]0, max_loss[, default=None
-            Largest system risk that is tolerated. None takes the certified one. If the
-            certificate is not about a risk, or there is none, it takes the system risk
-            on the calibration set. That is optimistic, as the rule was chosen by the
-            same samples: an alarm then may say no more than that.
+            Largest system risk that is tolerated. None takes the certified one. It is
+            required where no risk was certified: the system risk on the calibration set
+            is no promise, and a monitor of it would often alarm without a reason.
 
         confidence_level : float in ]0, 1[, default=0.95
             Probability that there is never a false alarm, and that the interval always
@@ -243,15 +242,15 @@ class DeferralRule(DictMixin):
         Raises
         ------
         ValueError
-            If no target is given and the system risk is NaN or zero, or the target is
-            not below `max_loss`.
+            If no target is given and no risk was certified, or the target is not below
+            `max_loss`.
 
         Examples
         --------
         >>> from sklearn_reject.selection import solve_deferral
         >>> gain, first, second = [0.9, 0.4, 0.4, -0.1], [1, 1, 0, 0], [0, 0, 0, 1]
         >>> rule = solve_deferral(gain, first, second, target_risk=0.25)
-        >>> rule.monitor(confidence_level=0.99)
+        >>> rule.monitor(0.25, confidence_level=0.99)
         <RiskMonitor(target=0.25, confidence_level=0.99, ...): n_samples=0, ...>
         """
         return RiskMonitor(
@@ -266,13 +265,12 @@ class DeferralRule(DictMixin):
         certified = self.certificate
         if certified is not None and certified.quantity == "system_risk":
             return certified.target
-        if not self.system_risk > 0:
-            raise ValueError(
-                f"The rule has no certified risk, and system_risk={self.system_risk} "
-                "on its calibration set cannot serve as target. Pass the largest "
-                "acceptable risk as target."
-            )
-        return self.system_risk
+        raise ValueError(
+            "The rule has no certified risk to watch. Pass the largest acceptable risk "
+            "as target, above the risk on its calibration set, which is "
+            f"{self.system_risk:.3g}: a rule often has a larger risk on new samples "
+            "than on those that it was chosen by."
+        )
 
 
 def compare_gains(gain, threshold):

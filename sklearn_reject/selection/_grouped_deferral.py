@@ -234,10 +234,8 @@ class GroupedDeferralRule(RulesByGroup, DictMixin):
         ----------
         target : float in ]0, max_loss[ or dict of group to float, default=None
             Largest system risk that is tolerated, in all groups or in each. None takes,
-            group by group, the certified one. If the certificate is not about a risk,
-            or there is none, it takes the system risk on the calibration set. That is
-            optimistic, as the rule was chosen by the same samples: an alarm then may
-            say no more than that.
+            group by group, the certified one. It is required where no risk was
+            certified.
 
         confidence_level : float in ]0, 1[, default=0.95
             Least probability that there never is a false alarm in any group, and of all
@@ -265,8 +263,8 @@ class GroupedDeferralRule(RulesByGroup, DictMixin):
         Raises
         ------
         ValueError
-            If no target is given and the system risk of a group is NaN or zero, if a
-            target is not below `max_loss`, or if a dict lacks a group.
+            If no target is given and no risk of a group was certified, if a target is
+            not below `max_loss`, or if a dict lacks a group.
         """
         return self._monitors(
             list(self.rules),

@@ -37,9 +37,12 @@ class RiskMonitor(Monitor):
     the capital, called e-value, does not grow on average, and the chance that it *ever*
     reaches 1 / (1 - `confidence_level`) is at most 1 - `confidence_level`, however
     often one looks (Ville 1939; Waudby-Smith, Ramdas 2024). Then the alarm is raised.
-    Nothing is assumed of the losses but their largest value; they need not be
-    independent, and the risk may go up and down as long as its mean so far never is
-    above the target.
+    The risk of a sample is its expected loss given all samples before it. It may go up
+    and down as long as its mean so far never is above the target.
+
+    Samples that share their outcome, such as rows of one customer or sensor, are not
+    covered one by one: the first tells of the others, and the alarm is false far more
+    often. Feed the mean loss of such a cluster as one value.
 
     Memory does not grow with the number of samples, nor does the time of an update.
 
@@ -261,10 +264,17 @@ class CoverageMonitor(Monitor):
     The bets are those of a :class:`RiskMonitor`, on whether a sample is accepted. By
     default half of the capital is on a larger coverage, and half on a smaller one.
 
+    The coverage of a rule on its calibration set is an estimate, and new samples have
+    another one. Watched without a `tolerance`, it alarms sooner or later.
+
     Parameters
     ----------
     coverage : float in ]0, 1[
         Share of samples that is expected to be accepted.
+
+    tolerance : float >= 0, default=0.0
+        How far the coverage may be from `coverage` without an alarm, to either side.
+        For a rule that was solved on n samples, some 3 / sqrt(n) is chance.
 
     confidence_level : float in ]0, 1[, default=0.95
         Probability that there is never a false alarm, and that the interval always
@@ -272,7 +282,7 @@ class CoverageMonitor(Monitor):
 
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
         What raises the alarm: any other coverage, a smaller, or a larger one. A
-        certified coverage promises a least one: watch it with "less".
+        certified coverage promises a least one: watch it with "less" and no tolerance.
 
     since : {"start", "any"}, default="start"
         Samples that the alarm is about: all since the start, whose mean may be good
@@ -303,19 +313,20 @@ class CoverageMonitor(Monitor):
     >>> import numpy as np
     >>> from sklearn_reject.selection import CoverageMonitor
     >>> rng = np.random.default_rng(0)
-    >>> monitor = CoverageMonitor(0.8)
+    >>> monitor = CoverageMonitor(0.8, tolerance=0.05)
     >>> monitor.update(rng.random(1000) < 0.8).alarm
     False
     >>> monitor.update(rng.random(1000) < 0.6).alarm
     True
     """
 
-    _SETTINGS = ("coverage", "confidence_level", "alternative", "since")
+    _SETTINGS = ("coverage", "tolerance", "confidence_level", "alternative", "since")
 
     def __init__(
         self,
         coverage: float,
         *,
+        tolerance: float = 0.0,
         confidence_level: float = 0.95,
         alternative: Literal["two-sided", "less", "greater"] = "two-sided",
         since: Literal["start", "any"] = "start",
@@ -323,7 +334,19 @@ class CoverageMonitor(Monitor):
         super().__init__(confidence_level, since)
         ends = {"open_low": True, "open_high": True}
         self.coverage = check_number(coverage, "coverage", high=1, **ends)
+        self.tolerance = check_number(tolerance, "tolerance")
         self.alternative = check_option(alternative, "alternative", _SIDES)
+        self._least = self.coverage - self.tolerance
+        self._largest_coverage = self.coverage + self.tolerance
+        is_below = alternative == "greater" or self._least > 0
+        if not is_below or (alternative != "less" and self._largest_coverage >= 1):
+            other = "less" if is_below else "greater"
+            raise ValueError(
+                f"tolerance={self.tolerance:g} is too large: no coverage is outside "
+                f"of {self.coverage:g} +- {self.tolerance:g} on the side of "
+                f"{'1' if is_below else '0'}. Pass a smaller one, or watch the other "
+                f"side with alternative={other!r}."
+            )
         self._start()
 
     def update(self, accepted: ArrayLike) -> Self:
@@ -354,9 +377,9 @@ class CoverageMonitor(Monitor):
     def _log_gains(self, bets):
         log_gains = []
         if self.alternative != "less":
-            log_gains.append(bets.log_gains_above(self.coverage))
+            log_gains.append(bets.log_gains_above(self._largest_coverage))
         if self.alternative != "greater":
-            log_gains.append(bets.log_gains_below(self.coverage))
+            log_gains.append(bets.log_gains_below(self._least))
         return log_gains
 
 

@@ -376,10 +376,9 @@ class RejectionRule(DictMixin):
         Parameters
         ----------
         target : float in ]0, max_loss[, default=None
-            Largest risk that is tolerated. None takes the certified one. If the
-            certificate is not about a risk, or there is none, it takes the selective
-            risk on the calibration set. That is optimistic, as the rule was chosen by
-            the same samples: an alarm then may say no more than that.
+            Largest risk that is tolerated. None takes the certified one. It is
+            required where no risk was certified: the selective risk on the calibration
+            set is no promise, and a monitor of it would often alarm without a reason.
 
         confidence_level : float in ]0, 1[, default=0.95
             Probability that there is never a false alarm, and that the interval always
@@ -407,8 +406,8 @@ class RejectionRule(DictMixin):
         Raises
         ------
         ValueError
-            If no target is given and the selective risk is NaN or zero, or the target
-            is not below `max_loss`.
+            If no target is given and no risk was certified, or the target is not below
+            `max_loss`.
 
         Examples
         --------
@@ -430,10 +429,9 @@ class RejectionRule(DictMixin):
     def _risk_to_watch(self):
         if self.certificate is not None and self.certificate.quantity == "risk":
             return self.certificate.target
-        if not self.selective_risk > 0:
-            raise ValueError(
-                "The rule has no certified risk, and "
-                f"selective_risk={self.selective_risk} on its calibration set cannot "
-                "serve as target. Pass the largest acceptable risk as target."
-            )
-        return self.selective_risk
+        raise ValueError(
+            "The rule has no certified risk to watch. Pass the largest acceptable risk "
+            "as target, above the risk on its calibration set, which is "
+            f"{self.selective_risk:.3g}: a rule often has a larger risk on new samples "
+            "than on those that it was chosen by."
+        )

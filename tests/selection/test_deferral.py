@@ -329,12 +329,11 @@ def test_decisions_of_a_rule():
 
 def test_monitor_of_a_rule():
     solved = solve_deferral(GAIN, FIRST, SECOND, target_risk=0.25)
-    assert solved.monitor().target == 0.25
     assert solved.monitor(0.3, since="any").target == 0.3
     certificate = Certificate("system_risk", 0.2, 0.9, "binomial", 9, 5, 0.1)
     assert DeferralRule(0, 0, certificate=certificate).monitor().target == 0.2
     other = Certificate("deferral_rate", 0.2, 0.9, "order_statistic", 9, 5, 0.1)
     rule = DeferralRule(0, 0, system_risk=0.3, certificate=other)
-    assert rule.monitor().target == 0.3
-    with pytest.raises(ValueError, match="system_risk=nan"):
-        DeferralRule(0, 0).monitor()
+    for uncertified, risk in ((rule, "0.3"), (DeferralRule(0, 0), "nan")):
+        with pytest.raises(ValueError, match=f"as target.*which is {risk}:"):
+            uncertified.monitor()

@@ -560,8 +560,11 @@ def test_what_is_no_flag_is_refused(accepted):
         ({"coverage": 0}, "coverage must be in"),
         ({"coverage": 1}, "coverage must be in"),
         ({"alternative": "above"}, "alternative must be one of"),
+        ({"tolerance": -0.1}, "tolerance must be in"),
+        ({"coverage": 0.9, "tolerance": 0.2}, "side of 1.*alternative='less'"),
+        ({"coverage": 0.1, "tolerance": 0.2}, "side of 0.*alternative='greater'"),
     ],
-    ids=["nothing", "everything", "alternative"],
+    ids=["nothing", "everything", "alternative", "negative", "above", "below"],
 )
 def test_bad_parameters_of_coverage(options, match):
     with pytest.raises(ValueError, match=match):
@@ -607,16 +610,41 @@ def test_rule_hands_on_what_it_is_certified_for():
         rule.monitor(0.3, max_loss=0.2)
 
 
-def test_rule_without_certified_risk():
-    plain = solve_target_risk(SCORES, SCORES >= 80, 0.1)
-    assert plain.monitor().target == plain.selective_risk
-    coverage = solve_target_coverage(SCORES, SCORES >= 50, 0.7, confidence_level=0.9)
-    assert coverage.monitor().target == coverage.selective_risk
-
-
-@pytest.mark.parametrize("risk", [math.nan, 0.0])
-def test_rule_without_risk(risk):
-    rule = RejectionRule(0.5, 1.0, coverage=0.5, selective_risk=risk)
-    with pytest.raises(ValueError, match=f"selective_risk={risk}.*as target"):
+@pytest.mark.parametrize(
+    "rule",
+    [
+        solve_target_risk(SCORES, SCORES >= 80, 0.1),
+        solve_target_coverage(SCORES, SCORES >= 50, 0.7, confidence_level=0.9),
+        RejectionRule(0.5, 1.0),
+    ],
+)
+def test_rule_without_certified_risk(rule):
+    match = f"largest acceptable risk as target.*which is {rule.selective_risk:.3g}:"
+    with pytest.raises(ValueError, match=match):
         rule.monitor()
     assert rule.monitor(0.1).target == 0.1
+
+
+SIDES = {"less": -1, "greater": 1}
+
+
+@pytest.mark.parametrize("alternative", SIDES)
+def test_tolerance_moves_the_coverage_that_is_watched(alternative):
+    rng = np.random.default_rng(0)
+    options = {"alternative": alternative, "confidence_level": 0.9}
+    moved = CoverageMonitor(0.5 + SIDES[alternative] * 0.125, **options)
+    tolerant = CoverageMonitor(0.5, tolerance=0.125, **options)
+    for coverage in (0.5, 0.2, 0.9):
+        accepted = rng.random(100) < coverage
+        assert tolerant.update(accepted).e_value == moved.update(accepted).e_value
+    assert CoverageMonitor.from_dict(tolerant.to_dict()).e_value == moved.e_value
+
+
+def test_two_sides_are_watched_with_a_tolerance():
+    for share in (0.25, 0.75):
+        accepted = np.arange(4000) % 100 < 100 * share
+        alarms = [
+            CoverageMonitor(0.5, tolerance=tolerance).update(accepted).alarm
+            for tolerance in (0.0, 0.125, 0.25, 0.375)
+        ]
+        assert alarms == [True, True, False, False]

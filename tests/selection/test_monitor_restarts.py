@@ -191,6 +191,6 @@ def test_monitors_of_other_alarms_are_not_merged():
 
 
 def test_rule_hands_it_on():
-    rule = RejectionRule(0.5, 1.0, coverage=0.5, selective_risk=0.1)
-    assert rule.monitor(since="any").since == "any"
-    assert rule.monitor().since == "start"
+    rule = RejectionRule(0.5, 1.0)
+    assert rule.monitor(0.1, since="any").since == "any"
+    assert rule.monitor(0.1).since == "start"
