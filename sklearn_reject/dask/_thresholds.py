@@ -72,8 +72,8 @@ def pn_table(
         The positive class. None is 1 if the classes are 0 and 1, and the last of two
         sorted classes otherwise.
 
-    inclusion_proba : float, or dask array or column of shape (n_documents,),
-    default=None
+    inclusion_proba : float or dask array or column of shape (n_documents,), \
+            default=None
         Probability in ]0, 1] of each document to be rated, if it was drawn at random,
         and NaN otherwise. Rated documents have the inverse as weight, times
         `sample_weight`, and represent unrated ones with the same probability. Only
