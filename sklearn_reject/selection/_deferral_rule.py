@@ -12,7 +12,7 @@ from sklearn_reject._as_dict import DictMixin, check_state
 from sklearn_reject._curves import check_deferral_samples
 from sklearn_reject._typing import Draws, RandomState
 from sklearn_reject._validation import check_vector
-from sklearn_reject.selection._monitor import RiskMonitor
+from sklearn_reject.selection._monitor import RiskMonitor, risk_to_watch
 from sklearn_reject.selection._rule import Certificate, compare, decide
 
 
@@ -254,22 +254,13 @@ class DeferralRule(DictMixin):
         <RiskMonitor(target=0.25, confidence_level=0.99, ...): n_samples=0, ...>
         """
         return RiskMonitor(
-            self._risk_to_watch() if target is None else target,
+            risk_to_watch(self.certificate, "system_risk", self.system_risk)
+            if target is None
+            else target,
             confidence_level=confidence_level,
             max_loss=max_loss,
             min_inclusion_proba=min_inclusion_proba,
             since=since,
-        )
-
-    def _risk_to_watch(self):
-        certified = self.certificate
-        if certified is not None and certified.quantity == "system_risk":
-            return certified.target
-        raise ValueError(
-            "The rule has no certified risk to watch. Pass the largest acceptable risk "
-            "as target, above the risk on its calibration set, which is "
-            f"{self.system_risk:.3g}: a rule often has a larger risk on new samples "
-            "than on those that it was chosen by."
         )
 
 

@@ -336,18 +336,18 @@ class CoverageMonitor(Monitor):
         self.coverage = check_number(coverage, "coverage", high=1, **ends)
         self.tolerance = check_number(tolerance, "tolerance")
         self.alternative = check_option(alternative, "alternative", _SIDES)
-        self._least = self.coverage - self.tolerance
-        self._largest_coverage = self.coverage + self.tolerance
-        is_below = alternative == "greater" or self._least > 0
-        if not is_below or (alternative != "less" and self._largest_coverage >= 1):
-            other = "less" if is_below else "greater"
-            raise ValueError(
-                f"tolerance={self.tolerance:g} is too large: no coverage is outside "
-                f"of {self.coverage:g} +- {self.tolerance:g} on the side of "
-                f"{'1' if is_below else '0'}. Pass a smaller one, or watch the other "
-                f"side with alternative={other!r}."
-            )
+        if self.alternative != "greater" and self.coverage <= self.tolerance:
+            raise self._too_tolerant(0, other="greater")
+        if self.alternative != "less" and self.coverage + self.tolerance >= 1:
+            raise self._too_tolerant(1, other="less")
         self._start()
+
+    def _too_tolerant(self, end, other):
+        return ValueError(
+            f"tolerance={self.tolerance:g} is too large: no coverage is outside of "
+            f"{self.coverage:g} +- {self.tolerance:g} on the side of {end}. Pass a "
+            f"smaller one, or watch the other side with alternative={other!r}."
+        )
 
     def update(self, accepted: ArrayLike) -> Self:
         """Update the monitor with further samples.
@@ -377,10 +377,22 @@ class CoverageMonitor(Monitor):
     def _log_gains(self, bets):
         log_gains = []
         if self.alternative != "less":
-            log_gains.append(bets.log_gains_above(self._largest_coverage))
+            log_gains.append(bets.log_gains_above(self.coverage + self.tolerance))
         if self.alternative != "greater":
-            log_gains.append(bets.log_gains_below(self._least))
+            log_gains.append(bets.log_gains_below(self.coverage - self.tolerance))
         return log_gains
+
+
+def risk_to_watch(certificate, quantity, measured):
+    """Return the target that a rule was certified for, or say what to pass instead."""
+    if certificate is not None and certificate.quantity == quantity:
+        return certificate.target
+    raise ValueError(
+        "The rule has no certified risk to watch. Pass the largest acceptable risk as "
+        f"target, above the risk on its calibration set, which is {measured:.3g}: a "
+        "rule often has a larger risk on new samples than on those that it was chosen "
+        "by."
+    )
 
 
 def _as_vector(values, name):

@@ -19,7 +19,7 @@ from sklearn_reject._validation import (
     check_vector,
 )
 from sklearn_reject.selection._hull import hull_slope
-from sklearn_reject.selection._monitor import RiskMonitor
+from sklearn_reject.selection._monitor import RiskMonitor, risk_to_watch
 
 
 @dataclass(frozen=True)
@@ -419,19 +419,11 @@ class RejectionRule(DictMixin):
         <RiskMonitor(target=0.1, confidence_level=0.99, ...): n_samples=0, ...>
         """
         return RiskMonitor(
-            self._risk_to_watch() if target is None else target,
+            risk_to_watch(self.certificate, "risk", self.selective_risk)
+            if target is None
+            else target,
             confidence_level=confidence_level,
             max_loss=max_loss,
             min_inclusion_proba=min_inclusion_proba,
             since=since,
-        )
-
-    def _risk_to_watch(self):
-        if self.certificate is not None and self.certificate.quantity == "risk":
-            return self.certificate.target
-        raise ValueError(
-            "The rule has no certified risk to watch. Pass the largest acceptable risk "
-            "as target, above the risk on its calibration set, which is "
-            f"{self.selective_risk:.3g}: a rule often has a larger risk on new samples "
-            "than on those that it was chosen by."
         )
