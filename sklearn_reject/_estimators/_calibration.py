@@ -111,12 +111,15 @@ def warn_of_coarse_scores(estimator, evaluated, X, weight, of_calibration, verb)
     chance = 0.5 / np.sqrt(len(scores))
     if abs(of_final - of_calibration) <= max(_LEAST_DIFFERENCE, chance):
         return
+    way_out = "Set cv=None, which then holds a share out, or hold one out with cv=0.3."
+    if evaluated.plan.is_default:
+        way_out = "With more samples of each class, a share is held out instead."
     warn_user(
         f"Fits to the folds of cv={brief(estimator.cv)} have scores of a few levels, "
         "which are not those of the final fit, as shallow trees do. So a threshold on "
         f"these levels says little: the rule {verb} {of_calibration:.2f} of the "
         f"calibration set, and {of_final:.2f} of it by the scores of the final fit. "
-        "Set cv=None, which then holds a share out, or hold one out with cv=0.3."
+        f"{way_out}"
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from sklearn_reject._curves import snap
-from sklearn_reject._fitting._splits import plan_to_hold_out
+from sklearn_reject._fitting._splits import DEFAULT_FOLDS, plan_to_hold_out
 from sklearn_reject._validation import take_weight
 
 # Ties count from so many samples, and from this share of the calibration set on. Where
@@ -16,12 +16,16 @@ _FEWEST_TIED = 5
 _LEAST_TIE = 0.01
 _LARGEST_SHARE = 0.4
 
+# Of each class. With fewer, the half that is fitted would have none for a fold.
+_FEWEST_TO_HOLD_OUT = 2 * DEFAULT_FOLDS
+
 
 def avoid_coarse_scores(evaluate, plan, X, y, sample_weight, random_state):
     """Return what `evaluate` finds by a plan, or by another one if scores are coarse.
 
     A threshold on levels that only folds have means nothing to the final estimator: of
-    new samples it accepts any share. If the folds were left to us, a share is held out.
+    new samples it accepts any share. If the folds were left to us, a share is held out,
+    unless there are too few samples.
     """
     evaluated = evaluate(plan=plan)
     if not plan.folds:
@@ -42,7 +46,8 @@ def avoid_coarse_scores(evaluate, plan, X, y, sample_weight, random_state):
     )
     if not are_coarse.any():
         return evaluated
-    if plan.is_default:
+    members = np.unique(y, return_counts=True)[1] if plan.is_stratified else [len(y)]
+    if plan.is_default and min(members) >= _FEWEST_TO_HOLD_OUT:
         return evaluate(plan=plan_to_hold_out(y, plan.is_stratified, random_state))
     # Other scores may know the samples that they were fitted on.
     rows = evaluated.rows

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sklearn_reject._curves import check_ood_prior
+from sklearn_reject._curves import RELATIVE_TOLERANCE, check_ood_prior
 from sklearn_reject._validation import check_number
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
 from sklearn_reject.selection._ood_problem import OODProblem
@@ -152,15 +152,9 @@ class BoundedModel:
     def _infeasible(self, tpr, best):
         """Return the error, with the largest TPR and the best of the other bound."""
         wanted = asked = f"min_tpr={self.min_tpr:g}"
-        beside, attainable = "", {}
-        if tpr > 0:  # zero is no bound that could be asked for
-            attainable["min_tpr"] = tpr
+        beside, attainable = "", self._attainable(tpr, best)
         if self.name is not None:
             beside, asked = f" at {self.asked}", f"{wanted} and {self.asked}"
-            if not np.isnan(best):
-                # The FPR of a mixture may be out of range by chance.
-                clipped = float(np.clip(best, 0, 1))
-                attainable[self.name] = clipped if self.name == "max_fpr" else best
         way_out = "Use scores"
         if attainable:
             what = (
@@ -174,6 +168,17 @@ class BoundedModel:
             f"{way_out} that separate ID from OOD samples better.",
             attainable,
         )
+
+    def _attainable(self, tpr, best):
+        """Return what each bound can be met for, by name, where it can be asked for."""
+        attainable = {"min_tpr": tpr} if tpr > 0 else {}
+        if self.name == "max_fpr":
+            # That of a mixture may be out of range by chance; no bound allows above 1.
+            if best <= 1 + RELATIVE_TOLERANCE:
+                attainable["max_fpr"] = float(np.clip(best, 0, 1))
+        elif self.name is not None and not np.isnan(best):
+            attainable[self.name] = best
+        return attainable
 
 
 def _describe(name, value, beside):

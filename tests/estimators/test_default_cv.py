@@ -101,6 +101,19 @@ def test_folds_asked_for_stay_with_a_warning_of_both_shares(error_of):
     np.testing.assert_allclose(gaps, sorted(largest), atol=0.08)
 
 
+@pytest.mark.parametrize(("n_of_rare_class", "n_calibration"), [(9, 23), (10, 12)])
+def test_few_samples_are_not_halved(n_of_rare_class, n_calibration):
+    y = np.repeat([0, 1], [n_of_rare_class, 14])
+    selective = SelectiveClassifier(tree(1), target_coverage=0.5, random_state=0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        selective.fit(np.ones((len(y), 1)), y)
+    assert len(selective.calibration_.rows) == n_calibration
+    told = [str(each.message) for each in caught if "cv=None" in str(each.message)]
+    assert len(told) == (n_of_rare_class < 10)
+    assert all("With more samples of each class" in message for message in told)
+
+
 @pytest.mark.parametrize(
     ("classifier", "n_calibration"),
     [

@@ -83,6 +83,8 @@ FROZEN = FrozenEstimator(GaussianNB().fit(X[:300], y[:300]))
     ],
 )
 @pytest.mark.parametrize("estimator", [NAIVE, FROZEN], ids=["fitted", "frozen"])
+# All samples that a fold has not seen are of one level, as they should be here.
+@pytest.mark.filterwarnings("ignore:Fits to the folds of cv=3")
 @pytest.mark.usefixtures("threads")
 def test_no_sample_is_judged_by_a_score_that_has_seen_it(estimator, cv, n_jobs):
     selective = SelectiveClassifier(

@@ -421,6 +421,8 @@ SCORES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", SCORES.values(), ids=SCORES)
+# Three trees have few levels.
+@pytest.mark.filterwarnings("ignore:Fits to the folds of cv=2")
 def test_uncertainty_to_the_last_bit_of_equal_probabilities(options):
     known, columns, labels = make_known()
     model = SelectiveClassifier(

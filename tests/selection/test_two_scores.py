@@ -86,6 +86,18 @@ def test_best_of_all_rules_in_exact_arithmetic(tune, sample, asked, randomize):
         assert rule.proba_at_threshold in (0, 1)
 
 
+def test_a_false_positive_rate_above_one_is_not_offered():
+    # What is infinite is never accepted: of half the ID samples and all wild ones, the
+    # FPR is (1 - .75 * .5) / .25.
+    sample = [0.0, 0.0, np.inf], [0.0] * 3, [False, True, False]
+    with pytest.raises(InfeasibleTargetError, match=r"smallest FPR.* is 2\.5") as info:
+        tune_single_score(
+            *sample, min_tpr=0.125, max_fpr=1.0, wild_share=0.25, randomize=False
+        )
+    assert info.value.attainable == {}
+    assert "Relax" not in str(info.value)
+
+
 @both
 @given(ood_samples(max_size=8), MODELS, st.booleans())
 def test_what_the_error_names_can_be_attained(tune, sample, asked, randomize):
@@ -182,6 +194,14 @@ POWERS = (1.0, 1.0), (0.01, 1.0), (1.0, 20.0), (30.0, 0.1), (1e-6, 1e6), (1e6, 1
 SLOW = pytest.mark.slow
 
 
+def cost_of_rejecting_all(asked):
+    """Return what rejecting all samples costs, zero where nothing is paid."""
+    if "costs" not in asked:
+        return 0.0
+    reject_id, _, reject_ood = asked["costs"]
+    return (1 - asked["ood_prior"]) * reject_id + asked["ood_prior"] * reject_ood
+
+
 def of_powers(sample, powers, factors=(1e-6, 1e6)):
     """Return the sample with scores raised to powers and in other units."""
     scores = [
@@ -214,7 +234,9 @@ def test_the_best_direction_is_found_or_one_that_loses_next_to_nothing(
     if rule is not None:
         found = values_of(rule, sample, asked)[0]
         lost = 0.0 if n <= 1000 else 0.01
-        assert expected - 1e-12 <= found <= expected + lost * abs(expected) + 1e-9
+        # A price leaves out what rejecting everything costs; the share is of all costs.
+        whole = expected + cost_of_rejecting_all(asked)
+        assert expected - 1e-12 <= found <= expected + lost * abs(whole) + 1e-9
 
 
 def test_confident_classifiers_find_the_rule_that_there_is():

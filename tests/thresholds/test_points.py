@@ -68,6 +68,8 @@ def find(sample, target, **options):
 
 @given(sample=samples(), target=targets)
 def test_direct_is_the_best_of_all_thresholds(sample, target):
+    if "max_alerts" in target:
+        sample = without_weightless(sample)
     counted = Counted(**sample)
     best, limit = best_points(target, counted.all_points(), counted.total)
     point = find(sample, target, method="direct")
@@ -90,6 +92,14 @@ def test_direct_is_the_best_of_all_thresholds(sample, target):
         assert key(graph.fp, graph.tp) <= key(*worth) <= key(*next(iter(best)))
     else:
         assert (fp, tp) in best
+
+
+def without_weightless(sample):
+    """Leave out what weighs nothing: it may alert, but places no threshold."""
+    if "sample_weight" not in sample:
+        return sample
+    is_given = sample["sample_weight"] > 0
+    return {k: v if isinstance(v, str) else v[is_given] for k, v in sample.items()}
 
 
 def worth_of(target, total):
