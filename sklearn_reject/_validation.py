@@ -204,7 +204,7 @@ def as_real_array(values, name):
         raise ValueError(f"{name} must hold real numbers, got complex numbers.")
     try:
         return array.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
             f"{name} must hold numbers, got an array of dtype {array.dtype} that "
             f"cannot be converted to float64: {error}"

@@ -1,16 +1,16 @@
-"""Rules and certificates come back from strict JSON as they were."""
+"""Rules and certificates come back from strict JSON as they were, and print short."""
 
 import json
 import math
-from dataclasses import dataclass, fields
+from dataclasses import fields, is_dataclass, replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_reject import selection
-from sklearn_reject._as_dict import DictMixin
+import sklearn_reject
+from sklearn_reject import Interval, selection, thresholds
 from sklearn_reject.selection import (
     Certificate,
     DeferralRule,
@@ -33,12 +33,13 @@ from sklearn_reject.selection import (
     tune_single_score,
     tune_tail_score,
 )
+from sklearn_reject.thresholds import ThresholdPath
 
-RNG = np.random.default_rng(0)
-N = 200
-RISK, NOVELTY = RNG.random(N), RNG.normal(size=N)
+N = 400
+_rng = np.random.default_rng(0)
+RISK, NOVELTY = _rng.random(N), _rng.normal(size=N)
 NOVELTY[:3] = -np.inf, np.inf, np.inf
-LOSSES = (RNG.random(N) < RISK / 2).astype(float)
+LOSSES = (_rng.random(N) < RISK / 2).astype(float)
 IS_OOD = np.arange(N) % 4 == 0
 GROUPS = [("text", 7, 0.5, True)[row % 4] for row in range(N)]
 TWO = RISK, NOVELTY, LOSSES, IS_OOD
@@ -99,7 +100,7 @@ def by_javascript(state):
 def assert_same(one, other):
     """Compare types and bits, where NaN is NaN."""
     assert type(one) is type(other)
-    if isinstance(one, DictMixin):
+    if is_dataclass(one):
         for each in fields(one):
             assert_same(getattr(one, each.name), getattr(other, each.name))
     elif isinstance(one, dict):
@@ -121,7 +122,6 @@ def assert_same(one, other):
 def test_all_dataclasses_of_the_room_are_tested():
     public = [getattr(selection, name) for name in selection.__all__]
     kinds = {each for each in public if hasattr(each, "__dataclass_fields__")}
-    assert all(issubclass(each, DictMixin) for each in kinds)
     tested = {type(rule) for rule in RULES.values()}
     tested |= {type(getattr(rule, "certificate", None)) for rule in RULES.values()}
     assert kinds <= tested
@@ -234,7 +234,7 @@ def test_numbers_of_numpy_become_plain():
 
 def test_classes_restore_themselves_and_what_derives_from_them():
     tails = RULES["tails"]
-    for kind in (TailScoreRule, DoubleScoreRule, DictMixin):
+    for kind in (TailScoreRule, DoubleScoreRule):
         assert type(kind.from_dict(tails.to_dict())) is TailScoreRule
     for kind in (SingleScoreRule, RejectionRule, Tail):
         with pytest.raises(ValueError, match=rf"{kind.__name__}.*got 'TailScoreRule'"):
@@ -302,20 +302,59 @@ def test_bad_fields_of_certificates_are_refused(change, match):
     assert isinstance(RULES["two scores, certified"].certificate, OODCertificate)
 
 
-@dataclass(frozen=True, eq=False)
-class Odd(DictMixin):
-    array: np.ndarray
-    names: tuple = ()
-    flag: bool = False
-    kind: str | None = None
-    other: object = None
+def test_arrays_keep_their_shape():
+    path = ThresholdPath(
+        thresholds=np.array([[1.0, -np.inf], [0.5, np.nan]]),
+        fp=np.array([2.0, 0.0]),
+        tp=np.array([3.0, 1 / 3]),
+        area=1.0,
+        rule="any",
+    )
+    for rewrite in (through_json, by_javascript):
+        assert_same(ThresholdPath.from_dict(rewrite(path.to_dict())), path)
+    text = repr(path)
+    assert text.startswith("ThresholdPath(thresholds=[[ 1. , -inf],")
+    assert "tp=[3.    , 0.3333], area=1, rule='any')" in text
+    long = repr(replace(path, tp=np.linspace(0, 1, 1000)))
+    assert "tp=[0.   , 0.001, 0.002, ..., 0.998, 0.999, 1.   ]" in long
+    with pytest.raises(ValueError, match=r"thresholds=.*which is invalid"):
+        ThresholdPath.from_dict(path.to_dict() | {"thresholds": [[1.0], [1.0, 2.0]]})
 
 
-def test_arrays_and_tuples_keep_their_shape():
-    odd = Odd(np.array([[1.0, np.inf], [np.nan, -np.inf]]), ("a", 1.0, math.inf), True)
-    assert_same(Odd.from_dict(through_json(odd.to_dict())), odd)
-    assert_same(Odd.from_dict(by_javascript(odd.to_dict())), odd)
-    with pytest.raises(ValueError, match=r"array=.*which is invalid"):
-        Odd.from_dict({"type": "Odd", "array": [[1.0], [1.0, 2.0]]})
-    with pytest.raises(TypeError, match="cannot be written to JSON"):
-        Odd(np.zeros(1), other=object()).to_dict()
+def test_texts_have_rounded_numbers_and_no_defaults():
+    rule = RejectionRule(1 / 3, 0.0, coverage=2 / 3)
+    assert repr(rule) == (
+        "RejectionRule(threshold=0.3333, proba_at_threshold=0, coverage=0.6667)"
+    )
+    assert repr(Interval(1 / 3, 0.25, math.inf, 12)) == (
+        "Interval(value=0.3333, low=0.25, high=inf, n_samples=12)"
+    )
+    other = replace(rule, threshold=1 / 3 + 1e-12)
+    assert repr(rule) == repr(other)
+    assert rule != other
+
+
+def test_texts_of_what_is_inside():
+    certified = RULES["certified"]
+    assert f"certificate={certified.certificate!r}" in repr(certified)
+    assert f"p_value={certified.certificate.p_value:.4g}" in repr(certified)
+    groups = np.arange(1000) % 10
+    rule = solve_target_risk(np.arange(1000.0), np.zeros(1000), 0.1, groups=groups)
+    assert "... 7 more}" in repr(rule)
+    assert len(repr(rule)) < 500
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        # Decisions are arrays with an entry a sample, and a report prints as a table.
+        *sorted(
+            set(sklearn_reject._RESULTS) - {"Decisions", "DeferralDecisions", "Report"}
+        ),
+        *("RejectionRule", "GroupedRule", "DoubleScoreRule"),
+    ],
+)
+def test_no_result_prints_all_digits(name):
+    homes = sklearn_reject, selection, thresholds
+    cls = next(getattr(home, name) for home in homes if hasattr(home, name))
+    assert cls.__repr__.__name__ == "short_repr"

@@ -130,6 +130,20 @@ def test_what_is_in_memory_and_whole_is_taken(values):
     assert metrics.aurc_score(Y, Y, values) == metrics.aurc_score(Y, Y, X[:, 0])
 
 
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda huge: selection.solve_target_coverage(huge, [0, 1], 0.5), "scores"),
+        (lambda huge: selection.solve_target_risk([0, 1], huge, 0.5), "losses"),
+        (lambda huge: metrics.aurc_score([0, 1], [0, 1], huge), "uncertainty"),
+        (lambda huge: decoding.decode(huge, loss="f_beta"), "eta"),
+    ],
+)
+def test_integers_that_float64_cannot_hold(call, name):
+    with pytest.raises(ValueError, match=f"{name} must hold numbers.* too large"):
+        call([10**400, 1])
+
+
 def test_samples_of_an_interval():
     with pytest.raises(TypeError, match=r"samples\[1\] is a Dask collection"):
         metrics.bootstrap_interval(metrics.aurc_score, (Y, Lazy(Y), X[:, 0]))
