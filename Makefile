@@ -10,6 +10,7 @@
 PYTHON ?= python3
 BIN := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 WORKERS ?= 2
+SEEDS ?= 1 2 3 4 5
 BASE ?= main
 # The oldest dependencies have wheels for the oldest Python only.
 OLDEST_PYTHON ?= $(or $(shell python3.11 -c 'import sys; print(sys.executable)' 2>/dev/null),$(PYTHON))
@@ -35,7 +36,7 @@ ONE_THREAD += PYTHONDONTWRITEBYTECODE=
 .DELETE_ON_ERROR:
 # Targets share an environment, and two installations at the same time would damage it.
 .NOTPARALLEL:
-.PHONY: help demo test test-all test-kernels test-papers test-oldest test-scale \
+.PHONY: help demo test test-all test-kernels test-seeds test-papers test-oldest test-scale \
 	long-test lint doc compare bench papers release-check all-checks clean
 
 help:  ## show this list
@@ -54,6 +55,11 @@ test-all: $(VENV)/stamp-test  ## fast and slow tests, with more random examples
 
 test-kernels: $(VENV)/stamp-test  ## fast tests with the linear algebra of other processors
 	@$(ONE_THREAD) $(VENV)/$(BIN)/python tests/run_with_kernels.py $(PYTEST_OPTIONS) $(FAST)
+
+test-seeds: $(VENV)/stamp-test  ## fast tests with other data, in other orders
+	@for seed in $(SEEDS); do echo "seed $$seed"; \
+		$(ONE_THREAD) SKLEARN_REJECT_TEST_SEED=$$seed \
+		$(VENV)/$(BIN)/python $(PYTEST) $(FAST) tests || exit 1; done
 
 test-papers: $(VENV)/stamp-test  ## tests of the code behind the papers' tables
 	@$(ONE_THREAD) HYPOTHESIS_PROFILE=suite $(VENV)/$(BIN)/python $(PYTEST) \

@@ -3,11 +3,15 @@
 - fast: few examples a test, for `make test`, the same in each run
 - suite: hundreds, for `make test-all`, the same in each run
 - thorough: thousands, for `make long-test`, new ones in each run
+
+`make test-seeds` draws other data in every test, and runs the tests in another order.
 """
 
 import os
+import random
 from importlib.util import find_spec
 
+import numpy as np
 import pytest
 from hypothesis import settings
 from joblib import parallel_backend
@@ -17,6 +21,26 @@ settings.register_profile("fast", max_examples=20, derandomize=True, deadline=No
 settings.register_profile("suite", max_examples=200, derandomize=True, deadline=None)
 settings.register_profile("thorough", max_examples=5000, print_blob=True, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
+
+OTHER_SEED = int(os.environ.get("SKLEARN_REJECT_TEST_SEED", 0))
+default_rng = np.random.default_rng
+
+
+def other_rng(seed=None):
+    """Return another generator for each seed that is a number, or several."""
+    if seed is None or not np.issubdtype(np.asarray(seed).dtype, np.integer):
+        return default_rng(seed)
+    return default_rng([*np.ravel(seed), OTHER_SEED])
+
+
+if OTHER_SEED:
+    np.random.default_rng = other_rng
+
+
+def pytest_collection_modifyitems(items):
+    if OTHER_SEED:
+        random.Random(OTHER_SEED).shuffle(items)
+
 
 # Doctests of modules that import dask need dask.
 collect_ignore = [] if find_spec("dask") else ["sklearn_reject/dask"]
