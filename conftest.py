@@ -38,6 +38,7 @@ if OTHER_SEED:
 
 
 def pytest_collection_modifyitems(items):
+    """Run the tests in an order of each other seed."""
     if OTHER_SEED:
         random.Random(OTHER_SEED).shuffle(items)
 
