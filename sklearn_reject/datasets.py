@@ -1,4 +1,7 @@
-"""The synthetic example of FPP23: three normal classes and a normal novelty."""
+"""Synthetic samples whose true risk and novelty are known.
+
+The example of FPP23: three normal classes and a normal novelty.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from sklearn.utils import Bunch, check_random_state
 
 from sklearn_reject._typing import RandomState
 from sklearn_reject._validation import check_count, check_number, check_option
+
+__all__ = ["make_fpp23_mixture"]
 
 _CLASSES = np.array([1, 2, 3])
 _MEANS = np.array([-1.0, 1.0, 3.0])
