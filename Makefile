@@ -70,7 +70,7 @@ test-oldest: $(VENV_OLDEST)/stamp-oldest  ## fast tests with the oldest versions
 
 # One process, because the tests share a cluster with as many workers as cores.
 test-scale: $(VENV_SCALE)/stamp-scale  ## tests on clusters of Dask and Ray (large install)
-	@$(ONE_THREAD) $(VENV_SCALE)/$(BIN)/python -m pytest -q tests/scale sklearn_reject/dask
+	@$(ONE_THREAD) $(VENV_SCALE)/$(BIN)/python -m pytest -q tests/scale sklearn_reject/dask.py
 
 long-test: $(VENV)/stamp-test  ## tests of statistical guarantees, many minutes
 	@$(ONE_THREAD) HYPOTHESIS_PROFILE=thorough $(VENV)/$(BIN)/python $(PYTEST) \

@@ -44,7 +44,7 @@ def pytest_collection_modifyitems(items):
 
 
 # Doctests of modules that import dask need dask.
-collect_ignore = [] if find_spec("dask") else ["sklearn_reject/dask"]
+collect_ignore = [] if find_spec("dask") else ["sklearn_reject/dask.py"]
 
 # Callbacks come with scikit-learn 1.9.
 if not find_spec("sklearn.callback"):

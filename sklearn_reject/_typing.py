@@ -137,7 +137,6 @@ Options: TypeAlias = Mapping[str, Any]
 CV: TypeAlias = int | float | Splitter | Iterable[Any]
 GroupBy: TypeAlias = str | int | Callable[[Any], ArrayLike]
 RandomState: TypeAlias = int | np.random.RandomState
-Parts: TypeAlias = Iterable[Any] | Callable[..., Iterable[Any]]
 Draws: TypeAlias = ArrayLike | Callable[..., ArrayLike]
 
 RiskBound: TypeAlias = Literal["auto", "binomial", "hoeffding_bentkus", "betting"]

@@ -27,8 +27,8 @@ _MAP = (
     "`{name}.map_partitions(model.predict)` for a data frame."
 )
 _ADD_UP = (
-    "Use the function of the same name in `sklearn_reject.dask`, if there is one, "
-    "which reads one partition at a time, or pass `{name}.compute()`."
+    "Pass `{name}.compute()`, or reduce it by the functions of `sklearn_reject.dask`, "
+    "which read one partition at a time."
 )
 
 

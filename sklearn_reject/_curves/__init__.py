@@ -2,19 +2,12 @@
 
 from sklearn_reject._curves._area import augrc_score, aurc_score, sele_score
 from sklearn_reject._curves._asked import check_deferral_samples
-from sklearn_reject._curves._cell_areas import (
-    MOST_ROWS,
-    Parts,
-    exact_aurc,
-    exact_pairs,
-)
 from sklearn_reject._curves._cell_bounds import (
     CellBounds,
     bound_aurc,
     bound_pairs,
     bound_risks,
     last_within_risk,
-    least_costs,
 )
 from sklearn_reject._curves._cell_table import (
     CellTable,
@@ -23,7 +16,6 @@ from sklearn_reject._curves._cell_table import (
     count_cells,
     empty_table,
     merge_near_cells,
-    rows_in_ranges,
 )
 from sklearn_reject._curves._deferral import (
     deferral_area_score,
@@ -88,11 +80,9 @@ from sklearn_reject._curves._risk_coverage import (
     selective_risk_at_coverage_score,
     share_reaching_coverage,
     share_within_risk,
-    warn_of_no_coverage,
 )
 
 __all__ = [
-    "MOST_ROWS",
     "RELATIVE_TOLERANCE",
     "RESOLUTION",
     "TIE_TOLERANCE",
@@ -100,7 +90,6 @@ __all__ = [
     "CellTable",
     "CountedArea",
     "CountedRisks",
-    "Parts",
     "TieGroups",
     "add_tables",
     "all_tie",
@@ -124,8 +113,6 @@ __all__ = [
     "deferral_area_score",
     "deferral_curve",
     "empty_table",
-    "exact_aurc",
-    "exact_pairs",
     "fpr_at_tpr_score",
     "group_by_origin",
     "group_by_score",
@@ -133,7 +120,6 @@ __all__ = [
     "group_origins_validated",
     "group_validated",
     "last_within_risk",
-    "least_costs",
     "lift_risk",
     "make_finite",
     "merge_near_cells",
@@ -148,7 +134,6 @@ __all__ = [
     "risk_coverage_curve",
     "risk_coverage_frontier",
     "roc_frontier",
-    "rows_in_ranges",
     "running_sum",
     "score_directions",
     "sele_score",
@@ -162,6 +147,5 @@ __all__ = [
     "starts_of_ties",
     "tie_range",
     "undefined_without_ood",
-    "warn_of_no_coverage",
     "weighted_sum",
 ]

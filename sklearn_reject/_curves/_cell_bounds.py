@@ -202,14 +202,3 @@ def last_within_risk(bounds, risk):
         last = np.where((slope == 0) & (offset > 0), -np.inf, last)
     slack = RELATIVE_TOLERANCE * bounds.ends
     return np.where(last >= first - slack, bounds.starts + last, -np.inf)
-
-
-def least_costs(bounds, cost):
-    """Return the least loss, less a cost a unit of weight, of prefixes to each cell."""
-    turns = bounds.starts + bounds.weights - bounds.heavy
-    cells = np.arange(len(turns))
-    values = [
-        bounds.lowest(cells, places) - cost * places
-        for places in (bounds.starts, turns, bounds.ends)
-    ]
-    return np.minimum.reduce(values)

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._curves._cells import float_keys
 from sklearn_reject._curves._groups import TIE_TOLERANCE
-from sklearn_reject._validation import check_same_length, take_weight
+from sklearn_reject._validation import take_weight
 
 # Rows that are counted at a time: more would leave the cache, fewer merge more often.
 _BATCH_SIZE = 2**19
@@ -267,25 +267,3 @@ def lowest_of_cells(cells, n_bits):
     bits = np.where(is_positive, keys ^ np.uint64(2**63), ~keys)
     scores = bits.view(np.float64)
     return np.where(np.isnan(scores), -np.inf, scores)
-
-
-def rows_in_ranges(scores, losses, sample_weight, ranges):
-    """Return the samples whose score is in one of several ranges.
-
-    Ranges are closed, increasing and without common points, of shape (n_ranges, 2).
-    """
-    scores, losses = np.asarray(scores), np.asarray(losses)
-    check_same_length(len(scores), losses=losses)
-    if len(ranges) == 1:
-        inside = scores >= ranges[0, 0]
-        inside &= scores <= ranges[0, 1]
-    else:
-        place = np.searchsorted(ranges[:, 1], scores)  # the first that ends at or above
-        inside = scores >= np.append(ranges[:, 0], np.inf)[place]
-        inside &= place < len(ranges)
-    # To take rows is several times faster than to mask them where many are left out.
-    rows = np.flatnonzero(inside)
-    if sample_weight is not None:
-        check_same_length(len(scores), sample_weight=sample_weight)
-        sample_weight = np.asarray(sample_weight)[rows]
-    return scores[rows], losses[rows], sample_weight

@@ -74,20 +74,15 @@ def coverage_at_risk_score(
     groups = group_by_score(scores, losses, sample_weight)
     n_groups = groups.count_within_risk(risk)
     if n_groups == 0:
-        warn_of_no_coverage(risk)
+        warnings.warn(
+            f"No threshold has a selective risk of at most risk={risk:g}, so the "
+            "coverage is undefined and set to NaN. Pass a larger risk.",
+            UndefinedMetricWarning,
+            stacklevel=2,
+        )
         return float("nan")
     share = share_within_risk(groups, n_groups, risk) if randomize else 0.0
     return groups.prefix(n_groups, share)[0] / float(groups.total_weight)
-
-
-def warn_of_no_coverage(risk):
-    """Warn, in the name of the caller's caller, that no threshold keeps a risk."""
-    warnings.warn(
-        f"No threshold has a selective risk of at most risk={risk:g}, so the coverage "
-        "is undefined and set to NaN. Pass a larger risk.",
-        UndefinedMetricWarning,
-        stacklevel=3,
-    )
 
 
 def share_reaching_coverage(groups, n_groups, coverage):

@@ -7,13 +7,6 @@ other rooms of the package, and may change.
 
 from sklearn_reject.metrics._deferral import deferral_area_score, deferral_curve
 from sklearn_reject.metrics._intervals import bootstrap_interval
-from sklearn_reject.metrics._losses import (
-    ComparedLabels,
-    is_table,
-    is_vector,
-    losses_and_labels,
-    name_of_loss,
-)
 from sklearn_reject.metrics._ood import (
     fpr_at_tpr_score,
     ood_aupr_score,

@@ -1,7 +1,5 @@
 """What predictions cost: those that a user has, and those of an estimator."""
 
-from typing import NamedTuple
-
 import numpy as np
 from sklearn.utils.multiclass import unique_labels
 
@@ -9,24 +7,7 @@ from sklearn_reject._labels import label_vector
 from sklearn_reject._validation import LARGEST_EXACT_INTEGER, check_vector
 from sklearn_reject.losses import CostMatrixLoss, TaskLoss, ZeroOneLoss, check_loss
 from sklearn_reject.metrics._inside import find, has_method, refuse_regressor
-from sklearn_reject.metrics._reject_labels import distinct_labels, refuse_reject_label
-
-
-class ComparedLabels(NamedTuple):
-    """Labels that a loss compared: all true ones, and the predictions that cost."""
-
-    y_true: np.ndarray
-    wrong: np.ndarray
-    may_warn: bool
-
-    def distinct(self):
-        """Return the two sets of labels."""
-        return distinct_labels(self.y_true), distinct_labels(self.wrong)
-
-    def refuse_reject_label(self, labels):
-        """Raise where a prediction is the automatic reject label; warn of unknown."""
-        known = () if labels is None else labels
-        refuse_reject_label(self.y_true, self.wrong, known, may_warn=self.may_warn)
+from sklearn_reject.metrics._reject_labels import refuse_reject_label
 
 
 def losses_of(y_true, y_pred, loss, labels):
@@ -34,16 +15,8 @@ def losses_of(y_true, y_pred, loss, labels):
 
     Targets have shape (n_samples,) or (n_samples, n_outputs), or are None.
     """
-    losses, compared = losses_and_labels(y_true, y_pred, loss, labels)
-    if compared is not None:
-        compared.refuse_reject_label(labels)
-    return losses
-
-
-def losses_and_labels(y_true, y_pred, loss, labels):
-    """Return losses, and the labels to look among for a reject label, or None."""
     if is_vector(loss):
-        return check_vector(loss, "loss", non_negative=True), None
+        return check_vector(loss, "loss", non_negative=True)
     if y_true is None or y_pred is None:
         missing = "y_true" if y_true is None else "y_pred"
         raise ValueError(
@@ -51,15 +24,16 @@ def losses_and_labels(y_true, y_pred, loss, labels):
             f"shape (n_samples,), but got loss={name_of_loss(loss)}."
         )
     if is_table(loss) or isinstance(loss, CostMatrixLoss):
-        return _costs(y_true, y_pred, loss, labels), None
+        return _costs(y_true, y_pred, loss, labels)
     y_true, y_pred = _without_column(y_true), _without_column(y_pred)
     task = check_loss(loss)
     losses = task(y_true, y_pred)
     is_of_labels = isinstance(task, ZeroOneLoss)
     is_continuous = "f" in (y_true.dtype.kind, y_pred.dtype.kind)
     if y_pred.ndim == 1 and (is_of_labels or not is_continuous):
-        return losses, ComparedLabels(y_true, y_pred[losses > 0], is_of_labels)
-    return losses, None
+        known = () if labels is None else labels
+        refuse_reject_label(y_true, y_pred[losses > 0], known, may_warn=is_of_labels)
+    return losses
 
 
 def is_vector(loss):

@@ -18,12 +18,10 @@ from sklearn_reject._curves import (
     check_cells,
     count_cells,
     empty_table,
-    exact_aurc,
-    exact_pairs,
     last_within_risk,
 )
 from sklearn_reject._interval import Interval
-from sklearn_reject._typing import Options, Parts
+from sklearn_reject._typing import Options
 from sklearn_reject._validation import (
     as_real_array,
     check_count,
@@ -38,21 +36,18 @@ from sklearn_reject._validation import (
 )
 from sklearn_reject.exceptions import InfeasibleTargetError, warn_user
 from sklearn_reject.selection._cell_rules import (
+    OF_SUMS,
     CellSample,
+    certify_coverage_of_cells,
+    certify_failures_of_cells,
+    certify_risk_of_cells,
     coverage_of_cells_at,
-    risk_of_cells_at,
     solve_cost_of_cells,
     solve_coverage_of_cells,
     solve_failures_of_cells,
     solve_risk_of_cells,
 )
 from sklearn_reject.selection._certify import check_confidence_level
-from sklearn_reject.selection._certify_cells import (
-    OF_SUMS,
-    certify_coverage_of_cells,
-    certify_failures_of_cells,
-    certify_risk_of_cells,
-)
 from sklearn_reject.selection._failure_rules import nothing_accepted
 from sklearn_reject.selection._rule import RejectionRule
 
@@ -73,10 +68,7 @@ class RiskCoverageSummary:
 
     From the summary alone each area is known up to an interval that always contains the
     value of all samples, and each rule has its threshold between two cells. What the
-    rule says of itself is exact, and at most one cell of coverage is missing. Methods
-    with `parts` read the samples a second time, few of them for a rule, and then return
-    what the function of the same name does of all samples at once, but for the
-    `reject_cost` of a rule, which is a slope of the hull of what was read.
+    rule says of itself is exact, and at most one cell of coverage is missing.
 
     Parameters
     ----------
@@ -119,12 +111,10 @@ class RiskCoverageSummary:
     >>> bool(area.low <= area.value <= area.high), round(area.high - area.low, 4)
     (True, 0.0059)
 
-    A rule at once, and the exact one from a second reading:
+    A rule, which is as good as that of all samples but for a cell:
 
     >>> round(summary.solve_target_risk(0.1).coverage, 4)
     0.5437
-    >>> round(summary.solve_target_risk(0.1, parts=days).coverage, 4)
-    0.5463
     """
 
     def __init__(self, n_bits: int = 22) -> None:
@@ -222,71 +212,48 @@ class RiskCoverageSummary:
         merged._table = add_tables(self._table, other._table)
         return merged
 
-    def aurc(self, *, parts: Parts | None = None) -> Interval:
+    def aurc(self) -> Interval:
         """Return the area under the risk-coverage curve. Lower is better.
 
         That of :func:`~sklearn_reject.metrics.aurc_score` with
         ``interpolation="mean"``.
 
-        Parameters
-        ----------
-        parts : iterable or callable, default=None
-            The samples, which are read a second time: pairs of scores and losses, or
-            triples with weights, in a list or another iterable that can be iterated
-            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
-            returns such an iterable; it may leave out samples whose score is outside of
-            these closed intervals. None reads nothing.
-
         Returns
         -------
         area : Interval
             The area that cells in random order have, and an interval that always
-            contains that of the samples. With `parts`, value and both ends are the
-            exact area.
+            contains that of the samples.
 
         Raises
         ------
         ValueError
-            If there are no samples, or `parts` are others than those summarized.
+            If there are no samples.
         """
-        table, bounds = self._bounds()
-        if parts is None:
-            return self._interval(*bound_aurc(bounds))
-        return self._interval(exact_aurc(table, bounds, parts))
+        _, bounds = self._bounds()
+        return self._interval(*bound_aurc(bounds))
 
-    def augrc(self, *, parts: Parts | None = None) -> Interval:
+    def augrc(self) -> Interval:
         """Return the area under the generalized risk-coverage curve. Lower is better.
 
         That of :func:`~sklearn_reject.metrics.augrc_score`.
 
-        Parameters
-        ----------
-        parts : iterable or callable, default=None
-            The samples, which are read a second time: pairs of scores and losses, or
-            triples with weights, in a list or another iterable that can be iterated
-            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
-            returns such an iterable; it may leave out samples whose score is outside of
-            these closed intervals. None reads nothing.
-
         Returns
         -------
         area : Interval
             The area that cells in random order have, and an interval that always
-            contains that of the samples. With `parts`, value and both ends are the
-            exact area.
+            contains that of the samples.
 
         Raises
         ------
         ValueError
-            If there are no samples, or `parts` are others than those summarized.
+            If there are no samples.
         """
-        return self.sele(ties="midrank", parts=parts)
+        return self.sele(ties="midrank")
 
     def sele(
         self,
         *,
         ties: Literal["inclusive", "midrank"] = "inclusive",
-        parts: Parts | None = None,
     ) -> Interval:
         """Return the SELE statistic. Lower is better.
 
@@ -298,36 +265,25 @@ class RiskCoverageSummary:
             Whether a pair of tied samples, a sample with itself included, counts in
             full as in the paper, or one half.
 
-        parts : iterable or callable, default=None
-            The samples, which are read a second time: pairs of scores and losses, or
-            triples with weights, in a list or another iterable that can be iterated
-            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
-            returns such an iterable; it may leave out samples whose score is outside of
-            these closed intervals. None reads nothing.
-
         Returns
         -------
         value : Interval
             The value that cells in random order have, and an interval that always
-            contains that of the samples. With `parts`, value and both ends are the
-            exact value.
+            contains that of the samples.
 
         Raises
         ------
         ValueError
-            If there are no samples, or `parts` are others than those summarized.
+            If there are no samples.
         """
         check_option(ties, "ties", ("inclusive", "midrank"))
-        inclusive = ties == "inclusive"
         table, bounds = self._bounds()
-        if parts is None:
-            has_weights = table.weight is not None
-            bound = bound_pairs(bounds, has_weights=has_weights, inclusive=inclusive)
-            return self._interval(*bound)
-        return self._interval(exact_pairs(table, bounds, parts, inclusive=inclusive))
+        has_weights, inclusive = table.weight is not None, ties == "inclusive"
+        found = bound_pairs(bounds, has_weights=has_weights, inclusive=inclusive)
+        return self._interval(*found)
 
     def selective_risk_at_coverage(
-        self, coverage: float, *, randomize: bool = False, parts: Parts | None = None
+        self, coverage: float, *, randomize: bool = False
     ) -> Interval:
         """Return the risk at the smallest threshold that reaches a coverage.
 
@@ -343,40 +299,26 @@ class RiskCoverageSummary:
             If False, the whole tie group at the threshold is accepted. If True, the
             share of that group is accepted that makes the coverage exact.
 
-        parts : iterable or callable, default=None
-            The samples, which are read a second time: pairs of scores and losses, or
-            triples with weights, in a list or another iterable that can be iterated
-            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
-            returns such an iterable; it may leave out samples whose score is outside of
-            these closed intervals. None reads nothing.
-
         Returns
         -------
         risk : Interval
             The risk that a cell in random order has, and an interval that always
-            contains that of the samples. With `parts`, value and both ends are the
-            exact risk.
+            contains that of the samples.
 
         Raises
         ------
         ValueError
-            If `coverage` is not in ]0, 1], there are no samples, or `parts` are others
-            than those summarized.
+            If `coverage` is not in ]0, 1], or there are no samples.
         """
         coverage = check_number(coverage, "coverage", high=1.0, open_low=True)
         check_option(randomize, "randomize", (True, False))
-        if parts is not None:
-            sample = self._sample(parts, near=False)
-            return self._interval(risk_of_cells_at(sample, coverage, randomize))
         _, bounds = self._bounds()
         low, high = bound_risks(bounds, [coverage], up_to_end=not randomize)
         # A whole tie group has another risk than the share that reaches the coverage.
         value = np.clip(bounds.mean_risk([coverage]), low, high)
         return self._interval(value[0], low[0], high[0])
 
-    def coverage_at_risk(
-        self, risk: float, *, randomize: bool = False, parts: Parts | None = None
-    ) -> Interval:
+    def coverage_at_risk(self, risk: float, *, randomize: bool = False) -> Interval:
         """Return the largest coverage whose selective risk stays within a bound.
 
         That of :func:`~sklearn_reject.metrics.coverage_at_risk_score`. Higher is
@@ -391,38 +333,31 @@ class RiskCoverageSummary:
             If False, tie groups are accepted as a whole or not at all. If True, a
             share of the one that would exceed the risk is accepted.
 
-        parts : iterable or callable, default=None
-            The samples, which are read a second time: pairs of scores and losses, or
-            triples with weights, in a list or another iterable that can be iterated
-            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
-            returns such an iterable; it may leave out samples whose score is outside of
-            these closed intervals. None reads nothing.
-
         Returns
         -------
         coverage : Interval
             The coverage up to the last cell within the risk, and an interval that
-            always contains that of the samples. With `parts`, value and both ends are
-            the exact coverage. NaN where no threshold keeps the risk, and 0 as the
-            lower end where maybe none does.
+            always contains that of the samples. NaN where no threshold keeps the risk,
+            and 0 as the lower end where maybe none does.
 
         Raises
         ------
         ValueError
-            If `risk` is negative, there are no samples, or `parts` are others than
-            those summarized.
+            If `risk` is negative, or there are no samples.
         """
         risk = check_number(risk, "risk")
         check_option(randomize, "randomize", (True, False))
-        if parts is not None:
-            return self._interval(self._coverage_at(risk, randomize, parts))
         _, bounds = self._bounds()
-        value = self._coverage_at(risk, randomize, None)
+        try:
+            value = coverage_of_cells_at(self._sample(near=False), risk, randomize)
+        except InfeasibleTargetError:
+            value = float("nan")
         # Up to the end of the last cell that may end within: randomized, of a tie group
         # that follows, too.
         highest = float(last_within_risk(bounds, risk).max()) / bounds.total
         if not highest > 0:
-            return self._interval(float("nan"))
+            nan = float("nan")
+            return self._interval(nan, nan, nan)
         low = 0.0 if np.isnan(value) else value
         return Interval(low, low, max(low, min(highest, 1.0)), self.n_samples)
 
@@ -497,12 +432,11 @@ class RiskCoverageSummary:
         confidence_level: float | None = None,
         bound: Literal["auto", "binomial", "hoeffding_bentkus"] = "auto",
         max_loss: float | None = None,
-        parts: Parts | None = None,
     ) -> RejectionRule:
         """Maximize the coverage under a bound on the selective risk.
 
-        The rule of :func:`~sklearn_reject.selection.solve_target_risk` or, without
-        `parts`, one whose threshold is between cells.
+        The rule of :func:`~sklearn_reject.selection.solve_target_risk` with its
+        threshold between cells.
 
         Parameters
         ----------
@@ -526,19 +460,11 @@ class RiskCoverageSummary:
             Largest possible loss, not the largest one in the sample. None means that
             losses are 0 or 1.
 
-        parts : iterable or callable, default=None
-            The samples, which are read a second time: pairs of scores and losses, or
-            triples with weights, in a list or another iterable that can be iterated
-            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
-            returns such an iterable; it may leave out samples whose score is outside of
-            these closed intervals. None reads nothing. Not possible with
-            `confidence_level`, which needs none.
-
         Returns
         -------
         rule : RejectionRule
-            The rule. Its `reject_cost` is the slope of the hull of the cells, and of
-            the rows that are read. With `confidence_level` it has a certificate.
+            The rule. Its `reject_cost` is the slope of the hull of the cells. With
+            `confidence_level` it has a certificate.
 
         Raises
         ------
@@ -546,15 +472,15 @@ class RiskCoverageSummary:
             If no threshold attains the target or, with `confidence_level`, none can be
             certified.
         ValueError
-            If a parameter is out of range or does not go with the others, there are no
-            samples, or `parts` are others than those summarized.
+            If a parameter is out of range or does not go with the others, or there are
+            no samples.
         """
         risk = check_number(target, "target (the selective risk)")
         check_option(randomize, "randomize", (True, False))
         bound, max_loss = _check_bound(bound, max_loss)
         if confidence_level is None:
-            return solve_risk_of_cells(self._sample(parts), risk, randomize)
-        confidence_level = self._check_confidence(confidence_level, parts)
+            return solve_risk_of_cells(self._sample(), risk, randomize)
+        confidence_level = check_confidence_level(confidence_level, self._table.weight)
         return certify_risk_of_cells(
             self._sample(), risk, confidence_level, bound, max_loss
         )
@@ -565,12 +491,11 @@ class RiskCoverageSummary:
         *,
         randomize: bool = True,
         confidence_level: float | None = None,
-        parts: Parts | None = None,
     ) -> RejectionRule:
         """Minimize the selective risk under a bound on the coverage.
 
-        The rule of :func:`~sklearn_reject.selection.solve_target_coverage` or, without
-        `parts`, one whose threshold is between cells.
+        The rule of :func:`~sklearn_reject.selection.solve_target_coverage` with its
+        threshold between cells.
 
         Parameters
         ----------
@@ -584,14 +509,6 @@ class RiskCoverageSummary:
             Probability with which the coverage is to be reached in the population. Not
             possible with weights.
 
-        parts : iterable or callable, default=None
-            The samples, which are read a second time: pairs of scores and losses, or
-            triples with weights, in a list or another iterable that can be iterated
-            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
-            returns such an iterable; it may leave out samples whose score is outside of
-            these closed intervals. None reads nothing. Not possible with
-            `confidence_level`, which needs none.
-
         Returns
         -------
         rule : RejectionRule
@@ -600,35 +517,26 @@ class RiskCoverageSummary:
         Raises
         ------
         ValueError
-            If a parameter is out of range or does not go with the others, there are no
-            samples, or `parts` are others than those summarized.
+            If a parameter is out of range or does not go with the others, or there are
+            no samples.
         """
         high = check_number(target, "target (the coverage)", high=1.0, open_low=True)
         check_option(randomize, "randomize", (True, False))
         if confidence_level is None:
-            return solve_coverage_of_cells(self._sample(parts), high, randomize)
-        confidence_level = self._check_confidence(confidence_level, parts)
+            return solve_coverage_of_cells(self._sample(), high, randomize)
+        confidence_level = check_confidence_level(confidence_level, self._table.weight)
         return certify_coverage_of_cells(self._sample(), high, confidence_level)
 
-    def solve_reject_cost(
-        self, target: float, *, parts: Parts | None = None
-    ) -> RejectionRule:
+    def solve_reject_cost(self, target: float) -> RejectionRule:
         """Minimize the expected loss with a cost of rejection.
 
-        The rule of :func:`~sklearn_reject.selection.solve_reject_cost` or, without
-        `parts`, one whose threshold is between cells.
+        The rule of :func:`~sklearn_reject.selection.solve_reject_cost` with its
+        threshold between cells.
 
         Parameters
         ----------
         target : float >= 0
             Cost of rejecting a sample, in units of the loss.
-
-        parts : iterable or callable, default=None
-            The samples, which are read a second time: pairs of scores and losses, or
-            triples with weights, in a list or another iterable that can be iterated
-            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
-            returns such an iterable; it may leave out samples whose score is outside of
-            these closed intervals. None reads nothing.
 
         Returns
         -------
@@ -638,11 +546,10 @@ class RiskCoverageSummary:
         Raises
         ------
         ValueError
-            If `target` is negative, there are no samples, or `parts` are others than
-            those summarized.
+            If `target` is negative, or there are no samples.
         """
         cost = check_number(target, "target (the reject cost)")
-        return solve_cost_of_cells(self._sample(parts), cost)
+        return solve_cost_of_cells(self._sample(), cost)
 
     def solve_target_failure_rate(
         self,
@@ -651,12 +558,11 @@ class RiskCoverageSummary:
         confidence_level: float | None = None,
         bound: Literal["auto", "binomial", "hoeffding_bentkus"] = "auto",
         max_loss: float | None = None,
-        parts: Parts | None = None,
     ) -> RejectionRule:
         """Maximize the coverage under a bound on the failure rate.
 
         The rule of :func:`~sklearn_reject.selection.solve_target_failure_rate` with
-        ``randomize=False`` or, without `parts`, one whose threshold is between cells.
+        ``randomize=False``, with its threshold between cells.
 
         Parameters
         ----------
@@ -676,14 +582,6 @@ class RiskCoverageSummary:
             Largest possible loss, not the largest one in the sample. None means that
             losses are 0 or 1.
 
-        parts : iterable or callable, default=None
-            The samples, which are read a second time: pairs of scores and losses, or
-            triples with weights, in a list or another iterable that can be iterated
-            again. A callable gets `ranges`, an array of shape (n_ranges, 2), and
-            returns such an iterable; it may leave out samples whose score is outside of
-            these closed intervals. None reads nothing. Not possible with
-            `confidence_level`, which needs none.
-
         Returns
         -------
         rule : RejectionRule
@@ -700,7 +598,7 @@ class RiskCoverageSummary:
             If the samples are too few. It says how many are needed.
         ValueError
             If a parameter is out of range or does not go with the others, samples have
-            weights, there are none, or `parts` are others than those summarized.
+            weights, or there are none.
         """
         rate = check_number(target, "target (the failure rate)", open_low=True)
         bound, max_loss = _check_bound(bound, max_loss)
@@ -711,12 +609,14 @@ class RiskCoverageSummary:
                 "Use a target risk."
             )
         if confidence_level is not None:
-            confidence_level = self._check_confidence(confidence_level, parts)
+            confidence_level = check_confidence_level(
+                confidence_level, self._table.weight
+            )
             rule = certify_failures_of_cells(
                 self._sample(), rate, confidence_level, bound, max_loss
             )
         else:
-            rule = solve_failures_of_cells(self._sample(parts), rate, bound, max_loss)
+            rule = solve_failures_of_cells(self._sample(), rate, bound, max_loss)
         if rule.coverage == 0:
             warn_user(nothing_accepted(rate))
         return rule
@@ -786,31 +686,11 @@ class RiskCoverageSummary:
                 "losses in a smaller unit."
             )
 
-    def _sample(self, parts=None, *, near=True):
-        return CellSample(self._bounds()[0], parts, near=near)
+    def _sample(self, *, near=True):
+        return CellSample(self._bounds()[0], near=near)
 
-    def _interval(self, value, low=None, high=None):
-        """Return an interval; a value that is exact is its own ends."""
-        if low is None:
-            low = high = value
+    def _interval(self, value, low, high):
         return Interval(float(value), float(low), float(high), self.n_samples)
-
-    def _coverage_at(self, risk, randomize, parts):
-        try:
-            return coverage_of_cells_at(
-                self._sample(parts, near=False), risk, randomize
-            )
-        except InfeasibleTargetError:
-            return float("nan")
-
-    def _check_confidence(self, confidence_level, parts):
-        """Return the confidence, after refusing what does not go with it."""
-        if parts is not None:
-            raise ValueError(
-                "parts cannot be combined with confidence, because thresholds between "
-                "cells are certified without a second reading. Pass parts=None."
-            )
-        return check_confidence_level(confidence_level, self._table.weight)
 
 
 def _check_bound(bound, max_loss):

@@ -9,26 +9,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_reject import _curves as curves
-from sklearn_reject import selection
-from sklearn_reject._curves import _cell_areas
+from sklearn_reject import metrics, selection
 from sklearn_reject.exceptions import InfeasibleTargetError, RejectionWarning
-from sklearn_reject.selection import RiskCoverageSummary, _cell_rules, rows_in_ranges
+from sklearn_reject.selection import RiskCoverageSummary
 
-AREAS = {
-    "aurc": (curves.aurc_score, {}),
-    "augrc": (curves.augrc_score, {}),
-    "sele": (curves.sele_score, {}),
-    "sele of midranks": (curves.sele_score, {"ties": "midrank"}),
-}
+AREAS = [("aurc", {}), ("augrc", {}), ("sele", {}), ("sele", {"ties": "midrank"})]
+
+
+def measure(name, scores, losses, weight=None, **options):
+    """Return what the metric of all samples at once is."""
+    metric = getattr(metrics, name)
+    return metric(None, None, scores, loss=losses, sample_weight=weight, **options)
 
 
 @st.composite
-def samples(draw, weighted=True, losses=("unit", "real", "mixed")):
+def samples(draw, weighted=True, cells_are_tied=False):
     """Scores with ties and near ties of sixteen decades, losses, weights, parts."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n = draw(st.integers(1, 60))
-    kind = draw(st.sampled_from(["uniform", "few", "decades", "near", "normal"]))
+    kinds = (
+        ["few"] if cells_are_tied else ["uniform", "few", "decades", "near", "normal"]
+    )
+    kind = draw(st.sampled_from(kinds))
     scores = {
         "uniform": lambda: rng.random(n),
         "few": lambda: rng.integers(0, 5, n) / 7.0,
@@ -36,7 +38,7 @@ def samples(draw, weighted=True, losses=("unit", "real", "mixed")):
         "near": lambda: rng.integers(1, 4, n) * (1 + rng.integers(-4, 5, n) * 2.0**-42),
         "normal": lambda: rng.normal(size=n),
     }[kind]()
-    kind = draw(st.sampled_from(losses))
+    kind = draw(st.sampled_from(["unit", "real", "mixed"]))
     values = {
         "unit": lambda: (rng.random(n) < 0.4).astype(float),
         "real": lambda: rng.random(n) * 3,
@@ -70,20 +72,13 @@ def summarize(sample, n_bits):
 bits = st.sampled_from([13, 16, 22, 30])
 
 
-@pytest.mark.parametrize("most_rows", [2**21, 3])
-@given(sample=samples(), n_bits=bits, name=st.sampled_from(sorted(AREAS)))
-def test_areas(most_rows, sample, n_bits, name):
-    function, options = AREAS[name]
-    exact = function(*sample[:2], sample_weight=sample[2], **options)
-    summary = summarize(sample, n_bits)
-    method = getattr(summary, name.split()[0])
-    area = method(**options)
+@pytest.mark.parametrize(("name", "options"), AREAS)
+@given(sample=samples(), n_bits=bits)
+def test_areas(name, options, sample, n_bits):
+    exact = measure(f"{name}_score", *sample[:3], **options)
+    area = getattr(summarize(sample, n_bits), name)(**options)
     assert area.low <= exact <= area.high
     assert area.low <= area.value <= area.high
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_cell_areas, "MOST_ROWS", most_rows)
-        read = method(parts=list(take(sample)), **options)
-    assert read.value == read.low == read.high == pytest.approx(exact, rel=1e-11)
 
 
 @given(
@@ -94,15 +89,11 @@ def test_areas(most_rows, sample, n_bits, name):
 )
 def test_risk_at_coverage(sample, n_bits, coverage, randomize):
     options = {"coverage": coverage, "randomize": randomize}
-    exact = curves.selective_risk_at_coverage_score(
-        *sample[:2], sample_weight=sample[2], **options
-    )
+    exact = measure("selective_risk_at_coverage_score", *sample[:3], **options)
     summary = summarize(sample, n_bits)
     risk = summary.selective_risk_at_coverage(**options)
     assert risk.low <= exact <= risk.high
     assert risk.low <= risk.value <= risk.high
-    read = summary.selective_risk_at_coverage(**options, parts=list(take(sample)))
-    assert read.value == pytest.approx(exact, rel=1e-9)
     if randomize:
         low, high = summary.risk_coverage_band([coverage])
         assert (low[0], high[0]) == (risk.low, risk.high)
@@ -111,14 +102,9 @@ def test_risk_at_coverage(sample, n_bits, coverage, randomize):
 @given(sample=samples(), n_bits=bits, risk=st.floats(0.0, 2.0), randomize=st.booleans())
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 def test_coverage_at_risk(sample, n_bits, risk, randomize):
-    exact = curves.coverage_at_risk_score(
-        *sample[:2], sample_weight=sample[2], risk=risk, randomize=randomize
-    )
-    summary = summarize(sample, n_bits)
-    coverage = summary.coverage_at_risk(risk, randomize=randomize)
-    parts = list(take(sample))
-    read = summary.coverage_at_risk(risk, randomize=randomize, parts=parts)
-    assert read.value == pytest.approx(exact, rel=1e-9, nan_ok=True)
+    options = {"risk": risk, "randomize": randomize}
+    exact = measure("coverage_at_risk_score", *sample[:3], **options)
+    coverage = summarize(sample, n_bits).coverage_at_risk(**options)
     if math.isnan(coverage.value):
         assert math.isnan(exact)
     else:
@@ -132,67 +118,9 @@ def solve(function, *args, **options):
         return None
 
 
-def assert_same_rule(rule, exact, unit):
-    """Compare all but the slope of the hull, of which cells know less."""
-    if exact is None:
-        assert rule is None
-        return
-    for name in ("threshold", "proba_at_threshold", "coverage", "selective_risk"):
-        ours, theirs = getattr(rule, name), getattr(exact, name)
-        if unit:
-            assert ours == theirs or (math.isnan(ours) and math.isnan(theirs))
-        else:
-            assert ours == pytest.approx(theirs, rel=1e-9, nan_ok=True)
-    assert rule.certificate == exact.certificate
-
-
-@pytest.mark.parametrize("most_rows", [2**20, 3])
-@pytest.mark.parametrize("target", ["target_risk", "target_coverage", "reject_cost"])
-@given(sample=samples(), n_bits=bits, value=st.floats(0.01, 1.0), flag=st.booleans())
-def test_rules_of_a_second_reading(target, most_rows, sample, n_bits, value, flag):
-    scores, losses, weight, _ = sample
-    options = {} if target == "reject_cost" else {"randomize": flag}
-    function = getattr(selection, f"solve_{target}")
-    exact = solve(function, scores, losses, value, sample_weight=weight, **options)
-    summary = summarize(sample, n_bits)
-    seen = []
-
-    def parts(ranges):
-        seen.append(ranges)
-        return (rows_in_ranges(*part, ranges) for part in take(sample))
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_cell_rules, "MOST_ROWS", most_rows)
-        method = getattr(summary, f"solve_{target}")
-        rule = solve(method, value, parts=parts, **options)
-    unit = weight is None and np.isin(losses, (0, 1)).all()
-    assert_same_rule(rule, exact, unit)
-
-
-@given(
-    sample=samples(weighted=False),
-    n_bits=bits,
-    rate=st.floats(0.02, 1.0),
-)
-@pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
-def test_failure_rates_of_a_second_reading(sample, n_bits, rate):
-    scores, losses, _, _ = sample
-    options = {} if np.isin(losses, (0, 1)).all() else {"max_loss": 3.0}
-    exact = solve(
-        selection.solve_target_failure_rate,
-        *(scores, losses, rate),
-        randomize=False,
-        **options,
-    )
-    method = summarize(sample, n_bits).solve_target_failure_rate
-    assert_same_rule(
-        solve(method, rate, parts=list(take(sample)), **options), exact, not options
-    )
-
-
 @pytest.mark.parametrize("target", ["target_risk", "target_coverage", "reject_cost"])
 @given(sample=samples(), n_bits=bits, value=st.floats(0.01, 1.0))
-def test_rules_at_once(target, sample, n_bits, value):
+def test_rules(target, sample, n_bits, value):
     """What they say of themselves is exact, and the optimum at most a cell away."""
     scores, losses, weight, _ = sample
     summary = summarize(sample, n_bits)
@@ -208,6 +136,36 @@ def test_rules_at_once(target, sample, n_bits, value):
         assert rule.coverage <= summary.coverage_at_risk(value).high + 1e-12
     if target == "target_coverage":
         assert rule.coverage >= value * (1 - 1e-9)
+    if target == "reject_cost":
+        exact = selection.solve_reject_cost(scores, losses, value, sample_weight=weight)
+        costs = [each.failure_rate - value * each.coverage for each in (rule, exact)]
+        assert costs[0] >= costs[1] - 1e-9
+
+
+@given(sample=samples(weighted=False, cells_are_tied=True), value=st.floats(0.02, 1.0))
+@pytest.mark.parametrize("name", ["risk", "coverage", "cost", "failure_rate"])
+@pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
+def test_rules_where_each_cell_is_one_score(name, sample, value):
+    """Nothing is lost then: the rules are those of all samples at once."""
+    scores, losses, *_ = sample
+    options, target = {}, "reject_cost" if name == "cost" else f"target_{name}"
+    if name == "failure_rate":
+        options = {} if np.isin(losses, (0, 1)).all() else {"max_loss": 3.0}
+    plain = {"randomize": False} if name == "failure_rate" else {}
+    solver = getattr(selection, f"solve_{target}")
+    exact = solve(solver, scores, losses, value, **options, **plain)
+    rule = solve(getattr(summarize(sample, 30), f"solve_{target}"), value, **options)
+    if exact is None:
+        assert rule is None
+        return
+    assert rule.coverage == pytest.approx(exact.coverage, rel=1e-9)
+    assert rule.selective_risk == pytest.approx(
+        exact.selective_risk, rel=1e-9, nan_ok=True
+    )
+    np.testing.assert_array_equal(
+        rule.accept_proba(scores) > 0, exact.accept_proba(scores) > 0
+    )
+    assert rule.certificate == exact.certificate
 
 
 def uniform(n=500, seed=0, power=2.0):
@@ -222,30 +180,13 @@ def test_infinite_scores_are_the_extremes():
     ranks = [0, 1, 2, 3, 3]
     for name in ("aurc", "augrc", "sele"):
         area = getattr(summary, name)()
-        exact = getattr(curves, f"{name}_score")(ranks, losses)
+        exact = measure(f"{name}_score", ranks, losses)
         assert area.low <= exact <= area.high
-    assert summary.aurc().value == pytest.approx(curves.aurc_score(ranks, losses))
-    for parts in (None, [(scores, losses)]):
-        assert summary.coverage_at_risk(0.4, parts=parts).value == 1
-        risk = summary.selective_risk_at_coverage(0.8, parts=parts)
-        assert risk.value == pytest.approx(0.4)
+    assert summary.aurc().value == pytest.approx(measure("aurc_score", ranks, losses))
+    assert summary.coverage_at_risk(0.4).value == 1
+    assert summary.selective_risk_at_coverage(0.8).value == pytest.approx(0.4)
     with pytest.raises(ValueError, match="infinite scores, which a rule"):
         summary.solve_target_risk(0.5)
-
-
-def test_few_rows_are_asked_for_again():
-    scores, losses = uniform(20_000)
-    summary = RiskCoverageSummary().update(scores, losses)
-    asked = []
-
-    def parts(ranges):
-        asked.append(rows_in_ranges(scores, losses, None, ranges))
-        return asked[-1:]
-
-    summary.solve_target_risk(0.1, parts=parts)
-    summary.solve_target_coverage(0.5, parts=parts)
-    assert len(asked) == 2
-    assert all(0 < len(rows[0]) < 500 for rows in asked)
 
 
 def test_points_of_the_curve_are_exact():
@@ -254,7 +195,7 @@ def test_points_of_the_curve_are_exact():
     coverage, risk, thresholds = summary.risk_coverage_curve(max_points=20)
     assert len(coverage) <= 20
     assert coverage[-1] == 1
-    all_points = curves.risk_coverage_curve(scores, losses)
+    all_points = metrics.risk_coverage_curve(None, None, scores, loss=losses)
     known = dict(zip(all_points[2], zip(*all_points[:2], strict=True), strict=True))
     for point in zip(thresholds, coverage, risk, strict=True):
         assert known[point[0]] == point[1:]
@@ -366,17 +307,6 @@ def test_cells_that_no_samples_have_are_refused(column, value, is_unit, is_weigh
         RiskCoverageSummary.from_dict(state)
 
 
-def test_other_samples_on_the_second_reading():
-    scores, losses = uniform()
-    summary = RiskCoverageSummary().update(scores, losses)
-    with pytest.raises(ValueError, match="scores where the summary has counted"):
-        summary.aurc(parts=[(scores[1:], losses[1:])])
-    with pytest.raises(ValueError, match="iterated only once"):
-        summary.aurc(parts=iter([(scores, losses)]))
-    with pytest.raises(ValueError, match="pairs of scores and losses"):
-        summary.aurc(parts=[(scores,)])
-
-
 @pytest.mark.parametrize(
     ("method", "options", "message"),
     [
@@ -400,11 +330,6 @@ def test_other_samples_on_the_second_reading():
             "solve_target_risk",
             {"target": 0.1, "confidence_level": 0.9, "bound": "betting"},
             "stores only their sums",
-        ),
-        (
-            "solve_target_risk",
-            {"target": 0.1, "confidence_level": 0.9, "parts": []},
-            "parts cannot be combined with confidence",
         ),
     ],
 )
@@ -464,41 +389,21 @@ def test_too_few_samples_for_a_certificate():
 def test_a_failure_rate_that_accepts_nothing_is_told():
     scores, losses = [0.3] * 20, [1] + [0] * 19
     summary = RiskCoverageSummary().update(scores, losses)
-    for parts in (None, [(scores, losses)]):
-        with pytest.warns(RejectionWarning, match="No calibration sample is accepted"):
-            rule = summary.solve_target_failure_rate(0.05, parts=parts)
-        assert rule.coverage == 0
+    with pytest.warns(RejectionWarning, match="No calibration sample is accepted"):
+        rule = summary.solve_target_failure_rate(0.05)
+    assert rule.coverage == 0
     for confidence_level in (None, 0.9):
         with pytest.raises(InfeasibleTargetError, match="Use a larger value"):
             summary.solve_target_failure_rate(5e-324, confidence_level=confidence_level)
-
-
-def test_parts_with_other_losses_or_weights():
-    scores, losses = uniform(200)
-    weight = np.linspace(1, 2, 200)
-    plain = RiskCoverageSummary(13).update(scores, losses)
-    weighted = RiskCoverageSummary(13).update(scores, losses, weight)
-    wrong = [
-        (plain, (scores, losses * 0.5), "losses whose sum is"),
-        (plain, (scores, losses, weight), "sample_weight whose sum"),
-        (weighted, (scores, losses), "sample_weight whose sum"),
-        (weighted, (scores, 1 - losses, weight), "losses whose sum is"),
-    ]
-    for summary, part, message in wrong:
-        with pytest.raises(ValueError, match=message):
-            summary.aurc(parts=[part])
-        with pytest.raises(ValueError, match=message):
-            summary.solve_target_coverage(0.5, parts=[part])
-    ones = plain.aurc(parts=[(scores, losses, np.ones(200))])
-    assert ones == plain.aurc(parts=[(scores, losses)])
 
 
 def test_a_last_cell_of_next_to_no_weight():
     scores, losses, weight = [0.1, 0.2], [0.0, 1.0], [1e6, 2.07e-6]
     summary = RiskCoverageSummary().update(scores, losses, weight)
     for coverage in (0.5, 1.0):
-        exact = curves.selective_risk_at_coverage_score(
-            scores, losses, sample_weight=weight, coverage=coverage
+        options = {"coverage": coverage}
+        exact = measure(
+            "selective_risk_at_coverage_score", scores, losses, weight, **options
         )
         risk = summary.selective_risk_at_coverage(coverage)
         assert risk.low <= exact <= risk.high
@@ -511,7 +416,7 @@ def test_products_that_vanish():
         with pytest.raises(ValueError, match="products underflow"):
             method()
     small = RiskCoverageSummary().update(scores, losses * 1e-200, np.full(20, 1e-90))
-    exact = curves.aurc_score(scores, losses) * 1e-200
+    exact = measure("aurc_score", scores, losses) * 1e-200
     area = small.aurc()
     assert 0 < area.low <= exact <= area.high
     # Nothing is lost where there is nothing.
@@ -524,8 +429,5 @@ def test_near_ties_on_both_sides_of_a_border_stay_together():
     scores = np.array([0.5, border * (1 - 2.0**-45), border, 1.5])
     losses = np.array([0.0, 0.0, 1.0, 1.0])
     summary = RiskCoverageSummary().update(scores, losses)
-    # Without a second reading, the two around the border are taken or left.
+    # The two around the border are taken or left.
     assert summary.solve_target_risk(0.3).coverage == 0.25
-    parts = [(scores, losses)]
-    exact = selection.solve_target_risk(scores, losses, 0.3)
-    assert_same_rule(summary.solve_target_risk(0.3, parts=parts), exact, True)

@@ -1,0 +1,374 @@
+"""Summaries and tables of dask collections are those of the same arrays in memory."""
+
+import inspect
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+
+from sklearn_reject import SelectiveClassifier, metrics
+from sklearn_reject import dask as of_dask
+from sklearn_reject.dask import summarize
+from sklearn_reject.selection import RiskCoverageSummary
+from sklearn_reject.thresholds import pn_table
+from tests.scale.dask_collections import KINDS, collect, cut, sizes_of
+from tests.test_public_api import documented, parameters, section
+
+GRID = [[-0.5, 0.0, 0.5, 1.0], [-1.0, 0.2]]
+
+
+@pytest.fixture(autouse=True)
+def synchronous():
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+def draw_losses(n_rows, seed=0):
+    """Return scores with ties, 0/1 losses that rise with them, and weights."""
+    rng = np.random.default_rng(seed)
+    scores = np.round(rng.normal(size=n_rows), 1)
+    losses = rng.random(n_rows) < 0.6 / (1 + np.exp(-2 * scores))
+    return scores, losses.astype(float), rng.integers(1, 4, size=n_rows) / 4
+
+
+def draw_ratings(n_rows, seed=0):
+    """Return scores of two classifiers with gaps, ratings, weights, probabilities."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=n_rows)
+    scores = np.round(rng.normal(size=(n_rows, 2)) + y[:, np.newaxis], 1)
+    scores[rng.random((n_rows, 2)) < 0.1] = np.nan
+    return scores, y, rng.integers(4, size=n_rows) / 2, rng.uniform(0.2, 1, n_rows)
+
+
+def assert_same_summary(summary, arrays):
+    """Compare cells: quarters add up without rounding, in any order."""
+    assert summary.to_dict() == RiskCoverageSummary().update(*arrays).to_dict()
+
+
+def assert_same_table(table, expected, rel=0):
+    for own, other in zip(table.thresholds, expected.thresholds, strict=True):
+        np.testing.assert_array_equal(own, other)
+    np.testing.assert_allclose(table.fp, expected.fp, rtol=rel)
+    np.testing.assert_allclose(table.tp, expected.tp, rtol=rel)
+    assert table.rule == expected.rule
+
+
+@pytest.mark.parametrize("is_weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("size", "n_rows"), [(1, 40), (7, 100), (1000, 2500)])
+def test_summaries(size, n_rows, kind, is_weighted):
+    arrays = draw_losses(n_rows)[: 2 + is_weighted]
+    sizes = sizes_of(n_rows, size, with_empty=True)
+    columns = [cut(values, sizes, kind) for values in arrays]
+    assert_same_summary(summarize(*columns), arrays)
+    delayed = summarize(*columns, compute=False)
+    assert dask.is_dask_collection(delayed)
+    assert_same_summary(delayed.compute(), arrays)
+
+
+@pytest.mark.parametrize("rule", ["any", "all"])
+@pytest.mark.parametrize("kind", ["array", "unknown"])
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_tables(size, kind, rule):
+    scores, y, weight, inclusion_proba = draw_ratings(60)
+    sizes, options = sizes_of(60, size, with_empty=True), {"rule": rule}
+    columns = cut(scores, sizes, kind), cut(y, sizes, kind)
+    table = of_dask.pn_table(*columns, thresholds=GRID, **options)
+    assert_same_table(table, pn_table(scores, y, thresholds=GRID, **options))
+    more = {"sample_weight": weight, "inclusion_proba": inclusion_proba}
+    cut_more = {name: cut(values, sizes, kind) for name, values in more.items()}
+    table = of_dask.pn_table(*columns, thresholds=GRID, **options, **cut_more)
+    expected = pn_table(scores, y, thresholds=GRID, **options, **more)
+    assert_same_table(table, expected, rel=1e-12)
+
+
+@given(
+    borders=st.lists(
+        st.lists(st.integers(0, 30), max_size=6).map(sorted), min_size=3, max_size=3
+    ),
+    n_rows=st.integers(2, 30),
+    seed=st.integers(0, 99),
+)
+def test_any_cut(borders, n_rows, seed):
+    """Arrays may have other chunks each: they are cut again."""
+    sizes = [
+        np.diff([0, *np.minimum(inner, n_rows), n_rows]).tolist() for inner in borders
+    ]
+    arrays = draw_losses(n_rows, seed)
+    columns = [cut(values, each) for values, each in zip(arrays, sizes, strict=True)]
+    assert_same_summary(summarize(*columns), arrays)
+    scores, y, *_ = draw_ratings(n_rows, seed)
+    y = np.where(np.isnan(scores).all(axis=1), -1, y)  # not rated, and reached by none
+    table = of_dask.pn_table(cut(scores, sizes[0]), cut(y, sizes[1]), thresholds=GRID)
+    assert_same_table(table, pn_table(scores, y, thresholds=GRID))
+
+
+@pytest.mark.parametrize("first", KINDS)
+@pytest.mark.parametrize("second", KINDS)
+def test_the_same_rows_of_each(first, second):
+    arrays = draw_losses(7)
+    sizes = 3, 0, 4
+    columns = [
+        cut(values, sizes, kind)
+        for values, kind in zip(arrays, (first, second, first), strict=True)
+    ]
+    assert_same_summary(summarize(*columns), arrays)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_points_of_a_table_of_one_classifier(kind):
+    scores, y, *_ = draw_ratings(200)
+    sizes, options = (90, 0, 110), {"max_alerts": 60}
+    columns = cut(scores[:, 0], sizes, kind), cut(y, sizes, kind)
+    table = of_dask.pn_table(*columns, thresholds=[GRID[0]])
+    expected = pn_table(scores[:, 0], y, thresholds=[GRID[0]])
+    point, other = table.operating_point(**options), expected.operating_point(**options)
+    assert point.to_dict() == other.to_dict()
+
+
+def test_tables_of_columns_of_a_dataframe():
+    scores, y, *_ = draw_ratings(60)
+    names = np.array(["no", "yes"])
+    frame = pd.DataFrame(scores, columns=["a", "b"]).assign(y=names[y])
+    frame = dd.from_pandas(frame, npartitions=4)
+    options = {"thresholds": GRID, "pos_label": "yes"}
+    table = of_dask.pn_table(frame[["a", "b"]], frame["y"], **options)
+    assert_same_table(table, pn_table(scores, names[y], **options))
+    delayed = of_dask.pn_table(frame[["a", "b"]], frame["y"], **options, compute=False)
+    assert dask.is_dask_collection(delayed)
+    assert_same_table(delayed.compute(), table)
+
+
+@pytest.mark.parametrize("kind", ["array", "column"])
+def test_what_they_share_is_computed_once(kind):
+    made = []
+
+    def model(rows):
+        made.append(len(rows))
+        return rows
+
+    if kind == "array":
+        table = da.from_array(np.arange(12.0).reshape(6, 2), chunks=(2, 2))
+        table = table.map_blocks(model, meta=np.zeros((0, 2)))
+        scores, losses = table[:, 0], table[:, 1]
+    else:
+        frame = pd.DataFrame(np.arange(12.0).reshape(6, 2), columns=["s", "l"])
+        frame = dd.from_pandas(frame, npartitions=3).map_partitions(
+            model, meta=frame[:0]
+        )
+        scores, losses = frame["s"], frame["l"]
+    made.clear()
+    summarize(scores, losses)
+    assert made == [2, 2, 2]
+
+
+ZEROS, COLUMN = np.zeros(6), pd.DataFrame({"s": np.arange(4.0), "l": [0, 0, 1, 1]})
+
+
+@pytest.mark.parametrize(
+    ("losses", "message"),
+    [
+        (np.arange(6.0), r"losses must be a dask array .* got ndarray.*from_array"),
+        ([0.0] * 6, "got list"),
+        (dask.delayed([0.0] * 6), r"losses is a dask Delayed.*from_delayed"),
+        (cut(np.zeros(5), (3, 2)), "losses has 5 rows, but scores has 6"),
+        (
+            cut(ZEROS, (2, 2, 2), "unknown"),
+            r"3 partitions.*scores has 2.*losses.compute_chunk_sizes\(\)",
+        ),
+        (
+            cut(ZEROS, (2, 2, 2), "column"),
+            r"losses.to_dask_array\(\).compute_chunk_sizes\(\) and scores.compute_ch",
+        ),
+        (
+            cut(ZEROS, (2, 4), "unknown"),
+            r"In partition \d, losses has \d rows, but scores has 3.*compute_chunk",
+        ),
+        (da.zeros((6, 2, 2), chunks=3), "3 dimensions"),
+        (da.zeros((6, 2), chunks=3), r"In partition \d, losses must be a vector"),
+        (cut(-np.ones(6), (3, 3)), "In partition 0, losses must be non-negative"),
+    ],
+    ids=[
+        *("in memory", "list", "delayed", "fewer rows", "other number unknown"),
+        *("other number of columns", "other rows", "three dimensions", "a table"),
+        "negative",
+    ],
+)
+def test_what_cannot_be_summarized(losses, message):
+    with pytest.raises(ValueError, match=message):
+        summarize(cut(np.arange(6.0), (3, 3)), losses)
+
+
+def test_chunks_that_differ_beside_a_column():
+    arrays = cut(ZEROS, (3, 3)), cut(ZEROS, (2, 4))
+    weight = cut(np.ones(6), (3, 3), "column")
+    with pytest.raises(ValueError, match=r"sample_weight is a column.*_sizes\(\)"):
+        summarize(*arrays, weight)
+    weight = weight.to_dask_array().compute_chunk_sizes()
+    assert summarize(*arrays, weight).n_samples == 6
+
+
+def test_columns_cut_at_other_labels():
+    frame = dd.from_pandas(COLUMN, npartitions=2)
+    other = frame.repartition(divisions=[0, 1, 3])
+    with pytest.raises(
+        ValueError, match=r"losses and scores are .* different divisions"
+    ):
+        summarize(frame["s"], other["l"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ([0.1, np.nan, 0.3], "In partition 2, scores must be finite, got nan in row 1"),
+        (["a", "b", "c"], "In partition 2, scores must hold numbers"),
+        ([1j, 0, 0], "In partition 2, scores must hold real numbers"),
+    ],
+    ids=["nan", "texts", "complex"],
+)
+def test_the_partition_at_fault_is_named(kind, bad, message):
+    good = np.array([0.1, 0.2, 0.3])
+    scores = collect([good, good, np.array(bad)], kind)
+    with pytest.raises(ValueError, match=message):
+        summarize(scores, cut(np.zeros(9), (3, 3, 3), kind))
+
+
+def test_masked_values():
+    masked = np.ma.array([0.1, 0.2, 0.3, 0.4], mask=[0, 0, 0, 1])
+    with pytest.raises(ValueError, match="In partition 1, scores is a masked array"):
+        summarize(da.from_array(masked, chunks=2), cut(np.zeros(4), (2, 2)))
+
+
+def test_no_samples_and_bad_options():
+    zeros = cut(np.zeros(4), (2, 2))
+    for columns in ([cut(np.zeros(0), (0, 0))] * 2, [zeros] * 3):
+        with pytest.raises(ValueError, match="No partition has a sample"):
+            summarize(*columns)
+    with pytest.raises(ValueError, match="n_bits must be in"):
+        summarize(zeros, zeros, n_bits=3)
+    with pytest.raises(ValueError, match="compute must be one of"):
+        summarize(zeros, zeros, compute="later")
+
+
+def test_empty_partitions_of_another_type():
+    scores, losses = (
+        dd.from_map(pd.Series, [[], [0.1, 0.2]], meta=pd.Series(dtype=float))
+        for _ in range(2)
+    )
+    assert summarize(scores, losses).n_samples == 2
+
+
+def test_bad_ratings():
+    scores, y = cut(np.arange(6.0) / 10, (3, 3)), cut([0, 1, 0, 1, 0, 1], (3, 3))
+    infinite = collect([np.array([0.1, 0.2, 0.3]), np.array([0.1, np.inf, 0.2])])
+    unrated, texts = cut([0, 1, 0, 1, 0, -1], (3, 3)), cut([*"nnnyyy"], (3, 3))
+    for arguments, grid, message in (
+        ((scores, y), [0.3, 0.2], "thresholds of classifier 0 must be"),
+        ((scores, unrated), [0.1], "In partition 1, y: row 2 is unrated"),
+        ((infinite, y), [0.1], "In partition 1, scores must be finite"),
+        ((scores, [0, 1] * 3), [0.1], "y must be a dask array"),
+        ((scores, texts), [0.1], r"In partition \d, y holds .*as pos_label"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            of_dask.pn_table(*arguments, thresholds=[grid])
+
+
+def test_two_processes(cluster):
+    arrays, (ratings, y, *_) = draw_losses(300), draw_ratings(300)
+    sizes = sizes_of(300, 80)
+    with dask.config.set(scheduler=cluster):
+        summary = summarize(*[cut(values, sizes, "column") for values in arrays])
+        table = of_dask.pn_table(cut(ratings, sizes), cut(y, sizes), thresholds=GRID)
+        bad = collect([np.zeros(3), np.array([0.1, np.nan, 0.3])])
+        with pytest.raises(ValueError, match="In partition 1, scores must be finite"):
+            summarize(bad, cut(ZEROS, (3, 3)))
+    assert_same_summary(summary, arrays)
+    assert_same_table(table, pn_table(ratings, y, thresholds=GRID))
+
+
+@pytest.mark.parametrize("kind", ["array", "column"])
+def test_errors_of_a_model_on_partitions(kind):
+    X, y = make_classification(300, n_informative=4, flip_y=0.2, random_state=0)
+    selective = SelectiveClassifier(
+        LogisticRegression(), target_coverage=0.8, random_state=0
+    ).fit(X[:100], y[:100])
+    X, y = X[100:], y[100:]
+    if kind == "array":
+        rows, y_true = da.from_array(X, chunks=(60, X.shape[1])), da.from_array(y, 60)
+        uncertainty = rows.map_blocks(
+            selective.uncertainty, drop_axis=1, meta=np.zeros(0)
+        )
+        y_pred = rows.map_blocks(selective.predict_label, drop_axis=1, meta=y[:0])
+    else:
+        frame = dd.from_pandas(pd.DataFrame(X).assign(y=y), npartitions=4)
+
+        def on_partitions(method, dtype):
+            return frame.drop(columns="y").map_partitions(
+                lambda part: pd.Series(method(part.to_numpy()), index=part.index),
+                meta=pd.Series(dtype=dtype),
+            )
+
+        y_true = frame["y"]
+        uncertainty = on_partitions(selective.uncertainty, float)
+        y_pred = on_partitions(selective.predict_label, int)
+    expected = metrics.aurc_score(
+        y, selective.predict_label(X), selective.uncertainty(X)
+    )
+    area = summarize(uncertainty, y_true != y_pred).aurc()
+    assert area.low <= expected <= area.high
+
+
+def test_files_that_are_read_together(tmp_path):
+    """Dask reads some of them as one partition, more where few columns are asked."""
+    n = 400
+    frame = pd.DataFrame({f"x{k}": np.arange(n) % (k + 2) for k in range(12)})
+    frame["loss"] = np.arange(n) % 2
+    for start in range(0, n, 20):
+        path = tmp_path / f"part.{start:03d}.parquet"
+        frame[start : start + 20].to_parquet(path)
+    files = dd.read_parquet(tmp_path)
+    narrow, wide = files["loss"], files.map_partitions(lambda part: part["x1"])
+    few = narrow.optimize(fuse=False).npartitions
+    assert few < wide.optimize(fuse=False).npartitions == 20
+    for scores, losses in (
+        (wide, narrow),
+        (files["x1"], narrow.to_dask_array()),
+        (files["x1"].to_dask_array(), narrow.to_dask_array()),
+    ):
+        assert_same_summary(summarize(scores, losses), (frame["x1"], frame["loss"]))
+    arrays = wide.to_dask_array(), narrow.to_dask_array()
+    with pytest.raises(ValueError, match=r"Pass losses.compute_chunk_sizes\(\) and"):
+        summarize(*arrays)
+    # Dask itself counts other partitions for `lengths=True`.
+    assert summarize(*(each.compute_chunk_sizes() for each in arrays)).n_samples == n
+
+
+@pytest.mark.parametrize("name", of_dask.__all__)
+def test_parameters_are_documented_with_their_defaults(name):
+    function = getattr(of_dask, name)
+    doc = inspect.getdoc(function)
+    described = documented(doc, "Parameters")
+    assert set(described) == set(parameters(function))
+    for parameter, spec in parameters(function).items():
+        if spec.default is not inspect.Parameter.empty:
+            stated = described[parameter].split("default=")[1].replace('"', "'")
+            assert stated == repr(spec.default)
+    for title in ("Returns", "Raises", "Examples"):
+        assert section(doc, title), title
+
+
+def test_arguments_of_tables_are_those_in_memory():
+    own, in_memory = parameters(of_dask.pn_table), parameters(pn_table)
+    assert set(own) - set(in_memory) == {"compute"}
+    for name in set(own) & set(in_memory):
+        # What can be chosen of all documents alone is to be given.
+        assert name == "thresholds" or own[name].default == in_memory[name].default
+        assert own[name].kind == in_memory[name].kind
