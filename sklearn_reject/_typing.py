@@ -80,7 +80,7 @@ SetLossLike: TypeAlias = (
     | Callable[..., ArrayLike]
 )
 
-#: A score by the name that it is registered by, as a score object or as a function.
+#: A score by its name, as a score object or as a function.
 ScoreLike: TypeAlias = str | Estimator | Callable[[Any, Any], ArrayLike]
 
 UncertaintyScoreLike: TypeAlias = (

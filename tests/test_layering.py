@@ -159,7 +159,7 @@ def test_rooms_are_entered_by_their_doors(path):
 
 
 def test_what_a_door_is():
-    path = ROOT / "scores" / "learned" / "_sele.py"
+    path = ROOT / "scores" / "_sele.py"
     assert is_of_another_room(path, "sklearn_reject.losses._sele")
     assert not is_of_another_room(path, "sklearn_reject.losses")
     assert not is_of_another_room(path, "sklearn_reject.scores._base")

@@ -4,12 +4,21 @@ What is imported but not in ``__all__`` is for the other rooms of the package, a
 change.
 """
 
-from sklearn_reject.scores._base import (
-    UncertaintyScore,
-    evaluate_score,
-    find_labels,
+from sklearn_reject.scores._adapters import (
+    CallableNovelty,
+    FrozenNovelty,
+    NoveltyUncertainty,
+    UncertaintyNovelty,
 )
-from sklearn_reject.scores._gains import resolve_gain
+from sklearn_reject.scores._base import UncertaintyScore, evaluate_score, find_labels
+from sklearn_reject.scores._boosting import SELEBoosting
+from sklearn_reject.scores._detectors import LikelihoodRatio, OutlierDetector
+from sklearn_reject.scores._gain import ExpectedGain
+from sklearn_reject.scores._learned import LearnedScore
+from sklearn_reject.scores._logits import GEN, MSP, ODIN, Energy, MaxLogit, ReAct
+from sklearn_reject.scores._mahalanobis import Mahalanobis, RelativeMahalanobis
+from sklearn_reject.scores._neighbors import KNN
+from sklearn_reject.scores._novelty import NoveltyScore
 from sklearn_reject.scores._plug_in import (
     CallableScore,
     ConditionalRisk,
@@ -18,42 +27,20 @@ from sklearn_reject.scores._plug_in import (
     PlugInScore,
     TopTwoGap,
 )
+from sklearn_reject.scores._regression import (
+    ErrorProbability,
+    LossRegression,
+    TrueClassProbability,
+)
 from sklearn_reject.scores._resolve import (
     get_novelty_names,
     get_score_names,
-    register_score,
+    resolve_gain,
     resolve_novelty,
     resolve_score,
 )
-from sklearn_reject.scores.learned import (
-    SELE,
-    ErrorProbability,
-    ExpectedGain,
-    LearnedScore,
-    LossRegression,
-    SELEBoosting,
-    TrueClassProbability,
-)
-from sklearn_reject.scores.novelty import (
-    GEN,
-    KNN,
-    MSP,
-    ODIN,
-    SIRC,
-    CallableNovelty,
-    Energy,
-    FrozenNovelty,
-    LikelihoodRatio,
-    Mahalanobis,
-    MaxLogit,
-    NoveltyScore,
-    NoveltyUncertainty,
-    OutlierDetector,
-    ReAct,
-    RelativeMahalanobis,
-    UncertaintyNovelty,
-    ViM,
-)
+from sklearn_reject.scores._sele import SELE
+from sklearn_reject.scores._subspace import SIRC, ViM
 
 __all__ = [
     "GEN",
@@ -85,5 +72,4 @@ __all__ = [
     "ViM",
     "get_novelty_names",
     "get_score_names",
-    "register_score",
 ]

@@ -1,4 +1,4 @@
-"""Scores read off probabilities and decision values (FPV23, section 3.2)."""
+"""Uncertainty scores that need nothing but a fitted classifier."""
 
 from __future__ import annotations
 
@@ -338,3 +338,49 @@ def _gap_of_top_two(values):
         )
     second, first = np.partition(values, -2, axis=1)[:, -2:].T
     return first - second
+
+
+def _find(estimator):
+    if hasattr(estimator, "predict_proba"):
+        return ConditionalRisk()
+    return Margin() if hasattr(estimator, "decision_function") else None
+
+
+# What a parameter calls the score, where that is not "auto".
+_CALLED = {"gain_score": "confidence"}
+
+
+def _refuse(estimator, parameter):
+    raise ValueError(
+        f"{parameter}={_CALLED.get(parameter, 'auto')!r} needs a classifier with "
+        f"`predict_proba` or `decision_function`, and {type(estimator).__name__} has "
+        "neither. Pass a learned score such as 'error_probability', or a callable "
+        f"(estimator, X) -> (n_samples,), as {parameter}."
+    )
+
+
+class AutomaticScore(PlugInScore):
+    """The conditional risk, or the margin: which one shows on the fitted classifier.
+
+    A stack, or a search, may have its methods only when it is fitted.
+    """
+
+    def __init__(self, loss=None, parameter="uncertainty_score"):
+        self.loss = loss
+        self.parameter = parameter
+
+    @property
+    def estimates_risk(self):
+        """Whether the score, once it is fitted, estimates the conditional risk."""
+        estimator = getattr(self, "estimator_", None)
+        return estimator is not None and self._choose(estimator).estimates_risk
+
+    def _choose(self, estimator):
+        score = _find(estimator) or _refuse(estimator, self.parameter)
+        return score.set_params(loss=self.loss) if score.estimates_risk else score
+
+    def _check(self, estimator):
+        self._choose(estimator)._check(estimator)
+
+    def _uncertainty(self, response):
+        return self._choose(response.estimator)._uncertainty(response)

@@ -2,49 +2,41 @@
 
 from __future__ import annotations
 
-from sklearn.base import OutlierMixin, clone
+from sklearn.base import OutlierMixin, clone, is_regressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_reject._typing import Decorated
 from sklearn_reject._validation import check_takes
-from sklearn_reject.scores._automatic import automatic_score
-from sklearn_reject.scores._base import UncertaintyScore
+from sklearn_reject.losses import ZeroOneLoss
+from sklearn_reject.scores._adapters import (
+    CallableNovelty,
+    FrozenNovelty,
+    NoveltyUncertainty,
+    UncertaintyNovelty,
+)
+from sklearn_reject.scores._boosting import SELEBoosting
+from sklearn_reject.scores._detectors import LikelihoodRatio, OutlierDetector
+from sklearn_reject.scores._gain import ExpectedGain
+from sklearn_reject.scores._logits import GEN, MSP, ODIN, Energy, MaxLogit, ReAct
+from sklearn_reject.scores._mahalanobis import Mahalanobis, RelativeMahalanobis
+from sklearn_reject.scores._neighbors import KNN
 from sklearn_reject.scores._plug_in import (
+    AutomaticScore,
     CallableScore,
     ConditionalRisk,
     Entropy,
     Margin,
     TopTwoGap,
+    _find,
+    _refuse,
 )
-from sklearn_reject.scores.learned import (
-    SELE,
+from sklearn_reject.scores._regression import (
     ErrorProbability,
-    ExpectedGain,
     LossRegression,
-    SELEBoosting,
     TrueClassProbability,
 )
-from sklearn_reject.scores.novelty import (
-    GEN,
-    KNN,
-    MSP,
-    ODIN,
-    SIRC,
-    CallableNovelty,
-    Energy,
-    FrozenNovelty,
-    LikelihoodRatio,
-    Mahalanobis,
-    MaxLogit,
-    NoveltyScore,
-    NoveltyUncertainty,
-    OutlierDetector,
-    ReAct,
-    RelativeMahalanobis,
-    UncertaintyNovelty,
-    ViM,
-)
+from sklearn_reject.scores._sele import SELE
+from sklearn_reject.scores._subspace import SIRC, ViM
 
 _UNCERTAINTY_SCORES = {
     score.name: score
@@ -80,68 +72,6 @@ _NOVELTY_SCORES = {
         ViM,
     )
 }
-
-
-# What `uncertainty_score` or `gain_score` calls something that is in neither table.
-_RESERVED = ("auto", "confidence", ExpectedGain.name)
-
-
-def register_score(score: Decorated) -> Decorated:
-    """Register a score class under its name.
-
-    From then on `uncertainty_score` or `novelty_score` take the name, in this process:
-    one that loads a pickled estimator has to import the class, too.
-
-    Parameters
-    ----------
-    score : type
-        Subclass of :class:`UncertaintyScore` or :class:`NoveltyScore` with a class
-        attribute `name`, that can be made without arguments.
-
-    Returns
-    -------
-    score : type
-        The same, so that this serves as a decorator.
-
-    Raises
-    ------
-    ValueError
-        If it is no such class, has no name, or the name is that of another score.
-
-    Examples
-    --------
-    >>> from sklearn_reject.scores import Entropy, register_score, resolve_score
-    >>> register_score(Entropy)  # known already, which does no harm
-    <class 'sklearn_reject.scores._plug_in.Entropy'>
-    >>> resolve_score(Entropy.name, None)
-    Entropy()
-    """
-    known = _find_table(score)
-    name = score.name
-    if not isinstance(name, str) or not name:
-        raise ValueError(
-            f"{score.__name__} must have a class attribute `name`, the name to use it "
-            f"by, got {name!r}."
-        )
-    if name in _RESERVED or known.get(name, score) is not score:
-        raise ValueError(
-            f"The name {name!r} of {score.__name__} is taken. Choose a name that is "
-            f"neither in {list(_RESERVED)} nor in {sorted(known)}."
-        )
-    known[name] = score
-    return score
-
-
-def _find_table(score):
-    """Return the names of the kind of a score class."""
-    if isinstance(score, type) and issubclass(score, UncertaintyScore):
-        return _UNCERTAINTY_SCORES
-    if isinstance(score, type) and issubclass(score, NoveltyScore):
-        return _NOVELTY_SCORES
-    raise ValueError(
-        "score must be a subclass of PlugInScore, LearnedScore or NoveltyScore, got "
-        f"{score!r}."
-    )
 
 
 def get_score_names() -> list[str]:
@@ -354,3 +284,87 @@ def _to_novelty(given):
         f"novelty_score must be one of {get_novelty_names()}, a score object or a "
         f"callable (estimator, X) -> (n_samples,), got {given!r}."
     )
+
+
+def automatic_score(estimator, parameter):
+    """Return the score for an estimator, or one that will see when it is fitted."""
+    score = _find(estimator)
+    if score is None and hasattr(estimator, "__sklearn_tags__"):
+        score = LossRegression() if is_regressor(estimator) else None
+    if score is None and hasattr(estimator, "fit"):
+        return AutomaticScore(parameter=parameter)
+    return score or _refuse(estimator, parameter)
+
+
+CONFIDENCE = "confidence"
+
+
+def resolve_gain(
+    gain_score, estimator, *, loss=None, random_state=None, name="gain_score"
+):
+    """Turn what a user gives as `gain_score` into candidates to choose from.
+
+    Parameters
+    ----------
+    gain_score : str, score object or callable
+        "auto" has three candidates: "confidence", which falls out where the fitted
+        classifier has neither probabilities nor decision values; the learned loss of
+        the classifier, "error_probability" for the 0/1 loss and "loss_regression" for
+        others; and "gain". "confidence" is what "auto" is as an uncertainty score.
+        Anything else is the one candidate, and is what it is as an uncertainty score.
+
+    estimator : estimator
+        The classifier that answers first, fitted or not.
+
+    loss : str, array-like or callable, default=None
+        Loss for a score that has a `loss` parameter left at None.
+
+    random_state : int or None, default=None
+        Source of randomness for a score that has a `random_state` left at None.
+
+    name : str, default="gain_score"
+        How the user calls the parameter, for errors.
+
+    Returns
+    -------
+    candidates : dict of str to UncertaintyScore
+        New, unfitted scores. The name of one that is no text is that of its class.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown, or "confidence" finds no method to build on.
+    """
+    given = {"loss": loss, "random_state": random_state}
+    if not _is_text(gain_score, "auto"):
+        score = _resolve_one(gain_score, estimator, name, given)
+        is_name = isinstance(gain_score, str)
+        return {gain_score if is_name else type(score).__name__: score}
+    learned = ErrorProbability if _is_zero_one(loss) else LossRegression
+    names = CONFIDENCE, learned.name, ExpectedGain.name
+    return {key: _resolve_one(key, estimator, name, given) for key in names}
+
+
+def _resolve_one(gain_score, estimator, name, given):
+    """Return the one score that something other than "auto" stands for."""
+    if _is_text(gain_score, CONFIDENCE):
+        gain_score = "auto"
+    elif _is_text(gain_score, ExpectedGain.name):
+        return with_defaults(ExpectedGain(), **given)
+    elif isinstance(gain_score, ExpectedGain):
+        return with_defaults(clone(gain_score), **given)
+    elif isinstance(gain_score, str) and not is_score_name(gain_score):
+        raise ValueError(
+            f"{name} must be 'auto', {CONFIDENCE!r}, {ExpectedGain.name!r}, one of "
+            f"{get_score_names()}, a score object or a callable (estimator, X) -> "
+            f"(n_samples,), got {gain_score!r}."
+        )
+    return resolve_score(gain_score, estimator, name=name, **given)
+
+
+def _is_zero_one(loss):
+    return loss is None or type(loss) is ZeroOneLoss or _is_text(loss, "zero_one")
+
+
+def _is_text(given, text):
+    return isinstance(given, str) and given == text

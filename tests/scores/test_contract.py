@@ -1,17 +1,17 @@
 """Every named score keeps the contract, and so does one that a user adds."""
 
-import os
-import subprocess
+import re
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.neighbors import KernelDensity
 
-from sklearn_reject import scores
+from sklearn_reject import DoubleScoreOODClassifier, SelectiveClassifier, scores
 from sklearn_reject.scores import (
     GEN,
     KNN,
@@ -29,7 +29,6 @@ from sklearn_reject.scores import (
     Margin,
     MaxLogit,
     OutlierDetector,
-    PlugInScore,
     ReAct,
     RelativeMahalanobis,
     SELEBoosting,
@@ -38,7 +37,6 @@ from sklearn_reject.scores import (
     ViM,
     get_novelty_names,
     get_score_names,
-    register_score,
 )
 from tests.scores.contract import (
     CHECKS,
@@ -47,6 +45,7 @@ from tests.scores.contract import (
     X,
     Y,
     check_rows_do_not_depend_on_each_other,
+    check_score_contract,
     fit,
     fit_classifier,
     fitted,
@@ -179,37 +178,34 @@ def test_needs_are_stated(score):
             score().fit(**rest)
 
 
-def test_what_users_register():
-    # What is registered stays, so that this takes a process of its own.
-    script = Path(__file__).with_name("register_own_scores.py")
-    root = Path(__file__).parents[2]
-    done = subprocess.run(
-        [sys.executable, script],
-        cwd=root,
-        env={**os.environ, "PYTHONPATH": str(root)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+@pytest.fixture
+def own(monkeypatch):
+    """Return a module of the scores that the contributing guide writes."""
+    guide = Path(__file__).parents[2].joinpath("CONTRIBUTING.md").read_text()
+    module = ModuleType("of_a_user")
+    monkeypatch.setitem(sys.modules, "of_a_user", module)
+    for code in re.findall(r"```python\n(.*?)```", guide, re.DOTALL):
+        if "PlugInScore" in code or "NoveltyScore" in code:
+            exec(code, vars(module))
+    return module
 
 
-def test_what_cannot_be_registered():
-    assert register_score(Entropy) is Entropy, "it is there already"
-    derived = type("Derived", (Entropy,), {})
-    nameless = type("Nameless", (PlugInScore,), {})
-    for score, message in (
-        (derived, "The name 'entropy' of Derived is taken"),
-        (nameless, "Nameless must have a class attribute `name`"),
-        (Entropy(), "score must be a subclass of PlugInScore"),
-        (dict, "score must be a subclass of PlugInScore"),
-        *(
-            (
-                type("Own", (PlugInScore,), {"name": name}),
-                f"The name '{name}' of Own is",
-            )
-            for name in ("auto", "confidence", "gain")
-        ),
-    ):
-        with pytest.raises(ValueError, match=message):
-            register_score(score)
+def test_uncertainty_score_of_the_guide(own):
+    score = own.GiniImpurity
+    check_score_contract(score)
+    selective = SelectiveClassifier(
+        LogisticRegression(), uncertainty_score=score(), target_coverage=0.5
+    ).fit(X, Y)
+    expected = 1 - (selective.predict_proba(X) ** 2).sum(axis=1)
+    np.testing.assert_allclose(selective.uncertainty(X), expected, atol=1e-15)
+
+
+def test_novelty_score_of_the_guide(own):
+    score = own.DistanceFromMean
+    check_score_contract(score)
+    double = DoubleScoreOODClassifier(
+        LogisticRegression(), novelty_score=score(), min_tpr=0.5, max_fpr=1.0
+    ).fit(np.vstack([X, X_OOD]), np.append(Y, np.full(len(X_OOD), -1)))
+    probabilities = double.predict_proba(X)
+    expected = np.linalg.norm(probabilities - probabilities.mean(axis=0), axis=1)
+    np.testing.assert_allclose(double.risk_and_novelty(X)[1], expected)

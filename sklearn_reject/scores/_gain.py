@@ -23,8 +23,8 @@ from sklearn_reject._typing import (
 )
 from sklearn_reject._validation import take_weight
 from sklearn_reject.losses import losses_where_known
-from sklearn_reject.scores.learned._base import early_stopping_for, weight_for
-from sklearn_reject.scores.learned._features import FeatureScore
+from sklearn_reject.scores._features import FeatureScore
+from sklearn_reject.scores._learned import early_stopping_for, weight_for
 
 
 class ExpectedGain(FeatureScore):

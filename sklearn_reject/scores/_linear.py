@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn_reject._curves import aurc_score
 from sklearn_reject._response import row_products
 from sklearn_reject._validation import check_level, check_option, take_weight
-from sklearn_reject.scores.learned._features import FeatureMap, is_per_label
+from sklearn_reject.scores._features import FeatureMap, is_per_label
 
 
 class Design:

@@ -10,15 +10,15 @@ import numpy as np
 
 from sklearn_reject._response import row_norms, row_products, row_sums
 from sklearn_reject._validation import check_count, check_option
-from sklearn_reject.scores._plug_in import entropies
-from sklearn_reject.scores.novelty._base import (
+from sklearn_reject.scores._logits import free_energy, miss_probability
+from sklearn_reject.scores._novelty import (
     NoveltyScore,
     find_logits,
     find_probabilities,
     own_features,
+    refuse_several_members,
 )
-from sklearn_reject.scores.novelty._logits import free_energy, miss_probability
-from sklearn_reject.scores.novelty._members import refuse_several_members
+from sklearn_reject.scores._plug_in import entropies
 
 # Weights of a softmax may sum to zero over the classes, up to rounding.
 _SMALLEST_SINGULAR_VALUE = 1e-8

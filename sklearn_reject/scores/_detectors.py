@@ -13,9 +13,9 @@ from sklearn.ensemble import IsolationForest
 from sklearn_reject._response import Response
 from sklearn_reject._typing import Estimator, MatrixLike, RandomState
 from sklearn_reject._validation import check_option
-from sklearn_reject.scores.learned import own_classifier, weight_for
-from sklearn_reject.scores.novelty._base import NoveltyScore
-from sklearn_reject.scores.novelty._inputs import Inputs, check_samples, options_for
+from sklearn_reject.scores._inputs import Inputs, check_samples, options_for
+from sklearn_reject.scores._learned import own_classifier, weight_for
+from sklearn_reject.scores._novelty import NoveltyScore
 
 
 class OutlierDetector(NoveltyScore):

@@ -1,15 +1,13 @@
-"""What novelty scores have in common, and scores that become novelty scores."""
+"""What novelty scores have in common."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone
-from sklearn.frozen import FrozenEstimator
+from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,9 +22,7 @@ from sklearn_reject._validation import (
     take_weight,
 )
 from sklearn_reject.exceptions import warn_user
-from sklearn_reject.scores._base import forget
-from sklearn_reject.scores._plug_in import PlugInScore
-from sklearn_reject.scores._values import check_scores
+from sklearn_reject.scores._base import check_scores, forget
 
 
 class NoveltyScore(BaseEstimator):
@@ -59,7 +55,7 @@ class NoveltyScore(BaseEstimator):
     array([2.7 , 1.21])
     """
 
-    #: What `novelty_score` may call it, once it is registered.
+    #: What `novelty_score` calls it; one of your own needs no name.
     name: str | None = None
 
     #: Whether `fit` needs ID samples.
@@ -336,143 +332,48 @@ def check_finite(values, name):
     return values
 
 
-class CallableNovelty(NoveltyScore):
-    """A function ``(estimator, X) -> novelty of shape (n_samples,)``.
-
-    Parameters
-    ----------
-    function : callable
-        Gets the fitted classifier and the samples, returns one number per sample,
-        higher = more novel. It may be infinite.
-
-    Raises
-    ------
-    ValueError
-        If the function returns another shape, or NaN.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> from sklearn_reject.scores import CallableNovelty
-    >>> X, y = load_iris(return_X_y=True)
-    >>> distance = CallableNovelty(lambda knn, X: knn.kneighbors(X)[0].mean(axis=1))
-    >>> score = distance.fit(estimator=KNeighborsClassifier().fit(X, y))
-    >>> score.novelty(X[:2]).round(2)
-    array([0.1 , 0.12])
-    """
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = function
-
-    def _novelty(self, response):
-        return self.function(response.estimator, response.X)
+# Rows that tell whether the logits of two classes are one value and its negative.
+_N_LOOKED_AT = 10
 
 
-class UncertaintyNovelty(NoveltyScore):
-    """A plug-in uncertainty score, taken for a measure of novelty.
-
-    Parameters
-    ----------
-    uncertainty_score : PlugInScore
-        Score that needs nothing but a fitted classifier. It is cloned. One that is
-        learned has to be fitted on samples that the classifier has not seen, and to be
-        passed to :func:`resolve_novelty` inside a
-        :class:`~sklearn.frozen.FrozenEstimator`.
-
-    Attributes
-    ----------
-    uncertainty_score_ : PlugInScore
-        The fitted score.
-
-    Raises
-    ------
-    ValueError
-        If the score is learned, or if the classifier lacks what it needs.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sklearn_reject.scores import Entropy, UncertaintyNovelty
-    >>> X, y = load_iris(return_X_y=True)
-    >>> score = UncertaintyNovelty(Entropy()).fit(estimator=GaussianNB().fit(X, y))
-    >>> score.novelty(X[[0, 70]]).round(2)
-    array([0.  , 0.43])
-    """
-
-    def __init__(self, uncertainty_score: PlugInScore) -> None:
-        self.uncertainty_score = uncertainty_score
-
-    def _fit(self, response, y, sample_weight, X_ood):
-        score = self.uncertainty_score
-        if getattr(score, "learns", True):
-            raise ValueError(
-                "novelty_score must be a plug-in score if it is an uncertainty score, "
-                f"got {score!r}. Fit it on samples that the classifier has not seen, "
-                "and pass FrozenEstimator(score)."
-            )
-        self.uncertainty_score_ = clone(score).fit(estimator=response.estimator)
-
-    def _novelty(self, response):
-        return self.uncertainty_score_.from_response(response)
+def refuse_several_members(response, name, functions):
+    """Raise where there is no last layer as there are several classifiers inside."""
+    if len(response.members) > 1:
+        model = type(response.model).__name__
+        raise ValueError(
+            f"{name} needs the last layer of one classifier, but {model} has "
+            f"{len(response.members)} classifiers. Set ensemble=False of the "
+            f"CalibratedClassifierCV, pass {functions}, or use another novelty_score, "
+            "such as 'knn'."
+        )
 
 
-class FrozenNovelty(NoveltyScore):
-    """A score that is fitted already and stays as it is.
-
-    It goes by the classifier that it was fitted with, whatever classifier is around it
-    now.
-
-    Parameters
-    ----------
-    score : FrozenEstimator
-        Around a fitted :class:`NoveltyScore` or :class:`UncertaintyScore`.
-
-    Raises
-    ------
-    ValueError
-        If `score` is something else.
-
-    NotFittedError
-        If the score is not fitted.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.frozen import FrozenEstimator
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sklearn_reject.scores import MSP, FrozenNovelty
-    >>> X, y = load_iris(return_X_y=True)
-    >>> clf = GaussianNB().fit(X, y)
-    >>> fitted = MSP().fit(estimator=clf)
-    >>> score = FrozenNovelty(FrozenEstimator(fitted)).fit(estimator=clf)
-    >>> score.novelty(X[[0, 70]]).round(2)
-    array([0.  , 0.15])
-    """
-
-    def __init__(self, score: Estimator) -> None:
-        self.score = score
-
-    def _fit(self, response, y, sample_weight, X_ood):
-        is_frozen = isinstance(self.score, FrozenEstimator)
-        inner = self.score.estimator if is_frozen else None
-        if not (hasattr(inner, "novelty") or hasattr(inner, "uncertainty")):
-            raise ValueError(
-                "score must be a FrozenEstimator around a fitted novelty or "
-                f"uncertainty score, got {self.score!r}."
-            )
-        check_is_fitted(inner, "estimator_")
-
-    def _novelty(self, response):
-        inner = self.score.estimator
-        if _thaw(inner.estimator_) is _thaw(response.estimator):
-            return inner.from_response(response)
-        score = inner.novelty if hasattr(inner, "novelty") else inner.uncertainty
-        return score(response.X)
+def warn_of_one_decision_value(score, response):
+    """Warn where a score has the one decision value of two classes to go by."""
+    if score.logits is None and _is_one_value(response):
+        _warn_of_one(score, "decision value")
 
 
-def _thaw(estimator):
-    while type(estimator) is FrozenEstimator:
-        estimator = estimator.estimator
-    return estimator
+def warn_of_one_probability(score, response):
+    """Warn where a score has the probabilities of two classes to go by."""
+    if score.logits is None and len(response.classes) == 2:
+        _warn_of_one(score, "probability")
+
+
+def _warn_of_one(score, quantity):
+    warn_user(
+        f"{type(score).__name__} for two classes is a function of one {quantity} and "
+        "ranks samples like the error probability, so it adds almost nothing to the "
+        "conditional risk. Use 'knn' or 'mahalanobis', which use the features.",
+        once=True,
+    )
+
+
+def _is_one_value(response):
+    if len(response.classes) != 2:
+        return False
+    if response.X is None:  # scikit-learn asks for one of all decision functions
+        return True
+    first = _safe_indexing(*indexable(response.X), slice(_N_LOOKED_AT))
+    logits = Response(response.estimator, first).logits
+    return np.array_equal(logits[:, 0], -logits[:, 1])

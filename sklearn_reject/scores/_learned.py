@@ -23,8 +23,7 @@ from sklearn_reject._sklearn import (
 from sklearn_reject._typing import Estimator, MatrixLike
 from sklearn_reject._validation import check_sample_weight, index_labels
 from sklearn_reject.losses import TaskLoss, check_loss
-from sklearn_reject.scores._base import UncertaintyScore, forget
-from sklearn_reject.scores._values import check_scores
+from sklearn_reject.scores._base import UncertaintyScore, check_scores, forget
 
 
 class LearnedScore(CallbackSupportMixin, UncertaintyScore):

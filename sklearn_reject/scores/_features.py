@@ -17,12 +17,12 @@ from sklearn.utils.extmath import randomized_svd
 from sklearn.utils.validation import validate_data
 
 from sklearn_reject._response import find_steps, row_products
-from sklearn_reject.scores.learned._base import LearnedScore
-from sklearn_reject.scores.learned._columns import holds_values
-from sklearn_reject.scores.learned._encoding import Encoder
+from sklearn_reject.scores._encoding import Encoder, holds_values
+from sklearn_reject.scores._learned import LearnedScore
 
 # The samples, for weights of their own for each predicted label (FPV23, eq. 37).
 PER_LABEL: Literal["per_label_linear"] = "per_label_linear"
+
 
 _NAMES = (
     "auto",
@@ -33,13 +33,18 @@ _NAMES = (
     "model_input+response",
 )
 
+
 # Of sparse samples with more columns than that, learners that take dense ones only get
 # so many directions.
 _MOST_COLUMNS = 256
+
+
 _N_DIRECTIONS = 50
+
 
 # Categories that histogram gradient boosting can tell apart.
 _MOST_CATEGORIES = 255
+
 
 _BOOSTING = HistGradientBoostingClassifier, HistGradientBoostingRegressor
 

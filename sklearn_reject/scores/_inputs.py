@@ -7,14 +7,17 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array, get_tags
 
 from sklearn_reject._response import find_steps, row_products
-from sklearn_reject.scores.learned import Encoder, is_wide, leading_directions
-from sklearn_reject.scores.novelty._base import call, sees_samples
+from sklearn_reject.scores._encoding import Encoder
+from sklearn_reject.scores._features import is_wide, leading_directions
+from sklearn_reject.scores._novelty import call, sees_samples
 
 # Squares of such values can be added.
 _LARGEST = 1e150
 
+
 # So many deviations from the mean have squares that can be added.
 _FARTHEST = 1e100
+
 
 _ADVICE = (
     "Put the preprocessing into a Pipeline with the classifier, or pass a callable "

@@ -15,17 +15,13 @@ from sklearn.ensemble import (
 
 from sklearn_reject._typing import Estimator, FeaturesLike, RandomState, TaskLossLike
 from sklearn_reject._validation import index_labels
-from sklearn_reject.scores.learned._base import (
+from sklearn_reject.scores._features import PER_LABEL, FeatureScore, is_per_label
+from sklearn_reject.scores._learned import (
     early_stopping_for,
     own_classifier,
     weight_for,
 )
-from sklearn_reject.scores.learned._features import (
-    PER_LABEL,
-    FeatureScore,
-    is_per_label,
-)
-from sklearn_reject.scores.learned._linear import (
+from sklearn_reject.scores._linear import (
     LinearModel,
     check_linear_options,
     fit_linear,

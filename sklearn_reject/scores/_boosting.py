@@ -20,9 +20,9 @@ from sklearn_reject._validation import (
     check_option,
 )
 from sklearn_reject.losses import sele_gradient_and_curvature
-from sklearn_reject.scores.learned._base import weight_for
-from sklearn_reject.scores.learned._features import FeatureScore
-from sklearn_reject.scores.learned._linear import split_off
+from sklearn_reject.scores._features import FeatureScore
+from sklearn_reject.scores._learned import weight_for
+from sklearn_reject.scores._linear import split_off
 
 # Newton steps of single samples are kept to what the logistic function can tell apart.
 _LONGEST_STEP = 4.0

@@ -14,8 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn_reject._typing import FeaturesLike, RandomState, TaskLossLike
 from sklearn_reject._validation import check_count, check_number, check_option
 from sklearn_reject.losses import chunked_sele, exact_sele, make_chunks
-from sklearn_reject.scores.learned._features import PER_LABEL, FeatureScore
-from sklearn_reject.scores.learned._linear import check_linear_options, fit_linear
+from sklearn_reject.scores._features import PER_LABEL, FeatureScore
+from sklearn_reject.scores._linear import check_linear_options, fit_linear
 
 ALPHAS = (0.0, 1e-5, 1e-4, 1e-3, 1e-2)
 
