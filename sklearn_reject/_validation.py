@@ -16,7 +16,6 @@ _LARGEST_SUMMAND = 1e100
 # Integers beyond it do not survive the conversion to float64.
 LARGEST_EXACT_INTEGER = 2**53
 
-
 _COMPUTE = (
     "All its rows are needed in memory at once. Pass `{name}.compute()`, after "
     "`{name}.persist()` if they take long to compute and are used again."
@@ -30,7 +29,6 @@ _ADD_UP = (
     "Pass `{name}.compute()`, or reduce it by the functions of `sklearn_reject.dask`, "
     "which read one partition at a time."
 )
-
 
 # Samples, whose masks are up to the estimator, and answers, which may be unknown.
 _MAYBE_MASKED = {"X", "expert_labels", "loss_second", "y_second"}

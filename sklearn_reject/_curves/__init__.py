@@ -1,7 +1,6 @@
 """Curves and areas from arrays of scores and losses: what metrics are made of."""
 
 from sklearn_reject._curves._area import augrc_score, aurc_score, sele_score
-from sklearn_reject._curves._asked import check_deferral_samples
 from sklearn_reject._curves._cell_bounds import (
     CellBounds,
     bound_aurc,
@@ -18,6 +17,7 @@ from sklearn_reject._curves._cell_table import (
     merge_near_cells,
 )
 from sklearn_reject._curves._deferral import (
+    check_deferral_samples,
     deferral_area_score,
     deferral_curve,
     group_deferral,
@@ -30,11 +30,6 @@ from sklearn_reject._curves._directions import (
     score_directions,
     sizes_of_sums,
     weighted_sum,
-)
-from sklearn_reject._curves._frontiers import (
-    precision_recall_frontier,
-    risk_coverage_frontier,
-    roc_frontier,
 )
 from sklearn_reject._curves._groups import (
     RELATIVE_TOLERANCE,
@@ -65,6 +60,9 @@ from sklearn_reject._curves._ood import (
     ood_precision_recall_curve,
     ood_roc_curve,
     oscr_score,
+    precision_recall_frontier,
+    risk_coverage_frontier,
+    roc_frontier,
     undefined_without_ood,
 )
 from sklearn_reject._curves._origins import (

@@ -7,7 +7,7 @@ from scipy.integrate import trapezoid
 from scipy.special import digamma
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_reject._curves._cells import cut_into_cells, draw_evenly
+from sklearn_reject._curves._cell_table import cut_into_cells, draw_evenly
 from sklearn_reject._curves._groups import (
     RELATIVE_TOLERANCE,
     batches,

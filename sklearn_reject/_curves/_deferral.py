@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import rankdata
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_reject._curves._asked import check_deferral_samples
 from sklearn_reject._curves._groups import (
     RELATIVE_TOLERANCE,
     argsort_scores,
@@ -14,8 +15,115 @@ from sklearn_reject._curves._groups import (
     snap_sorted,
     starts_of_ties,
 )
-from sklearn_reject._validation import check_option
+from sklearn_reject._validation import (
+    as_real_array,
+    check_option,
+    check_same_length,
+    check_sample_weight,
+    check_vector,
+    find_missing_labels,
+    take_weight,
+)
 from sklearn_reject.exceptions import warn_user
+
+
+class DeferralSamples(NamedTuple):
+    """Validated samples of which both losses are known, all of positive weight.
+
+    All have shape (n_used,), `weight` may be None; `is_used`, of shape (n_samples,),
+    tells which of all samples they are.
+    """
+
+    scores: np.ndarray
+    loss_first: np.ndarray
+    loss_second: np.ndarray
+    weight: np.ndarray | None
+    is_used: np.ndarray
+
+
+def check_deferral_samples(
+    scores, loss_first, loss_second, sample_weight=None, *, name="scores"
+):
+    """Validate what deferral is judged on, and leave out what is not known.
+
+    Scores of any sign, higher = deferred first. `loss_second` is NaN or None where the
+    second opinion was not asked. A warning says so where those asked were evidently
+    not drawn at random. `name` is what messages call the scores.
+    """
+    scores = check_vector(scores, name)
+    loss_first = check_vector(loss_first, "loss_first", non_negative=True)
+    loss_second, is_known = _check_answers(loss_second)
+    check_same_length(scores.size, loss_first=loss_first, loss_second=loss_second)
+    weight = check_sample_weight(sample_weight, scores.size)
+    counts = np.ones(scores.size, dtype=bool) if weight is None else weight > 0
+    is_used = is_known & counts
+    if not is_used.any():
+        raise ValueError(
+            "sample_weight is zero wherever loss_second is known. The second opinion "
+            "must be known for some samples of positive weight."
+        )
+    if not is_known[counts].all():
+        _warn_of_choice(scores[counts], loss_first[counts], is_known[counts])
+    if is_used.all():
+        return DeferralSamples(scores, loss_first, loss_second, weight, is_used)
+    arrays = (array[is_used] for array in (scores, loss_first, loss_second))
+    return DeferralSamples(*arrays, take_weight(weight, is_used), is_used)
+
+
+def _check_answers(losses):
+    """Return the losses of the second opinion, zero where missing, and which are."""
+    array = losses if np.ma.isMaskedArray(losses) else np.asarray(losses)
+    missing = find_missing_labels(array)
+    if array.ndim != 1 or not missing.any():
+        array = check_vector(array, "loss_second", non_negative=True)
+        return array, np.ones(len(array), dtype=bool)
+    if missing.all():
+        raise ValueError(
+            f"loss_second is missing in all {len(array)} samples. The second opinion "
+            "must be known for some of them. Ask it about a random sample."
+        )
+    array = np.where(missing, 0.0, np.asarray(array))
+    array = as_real_array(array, "loss_second")
+    return check_vector(array, "loss_second", non_negative=True), ~missing
+
+
+# Chance alone leads to a warning less often than this.
+_CHANCE = 1e-6
+
+
+def _warn_of_choice(scores, loss_first, is_known):
+    """Warn where the samples with a second opinion cannot be a random draw of all."""
+    what = ("loss of the first opinion", loss_first), ("deferral score", scores)
+    for name, values in what:
+        bound, is_higher = _bound_of_chance(values, is_known)
+        if bound < _CHANCE:
+            warn_user(
+                f"The second opinion is known for {np.count_nonzero(is_known)} of "
+                f"{len(is_known)} samples, and the {name} is "
+                f"{'higher' if is_higher else 'lower'} in these than in the others, by "
+                "more than chance. The others are ignored, as if the known ones had "
+                "been drawn at random, so rates and risks describe only the samples "
+                "that were chosen. Ask about samples drawn at random, or pass only the "
+                "known ones, with the inverse of their probability of being asked as "
+                "sample_weight."
+            )
+            return
+
+
+def _bound_of_chance(values, is_drawn):
+    """Bound the probability that random draws differ as much in the mean rank.
+
+    Bernstein's inequality, which holds for draws without replacement, too (Hoeffding,
+    1963, theorem 4), at both ends. Ranks, because a few large losses say little.
+    """
+    # Their mean is known without rounding, so that all of them are zero where all tie.
+    ranks = (rankdata(values) - (len(values) + 1) / 2) / len(values)
+    n_drawn = np.count_nonzero(is_drawn)
+    difference = ranks[is_drawn].sum()
+    # What is left out differs as much, and may be less.
+    fewer = min(n_drawn, len(ranks) - n_drawn)
+    spread = 2 * fewer * ranks.var() + np.abs(ranks).max() * abs(difference) * 2 / 3
+    return (2 * np.exp(-(difference**2) / spread) if spread else 1.0), difference > 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,8 +2,11 @@
 
 import numpy as np
 
-from sklearn_reject._curves._asked import check_deferral_samples
-from sklearn_reject._curves._deferral import deferral_area_score, group_deferral
+from sklearn_reject._curves._deferral import (
+    check_deferral_samples,
+    deferral_area_score,
+    group_deferral,
+)
 from sklearn_reject._curves._groups import running_sum
 from sklearn_reject._validation import (
     check_same_length,

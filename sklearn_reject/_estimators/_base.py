@@ -14,11 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_reject._estimators._groups import labels_of
-from sklearn_reject._estimators._retarget import keep_params
-from sklearn_reject._estimators._rows import (
-    features_of,
-    require_fit,
-)
+from sklearn_reject._estimators._retarget import features_of, keep_params, require_fit
 from sklearn_reject._fitting import route_of_fit
 from sklearn_reject._labels import mark_rejected
 from sklearn_reject._response import Response, row_keys, user_keys

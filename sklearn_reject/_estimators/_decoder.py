@@ -17,11 +17,8 @@ from sklearn_reject._estimators._base import (
     inner_has,
     store_fitted,
 )
-from sklearn_reject._estimators._rows import features_of, require_fit
-from sklearn_reject._estimators._set_evaluation import (
-    CalibrationGap,
-    OutOfSample,
-)
+from sklearn_reject._estimators._retarget import features_of, require_fit
+from sklearn_reject._estimators._set_evaluation import CalibrationGap, OutOfSample
 from sklearn_reject._estimators._set_items import (
     check_set_labels,
     find_items,

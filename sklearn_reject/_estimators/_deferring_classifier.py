@@ -27,14 +27,12 @@ from sklearn_reject._estimators._deferral_calibration import (
     deferral_calibration_of,
     warn_of_unknown_labels,
 )
-from sklearn_reject._estimators._deferral_experts import (
-    check_expert,
-    check_expert_labels,
-    refuse_labels,
-)
 from sklearn_reject._estimators._deferral_rules import (
     check_deferral_guarantee,
+    check_expert,
+    check_expert_labels,
     find_deferral_target,
+    refuse_labels,
     retarget_deferral,
     solve_deferral_rule,
 )
@@ -45,10 +43,7 @@ from sklearn_reject._estimators._groups import (
 )
 from sklearn_reject._estimators._report import report_deferral
 from sklearn_reject._estimators._report_table import Report
-from sklearn_reject._estimators._retarget import as_fitted
-from sklearn_reject._estimators._rows import (
-    require_fit,
-)
+from sklearn_reject._estimators._retarget import as_fitted, require_fit
 from sklearn_reject._estimators._targets import check_max_loss, warn_if_vacuous
 from sklearn_reject._fitting import (
     Answers,

@@ -16,7 +16,6 @@ from sklearn_reject._estimators._base import (
     warn_of_lost_classes,
 )
 from sklearn_reject._estimators._calibration import warn_of_coarse_scores
-from sklearn_reject._estimators._ood_calibration import OODCalibration, keep_calibration
 from sklearn_reject._estimators._ood_labels import (
     known_labels,
     split_labels,
@@ -24,11 +23,13 @@ from sklearn_reject._estimators._ood_labels import (
     why_none_is_ood,
 )
 from sklearn_reject._estimators._ood_models import (
+    OODCalibration,
     certifiable_rates,
     check_confidence_level_kept,
     check_has_ood,
     check_largest_loss,
     check_parameters,
+    keep_calibration,
     solve_rule,
 )
 from sklearn_reject._estimators._rejection_models import takes_sparse
@@ -38,8 +39,8 @@ from sklearn_reject._estimators._retarget import (
     as_fitted,
     check_target_names,
     copy_fitted,
+    require_fit,
 )
-from sklearn_reject._estimators._rows import require_fit
 from sklearn_reject._fitting import (
     Plan,
     RiskAndNovelty,

@@ -6,8 +6,8 @@ from functools import partial
 import numpy as np
 from sklearn.base import is_classifier
 
+from sklearn_reject._estimators._deferral_base import trace
 from sklearn_reject._estimators._deferral_rules import find_deferral_target
-from sklearn_reject._estimators._deferral_trace import trace
 from sklearn_reject._estimators._groups import as_objects, labels_of
 from sklearn_reject._estimators._rejection_models import bound_of_losses
 from sklearn_reject._estimators._report_table import Report, ReportPart, ReportPromise

@@ -34,9 +34,8 @@ from sklearn_reject._estimators._rejection_models import (
 )
 from sklearn_reject._estimators._report import report_selective
 from sklearn_reject._estimators._report_table import Report
-from sklearn_reject._estimators._retarget import as_fitted
+from sklearn_reject._estimators._retarget import as_fitted, require_fit
 from sklearn_reject._estimators._risk_bounds import AchievedBound
-from sklearn_reject._estimators._rows import require_fit
 from sklearn_reject._estimators._targets import (
     check_max_loss,
     find_target,

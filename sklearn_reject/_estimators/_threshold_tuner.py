@@ -26,8 +26,8 @@ from sklearn_reject._estimators._retarget import (
     check_target_names,
     copy_fitted,
     keep_params,
+    require_fit,
 )
-from sklearn_reject._estimators._rows import require_fit
 from sklearn_reject._fitting import (
     FoldScore,
     evaluate_out_of_sample,

@@ -1,6 +1,5 @@
 """Fitting estimators and scores, and evaluating them on samples they have not seen."""
 
-from sklearn_reject._fitting._coarse import avoid_coarse_scores
 from sklearn_reject._fitting._deferral import (
     Gains,
     Opinions,
@@ -25,6 +24,7 @@ from sklearn_reject._fitting._folds import (
     needs_samples,
 )
 from sklearn_reject._fitting._out_of_sample import (
+    avoid_coarse_scores,
     evaluate_for_threshold,
     evaluate_out_of_sample,
 )

@@ -1,7 +1,17 @@
 """What a fitted estimator says about X."""
 
 from sklearn_reject._response._keys import row_keys, user_keys
-from sklearn_reject._response._network import find_activations, find_head, pull_back
+from sklearn_reject._response._network import (
+    BATCH_SIZE,
+    find_activations,
+    find_head,
+    log_sum_exp,
+    pull_back,
+    row_norms,
+    row_products,
+    row_sums,
+    softmax,
+)
 from sklearn_reject._response._positive import (
     RESPONSE_METHODS,
     check_has_probabilities,
@@ -16,12 +26,4 @@ from sklearn_reject._response._positive import (
     with_unseen,
 )
 from sklearn_reject._response._response import Response
-from sklearn_reject._response._row_sums import (
-    BATCH_SIZE,
-    log_sum_exp,
-    row_norms,
-    row_products,
-    row_sums,
-    softmax,
-)
 from sklearn_reject._response._steps import find_steps

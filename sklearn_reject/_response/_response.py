@@ -9,13 +9,8 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from sklearn_reject._response._members import find_members
-from sklearn_reject._response._network import (
-    find_activations,
-    find_head,
-    symmetrize,
-)
-from sklearn_reject._response._steps import find_steps
+from sklearn_reject._response._network import find_activations, find_head, symmetrize
+from sklearn_reject._response._steps import find_members, find_steps
 from sklearn_reject._sklearn import _num_samples, take_rows
 from sklearn_reject._validation import index_labels, refuse_unmapped
 
@@ -41,7 +36,6 @@ _PREDICT_MOST_PROBABLE = frozenset(
         "RandomForestClassifier",
     }
 )
-
 
 # Likewise, the class of the largest decision value or, with two, the sign of the only.
 _PREDICT_LARGEST_DECISION = frozenset(

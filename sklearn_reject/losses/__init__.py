@@ -6,9 +6,7 @@ What is imported but not in ``__all__`` is for the other rooms of the package, a
 change.
 """
 
-from sklearn_reject.losses._check_set_loss import check_set_loss
-from sklearn_reject.losses._expansion import Absence, Cells, Expansion, Ratio
-from sklearn_reject.losses._fractional import FractionalLinearLoss
+from sklearn_reject.losses._check_set_loss import FractionalLinearLoss, check_set_loss
 from sklearn_reject.losses._named import (
     AMLoss,
     AUCLoss,
@@ -29,7 +27,14 @@ from sklearn_reject.losses._sele import (
     sele_gradient_and_curvature,
     sele_loss_and_gradient,
 )
-from sklearn_reject.losses._set_loss import CallableSetLoss, SetLoss
+from sklearn_reject.losses._set_loss import (
+    Absence,
+    CallableSetLoss,
+    Cells,
+    Expansion,
+    Ratio,
+    SetLoss,
+)
 from sklearn_reject.losses._task import (
     AbsoluteLoss,
     CallableLoss,

@@ -5,8 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from sklearn_reject._validation import check_number
-from sklearn_reject.losses._expansion import Absence, Cells, Expansion, Ratio
-from sklearn_reject.losses._set_loss import SET_LOSSES, SetLoss
+from sklearn_reject.losses._set_loss import (
+    SET_LOSSES,
+    Absence,
+    Cells,
+    Expansion,
+    Ratio,
+    SetLoss,
+)
 
 _PREDICTED = Cells(tp=1.0, fp=1.0)
 _POSITIVE = Cells(tp=1.0, fn=1.0)

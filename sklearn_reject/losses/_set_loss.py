@@ -5,15 +5,72 @@ from __future__ import annotations
 from collections.abc import Callable
 from inspect import signature
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_reject._validation import check_number
 from sklearn_reject.exceptions import warn_user
-from sklearn_reject.losses._expansion import Expansion, values_of
 from sklearn_reject.losses._task import register_by_name
+
+
+class Cells(NamedTuple):
+    """A number for each cell of the confusion matrix."""
+
+    tp: float = 0.0
+    fp: float = 0.0
+    fn: float = 0.0
+    tn: float = 0.0
+
+
+class Ratio(NamedTuple):
+    """``coefficient * numerator * factor / (denominator**power * k**size_power)``.
+
+    With k = tp + fp, and with `Cells` for weights of the counts: not negative in the
+    denominator, of fn and tn only in a `factor`, whose numerator is of tp and fp only.
+    Zero where the denominator or, for a positive `size_power`, k is zero.
+    """
+
+    coefficient: float
+    numerator: Cells
+    denominator: Cells
+    factor: Cells | None = None
+    power: float = 1.0
+    size_power: float = 0.0
+
+
+class Absence(NamedTuple):
+    """``constant + slope * k`` where no item is in the cells marked True, else zero."""
+
+    cells: Cells
+    constant: float
+    slope: float = 0.0
+
+
+class Expansion(NamedTuple):
+    """A set loss as ``constant`` plus ratios, plus what is apart, mostly for 0/0."""
+
+    constant: float
+    ratios: tuple
+    absences: tuple = ()
+
+
+def values_of(expansion, counts):
+    """Return the value of an expansion for each confusion matrix."""
+    k = counts[0] + counts[1]
+    values = np.full(k.shape, float(expansion.constant))
+    for ratio in expansion.ratios:
+        above = ratio.coefficient * (ratio.numerator @ counts)
+        if ratio.factor is not None:
+            above = above * (ratio.factor @ counts)
+        below = (ratio.denominator @ counts) ** ratio.power * k**ratio.size_power
+        values += np.divide(above, below, out=np.zeros(k.shape), where=below > 0)
+    for absence in expansion.absences:
+        is_absent = counts[np.array(absence.cells, dtype=bool)].sum(axis=0) == 0
+        values += is_absent * (absence.constant + absence.slope * k)
+    return values
+
 
 COUNTS = ("tp", "fp", "fn", "tn")
 
@@ -26,6 +83,7 @@ _N_TRIED = 10
 # Relative to the largest loss: what rounding may add to one, and how far an expansion
 # may be from the loss.
 _ROUNDING = 1e-12
+
 _TOLERANCE = 1e-9
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn_reject import _curves as curves
 from sklearn_reject._sklearn import _num_samples, _safe_indexing
 from sklearn_reject._validation import check_same_length, refuse_dask
+from sklearn_reject.metrics._deferral import is_pair
 from sklearn_reject.metrics._losses import is_vector
-from sklearn_reject.metrics._opinions import is_pair
 from sklearn_reject.metrics._risk_coverage import (
     augrc_score,
     aurc_score,

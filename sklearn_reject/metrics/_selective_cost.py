@@ -21,9 +21,9 @@ from sklearn_reject.metrics._losses import (
     is_table,
     is_vector,
     losses_of,
+    refuse_reject_label,
     without_gaps,
 )
-from sklearn_reject.metrics._reject_labels import refuse_reject_label
 
 
 @of_arrays

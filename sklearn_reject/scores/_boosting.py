@@ -27,7 +27,6 @@ from sklearn_reject.scores._linear import split_off
 # Newton steps of single samples are kept to what the logistic function can tell apart.
 _LONGEST_STEP = 4.0
 
-
 _LEAST_CURVATURE = 1e-3
 
 

@@ -23,7 +23,6 @@ from sklearn_reject.scores._learned import LearnedScore
 # The samples, for weights of their own for each predicted label (FPV23, eq. 37).
 PER_LABEL: Literal["per_label_linear"] = "per_label_linear"
 
-
 _NAMES = (
     "auto",
     "input",
@@ -33,18 +32,14 @@ _NAMES = (
     "model_input+response",
 )
 
-
 # Of sparse samples with more columns than that, learners that take dense ones only get
 # so many directions.
 _MOST_COLUMNS = 256
 
-
 _N_DIRECTIONS = 50
-
 
 # Categories that histogram gradient boosting can tell apart.
 _MOST_CATEGORIES = 255
-
 
 _BOOSTING = HistGradientBoostingClassifier, HistGradientBoostingRegressor
 

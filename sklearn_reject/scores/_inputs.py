@@ -14,10 +14,8 @@ from sklearn_reject.scores._novelty import call, sees_samples
 # Squares of such values can be added.
 _LARGEST = 1e150
 
-
 # So many deviations from the mean have squares that can be added.
 _FARTHEST = 1e100
-
 
 _ADVICE = (
     "Put the preprocessing into a Pipeline with the classifier, or pass a callable "

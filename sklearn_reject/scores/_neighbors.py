@@ -23,14 +23,12 @@ from sklearn_reject.scores._novelty import NoveltyScore
 # Numbers held at once.
 _BLOCK_SIZE = 2**18
 
-
 # The nearest one tells more than the fifth, by .03 of AUROC on eleven tabular sets with
 # classes held back, whatever their size. But no fold can count four fifths of one: the
 # nearest of all is nearer than one of a fold, and a TPR tuned to .80 was .84 of new
 # samples. Of a share that all fits have it was .81. With three folds four fifths were
 # too many, by .02, with two by .05.
 _SHARE_FOR_NEAREST = 0.8
-
 
 # With five folds of 1e5 samples, 20 features and logistic regression inside, that makes
 # fit and predict 9 times as long as the classifier's own, where the cheapest novelty
@@ -215,20 +213,16 @@ def _normalize(features):
 # Up to so many dimensions, a tree looks at few points; beyond, products are faster.
 _MOST_DIMENSIONS_FOR_TREE = 6
 
-
 # What sums of weights may lack of the goal, as they are rounded.
 _ROUNDING = 1e-9
-
 
 # Candidates beyond those that are needed, as the search ranks by rounded distances:
 # few at first, and more for queries that have ties among these.
 _EXTRA = 2, 64
 
-
 # The search takes x'x - 2 x'p + p'p for the squared distance, which is wrong by at most
 # n_features (|x| + |p|)^2 times this.
 _RELATIVE_ERROR = 2 * np.finfo(np.float64).eps
-
 
 # Far more than what rounding does to a distance that is summed up from differences.
 _TIE_TOLERANCE = 1e-9

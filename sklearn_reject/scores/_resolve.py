@@ -53,7 +53,6 @@ _UNCERTAINTY_SCORES = {
     )
 }
 
-
 _NOVELTY_SCORES = {
     score.name: score
     for score in (

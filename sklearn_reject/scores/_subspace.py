@@ -23,7 +23,6 @@ from sklearn_reject.scores._plug_in import entropies
 # Weights of a softmax may sum to zero over the classes, up to rounding.
 _SMALLEST_SINGULAR_VALUE = 1e-8
 
-
 # A residual that is smaller, relative to the features, is nothing but rounding.
 _SMALLEST_RESIDUAL = 1e-12
 

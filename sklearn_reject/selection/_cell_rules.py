@@ -20,14 +20,13 @@ from sklearn_reject._curves import (
     share_within_risk,
     tie_range,
 )
-from sklearn_reject.selection._bounds import BOUNDS
+from sklearn_reject.selection._bounds import BOUNDS, FAILURE_BOUNDS, find_longest
 from sklearn_reject.selection._certify import (
     certify_coverage,
     explain_hopeless,
     find_last_passing,
     nothing_passes,
 )
-from sklearn_reject.selection._failure_bounds import FAILURE_BOUNDS, find_longest
 from sklearn_reject.selection._failure_rules import (
     allowed_failures,
     fewest_for_failures,

@@ -10,16 +10,17 @@ from numpy.typing import ArrayLike
 from sklearn_reject._typing import Other, RandomState, RiskBound, Target
 from sklearn_reject._validation import check_number, check_option, of_arrays
 from sklearn_reject.selection._certify import check_confidence_level
-from sklearn_reject.selection._deferral_by_group import solve_deferral_by_group
 from sklearn_reject.selection._deferral_certified import (
     Certified,
     solve_certified_budget,
     solve_certified_risk,
 )
-from sklearn_reject.selection._deferral_exact import SOLVERS
 from sklearn_reject.selection._deferral_rule import DeferralRule
-from sklearn_reject.selection._gain_groups import group_by_gain
-from sklearn_reject.selection._solve_by_group import is_by_group
+from sklearn_reject.selection._gain_groups import SOLVERS, group_by_gain
+from sklearn_reject.selection._solve_by_group import (
+    is_by_group,
+    solve_deferral_by_group,
+)
 
 
 @of_arrays

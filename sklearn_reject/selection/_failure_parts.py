@@ -25,8 +25,8 @@ from sklearn.utils import check_random_state
 from sklearn_reject._typing import RandomState, RiskBound
 from sklearn_reject._validation import check_samples, of_arrays
 from sklearn_reject.exceptions import InfeasibleTargetError, round_up
+from sklearn_reject.selection._bounds import FAILURE_BOUNDS
 from sklearn_reject.selection._certify import choose_bound
-from sklearn_reject.selection._failure_bounds import FAILURE_BOUNDS
 from sklearn_reject.selection._failure_rate import check_failure_options
 from sklearn_reject.selection._failure_rules import (
     FailureProblem,

@@ -14,8 +14,8 @@ from sklearn_reject._validation import (
     of_arrays,
 )
 from sklearn_reject.exceptions import warn_user
+from sklearn_reject.selection._bounds import FAILURE_BOUNDS
 from sklearn_reject.selection._certify import check_confidence_level, choose_bound
-from sklearn_reject.selection._failure_bounds import FAILURE_BOUNDS
 from sklearn_reject.selection._failure_rules import (
     FailureProblem,
     nothing_accepted,
@@ -24,10 +24,7 @@ from sklearn_reject.selection._failure_rules import (
     too_few_for_failures,
 )
 from sklearn_reject.selection._rule import RejectionRule
-from sklearn_reject.selection._solve_by_group import (
-    is_by_group,
-    solve_arrays_by_group,
-)
+from sklearn_reject.selection._solve_by_group import is_by_group, solve_arrays_by_group
 
 
 @of_arrays

@@ -13,13 +13,12 @@ from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._typing import Draws, RandomState, Target
 from sklearn_reject._validation import check_same_length, check_samples, take_weight
 from sklearn_reject.selection._monitor import RiskMonitor
-from sklearn_reject.selection._partition import as_labels, sort_rows
+from sklearn_reject.selection._partition import RulesByGroup, as_labels, sort_rows
 from sklearn_reject.selection._rule import (
     RejectionRule,
     compare,
     decide,
 )
-from sklearn_reject.selection._rules_by_group import RulesByGroup
 
 
 @dataclass(frozen=True)

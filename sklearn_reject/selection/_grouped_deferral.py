@@ -19,9 +19,8 @@ from sklearn_reject.selection._deferral_rule import (
     measure_deferral,
 )
 from sklearn_reject.selection._monitor import RiskMonitor
-from sklearn_reject.selection._partition import as_labels, sort_rows
+from sklearn_reject.selection._partition import RulesByGroup, as_labels, sort_rows
 from sklearn_reject.selection._rule import decide
-from sklearn_reject.selection._rules_by_group import RulesByGroup
 
 DEFER_ALL = DeferralRule(threshold=float("-inf"), proba_at_threshold=1.0)
 

@@ -34,10 +34,7 @@ from sklearn_reject.selection._certify import (
     rank_samples,
 )
 from sklearn_reject.selection._rule import RejectionRule, check_draws, hull_slope
-from sklearn_reject.selection._solve_by_group import (
-    is_by_group,
-    solve_arrays_by_group,
-)
+from sklearn_reject.selection._solve_by_group import is_by_group, solve_arrays_by_group
 
 
 @of_arrays

@@ -10,6 +10,7 @@ from sklearn_reject.thresholds._checks import (
     check_scores,
     check_weighted_classes,
     fill_missing,
+    warn_if_selected,
 )
 from sklearn_reject.thresholds._documents import RatedDocuments
 from sklearn_reject.thresholds._path import ThresholdPath, recount_path
@@ -19,7 +20,6 @@ from sklearn_reject.thresholds._point import (
     recount_point,
 )
 from sklearn_reject.thresholds._search import operating_point, optimal_path
-from sklearn_reject.thresholds._selected import warn_if_selected
 from sklearn_reject.thresholds._table import PNTable
 from sklearn_reject.thresholds._tabulate import pn_table
 from sklearn_reject.thresholds._targets import TARGETS, resolve_target

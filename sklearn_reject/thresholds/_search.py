@@ -8,10 +8,9 @@ from numpy.typing import ArrayLike
 
 from sklearn_reject._typing import Label
 from sklearn_reject._validation import check_option, of_ratings
-from sklearn_reject.thresholds._checks import check_documents
+from sklearn_reject.thresholds._checks import check_documents, warn_if_selected
 from sklearn_reject.thresholds._path import ThresholdPath, place_midway
 from sklearn_reject.thresholds._point import OperatingPoint
-from sklearn_reject.thresholds._selected import warn_if_selected
 from sklearn_reject.thresholds._targets import resolve_target
 from sklearn_reject.thresholds._tuning import PATH_METHODS, Tuning
 

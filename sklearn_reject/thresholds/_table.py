@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_reject._validation import as_real_array, check_level
 from sklearn_reject.exceptions import warn_user
-from sklearn_reject.thresholds._evidence import Census, Evidence
+from sklearn_reject.thresholds._documents import Census, Evidence
 from sklearn_reject.thresholds._graph import best_grid_path
 from sklearn_reject.thresholds._grid import locate_thresholds
 from sklearn_reject.thresholds._path import ThresholdPath

@@ -13,7 +13,7 @@ from sklearn_reject.selection import (
     keyed_draws,
     solve_deferral,
 )
-from sklearn_reject.selection._deferral_pilot import Pilot
+from sklearn_reject.selection._deferral_certified import Pilot
 
 DELTA = 0.1
 

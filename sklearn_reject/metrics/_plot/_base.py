@@ -9,8 +9,13 @@ import numpy as np
 from sklearn_reject._sklearn import _safe_indexing
 from sklearn_reject._typing import Axes, Figure, Line2D, Other
 from sklearn_reject.metrics._losses import is_table
-from sklearn_reject.metrics._plot._drawing import keep_one, short
-from sklearn_reject.metrics._plot._targets import LINES, draw_bound, find_target
+from sklearn_reject.metrics._plot._targets import (
+    LINES,
+    draw_bound,
+    find_target,
+    keep_one,
+    short,
+)
 
 # Of several curves that are alike, such as those of folds.
 _STYLE_OF_ALIKE = {"alpha": 0.6, "color": "C0"}

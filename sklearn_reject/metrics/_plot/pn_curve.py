@@ -18,14 +18,14 @@ from sklearn_reject._typing import Axes, Estimator, Label, MatrixLike, Options
 from sklearn_reject._validation import check_same_length, of_ratings
 from sklearn_reject.metrics._inside import check_pos_label, find_tuner
 from sklearn_reject.metrics._plot._base import Part
-from sklearn_reject.metrics._plot._drawing import ink
-from sklearn_reject.metrics._plot._pn_counts import (
+from sklearn_reject.metrics._plot._targets import ink
+from sklearn_reject.metrics._plot._threshold_space import (
+    ThresholdPicture,
     describe_tuner,
     find_known,
     known_curve,
     shown_documents,
 )
-from sklearn_reject.metrics._plot._threshold_space import ThresholdPicture
 from sklearn_reject.metrics._pn import rated_documents
 from sklearn_reject.thresholds import OperatingPoint, ThresholdPath
 
