@@ -17,7 +17,8 @@ from benchmarks._novelty_sets import (
 )
 from benchmarks._report import NOT_INSTALLED, Row, at_least
 from sklearn_reject import DoubleScoreOODClassifier, InfeasibleTargetError
-from sklearn_reject.metrics import fpr_at_tpr_score, ood_auroc_score, roc_frontier
+from sklearn_reject import _curves as curves
+from sklearn_reject.metrics import fpr_at_tpr_score, ood_auroc_score
 from sklearn_reject.scores import get_novelty_names, resolve_novelty
 
 TITLE = "AUROC of novelty scores, alone (beside the risk), on classes held back"
@@ -117,7 +118,8 @@ def _bounds(known):
     risk, novelty = known.scores.T
     origins, options = -1 * known.is_ood, {"ood_label": NOVEL}
     shared = fpr_at_tpr_score(origins, risk, positive="id", tpr=_MIN_TPR, **options)
-    fpr, tpr = roc_frontier(origins, risk, novelty=novelty, **options)
+    scores = np.column_stack([risk, novelty])
+    fpr, tpr = curves.roc_frontier(scores, known.is_ood)
     return {"shared": float(shared), "least": float(fpr[tpr >= _MIN_TPR][0])}
 
 

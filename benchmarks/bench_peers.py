@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer
+from sklearn.metrics import auc
 from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -88,8 +89,7 @@ def _agreement_rows():
     arrays = sample.scores, sample.errors
     expected = {
         "MAPIE": 1 - curves.aurc_score(*arrays),
-        "torch-uncertainty": curves.aurc_score(*arrays, interpolation="trapezoid")
-        / (1 - 1 / len(sample.scores)),
+        "torch-uncertainty": _trapezoid(*arrays) / (1 - 1 / len(sample.scores)),
     }
     prepared = dict(_installed())
     for name, value in expected.items():
@@ -161,11 +161,16 @@ def _areas():
     mapie, torch_uncertainty = prepared["MAPIE"], prepared["torch-uncertainty"]
     return {
         "ours": _ours,
-        "ours, trapezoid": partial(curves.aurc_score, interpolation="trapezoid"),
+        "ours, trapezoid": _trapezoid,
         "1 - MAPIE": mapie and (lambda *arrays: 1 - mapie(*arrays)()),
         "torch-uncertainty": torch_uncertainty
         and (lambda *arrays: torch_uncertainty(*arrays)()),
     }
+
+
+def _trapezoid(scores, errors):
+    coverage, risk, _ = curves.risk_coverage_curve(scores, errors)
+    return auc(coverage, risk)
 
 
 def _ours(scores, errors):

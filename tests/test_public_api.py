@@ -215,7 +215,7 @@ SHARED_PARAMETERS = {
         {},
     ),
     "samples of which some are OOD": (
-        r"metrics\.(ood_\w+|fpr_at_tpr_score|oscr_score|\w+_frontier"
+        r"metrics\.(ood_\w+|fpr_at_tpr_score|"
         r"|selective_risk_at_(tpr|precision)\w+)",
         None,
         # With or without predictions, what infinite values mean, what two scores are
@@ -224,11 +224,9 @@ SHARED_PARAMETERS = {
             "y_true": 2,
             "ood_label": 2,
             "uncertainty": 3,
-            "novelty": 4,
+            "novelty": 3,
             "positive": 2,
             "ood_prior": 3,
-            "max_fpr": 2,
-            "loss": 2,  # that of the OSCR is 0 or 1
         },
     ),
     "rules for OOD samples": (
@@ -333,7 +331,7 @@ OF_SAMPLES = {
 
 
 def test_metrics_take_the_options_of_their_curves():
-    for name in set(_curves.__all__) & set(sklearn_reject.metrics.__all__):
+    for name in set(vars(_curves)) & set(sklearn_reject.metrics.__all__):
         of_curve = parameters(getattr(_curves, name))
         of_metric = parameters(OBJECTS[f"metrics.{name}"])
         for option, spec in of_curve.items():

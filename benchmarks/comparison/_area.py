@@ -3,6 +3,7 @@
 from functools import partial
 
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import auc
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -30,8 +31,8 @@ def _values_without_ties(prepare, is_risk):
     errors = (model.predict(X_test) != y_test).astype(float)
     theirs = prepare(scores, errors)()
     if is_risk:
-        ours = curves.aurc_score(scores, errors, interpolation="trapezoid")
-        ours /= 1 - 1 / len(errors)
+        coverage, risk, _ = curves.risk_coverage_curve(scores, errors)
+        ours = auc(coverage, risk) / (1 - 1 / len(errors))
     else:
         theirs, ours = 1 - theirs, curves.aurc_score(scores, errors)
     what = "area without ties (logistic regression of digits)"

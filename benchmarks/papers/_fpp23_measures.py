@@ -7,6 +7,7 @@ from collections import namedtuple
 
 import numpy as np
 
+from benchmarks.papers._fpp23_oscr import oscr_score
 from sklearn_reject import _curves as curves
 from sklearn_reject._curves import combine, score_directions
 from sklearn_reject.selection import (
@@ -71,8 +72,8 @@ def areas(sample):
     scores, _, is_ood = sample
     return Areas(
         curves.ood_auroc_score(scores, is_ood),
-        curves.oscr_score(*sample, definition="franc"),
-        curves.oscr_score(*sample, definition="dhamija"),
+        oscr_score(*sample, definition="franc"),
+        oscr_score(*sample, definition="dhamija"),
     )
 
 

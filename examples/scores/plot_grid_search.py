@@ -19,10 +19,11 @@ that it selects another decision tree than accuracy does.
 # from uncertain ones.
 
 from sklearn.datasets import load_digits
+from sklearn.metrics import accuracy_score
 from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_reject.metrics import get_selective_scorer
+from sklearn_reject.metrics import get_selective_scorer, make_selective_scorer
 
 X, y = load_digits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(
@@ -71,7 +72,7 @@ classifiers = {
     ).fit(X_train, y_train)
     for size in (by_accuracy, by_aurc)
 }
-accuracy_at_70 = get_selective_scorer("selective_accuracy", coverage=0.7)
+accuracy_at_70 = make_selective_scorer(accuracy_score, on_reject="drop", coverage=0.7)
 for name, tree in classifiers.items():
     print(
         f"{name}: accuracy {tree.score(X_test, y_test):.3f}, "

@@ -3,7 +3,6 @@
 import warnings
 
 import numpy as np
-from scipy.integrate import trapezoid
 from scipy.special import digamma
 from sklearn.exceptions import UndefinedMetricWarning
 
@@ -17,9 +16,7 @@ from sklearn_reject._curves._groups import (
 from sklearn_reject._validation import check_option, check_samples
 
 
-def aurc_score(
-    scores, losses, *, sample_weight=None, interpolation="mean", normalize=None
-):
+def aurc_score(scores, losses, *, sample_weight=None, normalize=None):
     r"""Compute :func:`sklearn_reject.metrics.aurc_score` of losses, shape (n_samples,).
 
     With n samples of weights that sum to n, and group g covering the cumulative weight
@@ -37,17 +34,12 @@ def aurc_score(
     >>> round(aurc_score([0.4, 0.3, 0.2, 0.1], [0, 0, 1, 1], normalize="prr"), 6)
     -1.0
     """
-    check_option(interpolation, "interpolation", ("mean", "trapezoid"))
     check_option(normalize, "normalize", (None, "excess", "prr"))
     samples = _with_weights_of_mean_one(*check_samples(scores, losses, sample_weight))
-    if interpolation == "trapezoid":
-        area, oracle, random = _trapezoid_areas(*samples, normalize is not None)
-    else:
-        area = _mean_area(*samples)
+    area = _mean_area(*samples)
     if normalize is None:
         return float(area)
-    if interpolation == "mean":
-        oracle, random = _mean_references(*samples[1:], area)
+    oracle, random = _mean_references(*samples[1:], area)
     # The oracle is the minimum over all orders; only rounding gets below it.
     area = max(area, oracle)
     if normalize == "excess":
@@ -157,32 +149,6 @@ def _mean_references(losses, weight, area):
     if losses.min() == losses.max():
         return area, area
     return _mean_area(losses, losses, weight), np.average(losses, weights=weight)
-
-
-def _trapezoid_areas(scores, losses, weight, has_references):
-    """Return the area below the points of the curve, of the oracle and of random.
-
-    The others are None where there are no references.
-    """
-    groups = group_validated(scores, losses, weight)
-    weights, risks = groups.cumulative_weights, groups.cumulative_losses
-    random = risks[-1] / weights[-1]
-    coverage = weights / weights[-1]
-    risks /= weights  # in place, as nothing else is made of these groups
-    area = trapezoid(risks, coverage)
-    if not has_references:
-        return area, None, None
-    del groups, risks
-    # The oracle: the least loss that samples of each total weight can have.
-    best = group_validated(losses, losses, weight)
-    least = np.interp(
-        weights,
-        np.append(0.0, best.cumulative_weights),
-        np.append(0.0, best.cumulative_losses),
-    )
-    del best
-    least /= weights
-    return area, trapezoid(least, coverage), random * (1 - coverage[0])
 
 
 def augrc_score(scores, losses, *, sample_weight=None):

@@ -6,7 +6,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_reject._curves._groups import RELATIVE_TOLERANCE
 from sklearn_reject._curves._origins import MARK_OOD, check_positive, gather_samples
-from sklearn_reject._validation import check_number, check_option
+from sklearn_reject._validation import check_number
 from sklearn_reject.exceptions import warn_user
 
 
@@ -59,13 +59,11 @@ def ood_aupr_score(
     is_ood,
     *,
     positive,
-    interpolation="step",
     ood_prior=None,
     sample_weight=None,
 ):
     """Compute :func:`sklearn_reject.metrics.ood_aupr_score` of one or two columns."""
     check_positive(positive)
-    check_option(interpolation, "interpolation", ("step", "trapezoid"))
     if ood_prior is not None:
         ood_prior = check_ood_prior(ood_prior, open_low=True)
     samples = gather_samples(scores, None, is_ood, sample_weight)
@@ -76,8 +74,6 @@ def ood_aupr_score(
 
     def area(groups):
         recall, precision = groups.true_positive_rates, precisions(groups, ood_prior)
-        if interpolation == "trapezoid":
-            return trapezoid(precision, recall)
         return np.diff(recall) @ precision[1:]
 
     return float(max(map(area, samples.rankings(positive))))
@@ -134,73 +130,11 @@ def _group_one_score(scores, is_ood, sample_weight, what):
     if np.ndim(scores) == 2:
         raise ValueError(
             f"scores has shape {np.shape(scores)}, but {what} needs a single score. "
-            "For two scores use roc_frontier or precision_recall_frontier."
+            "For two scores use OODFrontierDisplay."
         )
     samples = gather_samples(scores, None, is_ood, sample_weight)
     samples.refuse_without_ood(what)
     return samples.group()
-
-
-def oscr_score(
-    scores,
-    losses,
-    is_ood,
-    *,
-    definition="dhamija",
-    sample_weight=None,
-):
-    r"""Compute :func:`sklearn_reject.metrics.oscr_score` of losses that are 0 or 1.
-
-    Let a group of tied samples hold the ID weight i, of which c is correct, and the
-    share o of the OOD weight, and let I and C be the ID weight and the correct weight
-    below the group. It adds to the area, for the two definitions,
-
-    .. math::
-
-        o \, \frac{C + c / 2}{n_I}
-        \quad\text{and}\quad
-        o \int_0^1 \frac{C + \nu c}{I + \nu i} d\nu
-        = o \left( \frac{c}{i} + \left( \frac{C}{I} - \frac{c}{i} \right)
-        \frac{\log (1 + i / I)}{i / I} \right),
-
-    with n_I the weight of all ID samples. Without ties both are plain sums over the OOD
-    samples.
-    """
-    check_option(definition, "definition", ("dhamija", "franc"))
-    samples = gather_samples(scores, losses, is_ood, sample_weight)
-    others = samples.losses[(samples.losses != 0) & (samples.losses != 1)]
-    if others.size:
-        raise ValueError(
-            f"losses holds {others[0]:g}, but the open-set classification rate counts "
-            "correct labels. Pass 1 for a wrong label and 0 for a correct one."
-        )
-    if not samples.is_ood.any():
-        return undefined_without_ood("The open-set classification rate")
-    area = _area_of_all if definition == "dhamija" else _area_of_accepted
-    return float(max(map(area, samples.rankings())))
-
-
-def _area_of_all(groups):
-    correct = groups.accepted_id - groups.accepted_losses
-    heights = (correct[1:] + correct[:-1]) / (2 * groups.total_id)
-    return heights @ groups.ood_weights / groups.total_ood
-
-
-def _area_of_accepted(groups):
-    correct = groups.id_weights - groups.losses
-    before = groups.accepted_id[:-1]
-    here = _ratio(correct, groups.id_weights)
-    below = _ratio(before - groups.accepted_losses[:-1], before)
-    # How much of the mean over the group is old: log(1 + x) / x, 1 for x = 0.
-    growth = _ratio(groups.id_weights, before)
-    old = np.ones_like(growth)
-    np.divide(np.log1p(growth), growth, out=old, where=growth > 0)
-    heights = here + (below - here) * np.where(before > 0, old, 0.0)
-    return heights @ groups.ood_weights / groups.total_ood
-
-
-def _ratio(part, whole):
-    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
 
 
 # With two scores and more samples, rates are taken on an even grid of so many steps.

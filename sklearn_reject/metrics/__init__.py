@@ -13,12 +13,8 @@ from sklearn_reject.metrics._ood import (
     ood_auroc_score,
     ood_precision_recall_curve,
     ood_roc_curve,
-    precision_recall_frontier,
-    roc_frontier,
 )
 from sklearn_reject.metrics._ood_risk import (
-    oscr_score,
-    risk_coverage_frontier,
     selective_risk_at_precision_recall_score,
     selective_risk_at_tpr_fpr_score,
 )
@@ -64,13 +60,9 @@ __all__ = [
     "ood_auroc_score",
     "ood_precision_recall_curve",
     "ood_roc_curve",
-    "oscr_score",
     "pn_auc_score",
     "pn_curve",
-    "precision_recall_frontier",
     "risk_coverage_curve",
-    "risk_coverage_frontier",
-    "roc_frontier",
     "sele_score",
     "selective_cost_score",
     "selective_risk_at_coverage_score",

@@ -201,11 +201,12 @@ def ood_aupr_score(
     positive: Literal["id", "ood"],
     novelty: ArrayLike | None = None,
     ood_label: Label = "auto",
-    interpolation: Literal["step", "trapezoid"] = "step",
     ood_prior: float | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Compute the area under the precision-recall curve. Higher is better.
+
+    The average precision, as :func:`sklearn.metrics.average_precision_score` has it.
 
     Parameters
     ----------
@@ -228,11 +229,6 @@ def ood_aupr_score(
     ood_label : "auto", None or label, default="auto"
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
         numbers. With None no sample is OOD.
-
-    interpolation : {"step", "trapezoid"}, default="step"
-        "step" is the average precision, as
-        :func:`sklearn.metrics.average_precision_score` has it. "trapezoid" draws lines
-        between the distinct points, from precision 1 at recall 0.
 
     ood_prior : float in ]0, 1[, default=None
         Share of OOD that the precision is for. None takes the share in the sample.
@@ -264,7 +260,6 @@ def ood_aupr_score(
     return curves.ood_aupr_score(
         *samples,
         positive=positive,
-        interpolation=interpolation,
         ood_prior=ood_prior,
         sample_weight=sample_weight,
     )
@@ -336,142 +331,5 @@ def fpr_at_tpr_score(
         *samples,
         positive=positive,
         tpr=tpr,
-        sample_weight=sample_weight,
-    )
-
-
-@of_arrays
-def roc_frontier(
-    y_true: ArrayLike,
-    uncertainty: ArrayLike,
-    *,
-    novelty: ArrayLike | None = None,
-    ood_label: Label = "auto",
-    sample_weight: ArrayLike | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the largest TPR for each bound on the FPR.
-
-    For one score these are the upper left corners of its ROC curve, for two scores the
-    best of the corners of all their weighted sums: which bounds `min_tpr` and `max_fpr`
-    can be met together (FPP23, section 3.2).
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        True labels, and `ood_label` for OOD samples.
-
-    uncertainty : array-like of shape (n_samples,)
-        Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
-        is always accepted, infinity never. Must be finite if `novelty` is given.
-
-    novelty : array-like of shape (n_samples,), default=None
-        A second score, higher = more novel. The frontier is then that of all weighted
-        sums of both on a grid of 181 directions.
-
-    ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers. With None no sample is OOD.
-
-    sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights.
-
-    Returns
-    -------
-    fpr : ndarray of shape (n_points,)
-        Shares of OOD samples accepted, increasing: the smallest for each `tpr`. With
-        two scores and more than 10,000 samples they are rounded up to multiples of
-        0.0001.
-
-    tpr : ndarray of shape (n_points,)
-        Largest share of ID samples accepted, increasing. Between two points the value
-        of the first one holds.
-
-    Raises
-    ------
-    ValueError
-        If an argument is empty, NaN, of another length than the others or out of its
-        range, or if there are no ID or no OOD samples.
-
-    Examples
-    --------
-    >>> from sklearn_reject.metrics import roc_frontier
-    >>> y_true, risk = [0, 1, -1, -1], [0.1, 0.4, 0.2, 0.8]
-    >>> roc_frontier(y_true, risk)
-    (array([0. , 0.5]), array([0.5, 1. ]))
-    >>> roc_frontier(y_true, risk, novelty=[0.3, 0.1, 0.7, 0.4])
-    (array([0.]), array([1.]))
-    """
-    samples = scores_and_origins(y_true, uncertainty, novelty, ood_label)
-    return curves.roc_frontier(*samples, sample_weight=sample_weight)
-
-
-@of_arrays
-def precision_recall_frontier(
-    y_true: ArrayLike,
-    uncertainty: ArrayLike,
-    *,
-    ood_prior: float | None,
-    novelty: ArrayLike | None = None,
-    ood_label: Label = "auto",
-    sample_weight: ArrayLike | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the largest precision for each lower bound on the recall.
-
-    Recall is the share of the ID samples that are accepted, precision the share of ID
-    among what is accepted: which bounds `min_tpr` and `min_precision` can be met
-    together (FPP23, section 3.3).
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        True labels, and `ood_label` for OOD samples.
-
-    uncertainty : array-like of shape (n_samples,)
-        Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
-        is always accepted, infinity never. Must be finite if `novelty` is given.
-
-    ood_prior : float in [0, 1[ or None
-        Share of OOD samples in production. None takes the share in the sample.
-
-    novelty : array-like of shape (n_samples,), default=None
-        A second score, higher = more novel. The frontier is then that of all weighted
-        sums of both on a grid of 181 directions.
-
-    ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers. With None no sample is OOD.
-
-    sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights.
-
-    Returns
-    -------
-    precision : ndarray of shape (n_points,)
-        Largest precision at that recall or more, decreasing. Between two points the
-        value of the second one holds.
-
-    recall : ndarray of shape (n_points,)
-        Shares of ID samples accepted, positive and increasing. With two scores and more
-        than 10,000 samples they are rounded down to multiples of 0.0001.
-
-    Raises
-    ------
-    ValueError
-        If an argument is empty, NaN, of another length than the others or out of its
-        range, or if there are no ID or no OOD samples.
-
-    Examples
-    --------
-    >>> from sklearn_reject.metrics import precision_recall_frontier
-    >>> precision, recall = precision_recall_frontier(
-    ...     [0, 1, -1, -1], [0.1, 0.4, 0.2, 0.8], ood_prior=0.25
-    ... )
-    >>> precision.round(3), recall
-    (array([1.   , 0.857]), array([0.5, 1. ]))
-    """
-    samples = scores_and_origins(y_true, uncertainty, novelty, ood_label)
-    return curves.precision_recall_frontier(
-        *samples,
-        ood_prior=ood_prior,
         sample_weight=sample_weight,
     )

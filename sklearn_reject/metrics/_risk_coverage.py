@@ -122,7 +122,6 @@ def aurc_score(
     loss: TaskLossLike = "zero_one",
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
-    interpolation: Literal["mean", "trapezoid"] = "mean",
     normalize: Literal["excess", "prr"] | None = None,
 ) -> float:
     """Compute the area under the risk-coverage curve. Lower is better.
@@ -159,10 +158,6 @@ def aurc_score(
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights. Only their ratios matter.
-
-    interpolation : {"mean", "trapezoid"}, default="mean"
-        "mean" is the definition above. "trapezoid" integrates the curve between its
-        distinct points, from the first one to coverage 1.
 
     normalize : {None, "excess", "prr"}, default=None
         "excess" subtracts the area of the oracle, which sorts the samples by their
@@ -206,7 +201,6 @@ def aurc_score(
     return curves.aurc_score(
         *samples,
         sample_weight=sample_weight,
-        interpolation=interpolation,
         normalize=normalize,
     )
 

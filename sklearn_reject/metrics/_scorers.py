@@ -18,7 +18,6 @@ from sklearn_reject.metrics._deferral_scoring import by_costs, by_opinions
 from sklearn_reject.metrics._ood import fpr_at_tpr_score, ood_auroc_score
 from sklearn_reject.metrics._ood_risk import (
     check_bound,
-    oscr_score,
     selective_risk_at_precision_recall_score,
     selective_risk_at_tpr_fpr_score,
 )
@@ -26,25 +25,17 @@ from sklearn_reject.metrics._risk_coverage import (
     augrc_score,
     aurc_score,
     coverage_at_risk_score,
-    selective_risk_at_coverage_score,
 )
 from sklearn_reject.metrics._scoring import (
     Scorer,
     by_accepted,
-    by_hits,
     by_ood,
-    by_ood_hits,
     by_order,
     by_origin,
     by_sets,
 )
 from sklearn_reject.metrics._selective_cost import selective_cost_score
 from sklearn_reject.metrics._set_loss import set_loss
-
-
-def selective_accuracy_score(*samples, **options):
-    """Return the accuracy on the least uncertain samples, a share of those tied."""
-    return 1 - selective_risk_at_coverage_score(*samples, randomize=True, **options)
 
 
 def _check_normalize(normalize, name):
@@ -71,9 +62,8 @@ _AVERAGE = {"average": "samples", "pos_label": None}
 # Of each scorer: what evaluates its metric, which is negated where the name says so,
 # the metric, and the options with their defaults.
 _SCORERS = {
-    "neg_aurc": (by_order, aurc_score, {"interpolation": "mean", **_AREA}),
+    "neg_aurc": (by_order, aurc_score, _AREA),
     "neg_augrc": (by_order, augrc_score, _JUDGED),
-    "selective_accuracy": (by_hits, selective_accuracy_score, {"coverage": _NEEDED}),
     "coverage_at_risk": (
         by_order,
         coverage_at_risk_score,
@@ -95,7 +85,6 @@ _SCORERS = {
         selective_risk_at_precision_recall_score,
         _PRECISION | _RISK,
     ),
-    "oscr": (by_ood_hits, oscr_score, {"definition": "dhamija", **_OOD}),
     "ood_auroc": (by_origin, ood_auroc_score, _OOD),
     "neg_fpr_at_tpr": (
         by_origin,
@@ -111,13 +100,9 @@ _REQUESTS = {
     by_sets: {"groups": True},
 }
 _CHECKS = {
-    **dict.fromkeys(
-        ("coverage", "tpr", "min_tpr", "max_fpr", "min_precision"), check_bound
-    ),
+    **dict.fromkeys(("tpr", "min_tpr", "max_fpr", "min_precision"), check_bound),
     **dict.fromkeys(("risk", "reject_cost"), check_number),
     "ood_prior": lambda value, _: check_ood_prior(value),
-    "interpolation": partial(check_option, options=("mean", "trapezoid")),
-    "definition": partial(check_option, options=("dhamija", "franc")),
     "positive": partial(check_option, options=("id", "ood")),
     "average": partial(check_option, options=AVERAGES),
     "normalize": _check_normalize,
@@ -163,10 +148,8 @@ def get_selective_scorer(name: str, /, **params: Any) -> Callable[..., float]:
     Name                                      Metric, and its options
     ========================================  =========================================
     "neg_aurc"                                :func:`aurc_score`: `loss`, `labels`,
-                                              `interpolation`, `normalize`
+                                              `normalize`
     "neg_augrc"                               :func:`augrc_score`: `loss`, `labels`
-    "selective_accuracy"                      accuracy on the least uncertain samples:
-                                              `coverage` (needed), the share of them
     "coverage_at_risk"                        :func:`coverage_at_risk_score`: `risk`
                                               (needed), `loss`, `labels`
     "neg_selective_cost"                      :func:`selective_cost_score`:
@@ -181,8 +164,6 @@ def get_selective_scorer(name: str, /, **params: Any) -> Callable[..., float]:
                                               `min_tpr`, `min_precision`,
                                               `ood_prior` (needed), `ood_label`,
                                               `loss`, `labels`, `infeasible`
-    "oscr"                                    :func:`oscr_score`: `definition`,
-                                              `ood_label`
     "ood_auroc"                               :func:`ood_auroc_score`: `ood_label`
     "neg_fpr_at_tpr"                          :func:`fpr_at_tpr_score`: `tpr`,
                                               `positive`, `ood_label`
@@ -223,9 +204,9 @@ def get_selective_scorer(name: str, /, **params: Any) -> Callable[..., float]:
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from sklearn_reject.metrics import get_selective_scorer
     >>> X, y = load_iris(return_X_y=True)
-    >>> scorer = get_selective_scorer("selective_accuracy", coverage=0.9)
+    >>> scorer = get_selective_scorer("coverage_at_risk", risk=0.02)
     >>> cross_val_score(GaussianNB(), X, y, scoring=scorer, cv=3).round(2)
-    array([0.98, 0.96, 1.  ])
+    array([0.82, 0.84, 0.92])
 
     >>> costs = [[0, 1, 1], [1, 0, 1], [1, 5, 0]]
     >>> scorer = get_selective_scorer("neg_aurc", loss=costs)

@@ -98,24 +98,12 @@ def by_order(estimator, X, y, metric, *, loss=None, labels=None, **options):
     return metric(None, None, scores, loss=losses, **options)
 
 
-def by_hits(estimator, X, y, metric, **options):
-    """Evaluate a metric of predictions that are right or wrong."""
-    _refuse_numbers(estimator)
-    return by_order(estimator, X, y, metric, loss="zero_one", **options)
-
-
 def by_ood(estimator, X, y, metric, *, ood_label, loss=None, labels=None, **options):
     """Evaluate a metric of labels, of which one says OOD, uncertainties and losses."""
     y_pred, scores = predict_with_uncertainty(estimator, X)
     ood_label, is_ood = ood_label_for(estimator, y, y_pred, ood_label)
     losses = judge_inside(estimator, y, y_pred, is_ood, loss, labels)
     return metric(y, None, scores, loss=losses, ood_label=ood_label, **options)
-
-
-def by_ood_hits(estimator, X, y, metric, **options):
-    """Evaluate a metric of predictions that are right or wrong, if not OOD."""
-    _refuse_numbers(estimator)
-    return by_ood(estimator, X, y, metric, loss="zero_one", **options)
 
 
 def by_origin(estimator, X, y, metric, *, ood_label, **options):

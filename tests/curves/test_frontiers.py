@@ -6,30 +6,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sklearn_reject import InfeasibleTargetError, metrics
+from sklearn_reject import _curves as curves
 from sklearn_reject.selection import tune_double_score, tune_single_score
-from tests.curves.test_ood import both_kinds, columns, labels_of
+from tests.curves.test_ood import both_kinds, labels_of
 from tests.origin_samples import origin_samples, permute, repeat, weights_of
 from tests.selection.ood_oracle import Sample, all_scores
 
 
 def roc(sample):
-    scores, _, is_ood, weights = sample
-    options = {"sample_weight": weights}
-    return metrics.roc_frontier(labels_of(is_ood), **columns(scores), **options)
+    return curves.roc_frontier(sample[0], sample[2], sample_weight=sample[3])
 
 
 def precision_recall(sample, ood_prior=0.4):
-    scores, _, is_ood, weights = sample
-    options = {"sample_weight": weights, "ood_prior": ood_prior}
-    y = labels_of(is_ood)
-    return metrics.precision_recall_frontier(y, **columns(scores), **options)
+    options = {"sample_weight": sample[3], "ood_prior": ood_prior}
+    return curves.precision_recall_frontier(sample[0], sample[2], **options)
 
 
 def risk_coverage(sample, max_fpr=0.5):
-    scores, losses, is_ood, weights = sample
-    options = {"sample_weight": weights, "max_fpr": max_fpr, "loss": losses}
-    y = labels_of(is_ood)
-    return metrics.risk_coverage_frontier(y, None, **columns(scores), **options)
+    options = {"sample_weight": sample[3], "max_fpr": max_fpr}
+    return curves.risk_coverage_frontier(*sample[:3], **options)
 
 
 def rules(sample):

@@ -307,7 +307,7 @@ def test_an_infinite_novelty_is_always_rejected():
     for scorer in (
         get_selective_scorer("neg_aurc"),
         get_selective_scorer("neg_augrc"),
-        get_selective_scorer("selective_accuracy", coverage=0.5),
+        get_selective_scorer("coverage_at_risk", risk=0.5),
         make_selective_scorer(accuracy_score, coverage=0.5, on_reject="drop"),
         make_selective_scorer(accuracy_score),
     ):

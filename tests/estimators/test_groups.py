@@ -637,7 +637,7 @@ def test_unseen_groups_matter_for_decisions_only():
     other[:5, 3] = 7
     score = model.score(other, y)
     assert get_selective_scorer("neg_aurc")(model, other, y) == pytest.approx(score)
-    assert get_selective_scorer("selective_accuracy", coverage=0.5)(model, other, y) > 0
+    assert get_selective_scorer("coverage_at_risk", risk=0.3)(model, other, y) > 0
     with pytest.warns(RejectionWarning, match=r"5 of 300 samples .* 7.0 \(5\)"):
         model.predict_all(other)
 

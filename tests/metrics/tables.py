@@ -132,7 +132,6 @@ RATES = {"min_tpr": 0.5, "max_fpr": 0.6}
 PRECISION = {"min_precision": 0.6, "min_tpr": 0.5, "ood_prior": 0.2}
 AT_COVERAGE = partial(of_order, "selective_risk_at_coverage_score", coverage=0.6)
 AT_RISK = partial(of_order, "coverage_at_risk_score", risk=0.25)
-FRANC = partial(of_inside, "oscr_score", definition="franc")
 TPR_FPR = partial(of_inside, "selective_risk_at_tpr_fpr_score", **RATES)
 AT_PRECISION = partial(
     of_inside, "selective_risk_at_precision_recall_score", **PRECISION
@@ -146,16 +145,6 @@ ORDER = {
             partial(of_order, "aurc_score", normalize=normalize), unit, repeats=False
         )
         for normalize, unit in (("excess", "u"), ("prr", "1"))
-    },
-    **{
-        f"trapezoid, {normalize}": Metric(
-            partial(
-                *(of_order, "aurc_score"),
-                **{"interpolation": "trapezoid", "normalize": normalize},
-            ),
-            unit,
-        )
-        for normalize, unit in ((None, "u"), ("excess", "u"), ("prr", "1"))
     },
     "augrc": Metric(partial(of_order, "augrc_score"), "u"),
     "sele": Metric(partial(of_order, "sele_score"), "u"),
@@ -186,32 +175,21 @@ ORIGINS = {
     "aupr of ood": (
         partial(
             *(of_origins, "ood_aupr_score"),
-            **{"positive": "ood", "interpolation": "trapezoid", "ood_prior": 0.3},
+            **{"positive": "ood", "ood_prior": 0.3},
         ),
         "1",
     ),
     "fpr": (partial(of_origins, "fpr_at_tpr_score", positive="id", tpr=0.7), "1"),
     "fpr of ood": (partial(of_origins, "fpr_at_tpr_score", positive="ood"), "1"),
-    "roc frontier": (partial(of_origins, "roc_frontier"), "11"),
-    "precision frontier": (
-        partial(of_origins, "precision_recall_frontier", ood_prior=None),
-        "11",
-    ),
 }
 INSIDE = {
     "curve of ID": (
         partial(of_inside, "risk_coverage_curve", ood_label="auto", max_fpr=0.7),
         "1us",
     ),
-    "risk frontier": (partial(of_inside, "risk_coverage_frontier", max_fpr=0.7), "1u"),
     "at TPR and FPR": (TPR_FPR, "u"),
     "at TPR and FPR, random": (partial(TPR_FPR, randomize=True), "u"),
     "at precision and recall": (AT_PRECISION, "u"),
-}
-# Right or wrong: their losses are 0 and 1, in no unit.
-OSCR = {
-    "oscr": (partial(of_inside, "oscr_score", as_labels=True), "1"),
-    "oscr of accepted": (partial(FRANC, as_labels=True), "1"),
 }
 
 
@@ -226,7 +204,6 @@ def with_two(table, takes_losses):
 
 OOD = {
     **dict(with_two(ORIGINS, False)),
-    **dict(with_two(OSCR, False)),
     **dict(with_two(INSIDE, True)),
 }
 OTHERS = {
@@ -259,11 +236,6 @@ def separating(metric, sign=1, **options):
     )
 
 
-def accuracy(y, y_pred, scores, weight=None):
-    options = {"coverage": 0.7, "randomize": True, "sample_weight": weight}
-    return 1 - metrics.selective_risk_at_coverage_score(y, y_pred, scores, **options)
-
-
 PRECISE = {"min_precision": 0.7, "min_tpr": 0.4, "ood_prior": 0.2}
 OF_ERRORS = {
     "neg_aurc": [
@@ -272,7 +244,6 @@ OF_ERRORS = {
         ({"normalize": "excess"}, ranked(metrics.aurc_score, normalize="excess")),
     ],
     "neg_augrc": [({}, ranked(metrics.augrc_score))],
-    "selective_accuracy": [({"coverage": 0.7}, accuracy)],
     "coverage_at_risk": [
         ({"risk": 0.25}, ranked(metrics.coverage_at_risk_score, 1, risk=0.25)),
         (
@@ -291,13 +262,6 @@ OF_NOVELTY = {
     ],
     "neg_selective_risk_at_precision_recall": [
         (PRECISE, ranked(metrics.selective_risk_at_precision_recall_score, **PRECISE))
-    ],
-    "oscr": [
-        ({}, ranked(metrics.oscr_score, 1)),
-        (
-            {"definition": "franc"},
-            ranked(metrics.oscr_score, 1, definition="franc"),
-        ),
     ],
     "ood_auroc": [({}, separating(metrics.ood_auroc_score))],
     "neg_fpr_at_tpr": [

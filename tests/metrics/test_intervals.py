@@ -338,11 +338,9 @@ def test_a_cost_matrix_is_the_same_for_all_resamples():
     ("name", "samples", "params"),
     [
         ("aurc_score", SAMPLES, {"normalize": "prr"}),
-        ("aurc_score", SAMPLES, {"interpolation": "trapezoid"}),
         ("sele_score", SAMPLES, {}),
         ("selective_risk_at_coverage_score", SAMPLES, {"coverage": 0.7}),
         ("coverage_at_risk_score", SAMPLES, {"risk": 0.1}),
-        ("oscr_score", (np.where(TIED > 0.6, -1, Y_TRUE), *SAMPLES[1:]), {}),
         ("set_loss", (Y_TRUE > 0, Y_PRED > 0), {}),
         ("pn_auc_score", (Y_TRUE > 0, UNCERTAINTY), {"normalize": True}),
         (

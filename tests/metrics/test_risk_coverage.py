@@ -107,12 +107,10 @@ def test_aurc_is_the_mean_over_tie_breaking_orders(sample):
     assert ratio == pytest.approx((mean - expected) / (mean - best), abs=1e-12)
 
 
-@pytest.mark.parametrize("interpolation", ["mean", "trapezoid"])
 @given(sample=samples(max_size=12))
-def test_excess_is_never_negative(interpolation, sample):
-    options = {"interpolation": interpolation}
-    area = of("aurc_score", *sample, **options)
-    assert 0 <= of("aurc_score", *sample, normalize="excess", **options) <= area + 1e-15
+def test_excess_is_never_negative(sample):
+    area = of("aurc_score", *sample)
+    assert 0 <= of("aurc_score", *sample, normalize="excess") <= area + 1e-15
 
 
 def as_integral(scores, losses, weights):
@@ -156,13 +154,12 @@ def test_digits_of_the_harmonic_numbers():
         assert digamma(n + 1) - digamma(k) == pytest.approx(exact, rel=1e-9)
 
 
-@pytest.mark.parametrize("interpolation", ["mean", "trapezoid"])
 @pytest.mark.parametrize("normalize", [None, "excess", "prr"])
 @pytest.mark.parametrize("weight", [1e-12, 1 / 300, 0.1, 2.0, 1e12])
-def test_equal_weights_are_no_weights_bit_for_bit(interpolation, normalize, weight):
+def test_equal_weights_are_no_weights_bit_for_bit(normalize, weight):
     rng = np.random.default_rng(4)
     scores, losses = rng.integers(0, 90, 300) / 7, rng.random(300)
-    options = {"interpolation": interpolation, "normalize": normalize}
+    options = {"normalize": normalize}
     weights = np.full(300, weight)
     weights[::5] = 0  # these samples do not exist
     there = weights > 0
@@ -197,13 +194,6 @@ def test_many_samples_at_every_error_rate(name, rate):
     for more in (losses, np.sign(losses)):
         expected = expected_area(scores, more)
         assert of("aurc_score", scores, more) == pytest.approx(expected, rel=N * EPS)
-
-
-def test_trapezoid_by_hand():
-    # Points (1/3, 0), (2/3, 1/2), (1, 1/3).
-    area = of("aurc_score", [1, 2, 3], [0, 1, 0], interpolation="trapezoid")
-    assert area == pytest.approx((0.25 + 5 / 12) / 3)
-    assert of("aurc_score", [1, 1], [0, 1], interpolation="trapezoid") == 0
 
 
 @given(samples())
@@ -253,10 +243,9 @@ def test_augrc_follows_from_auroc_and_accuracy():
 
 
 @pytest.mark.parametrize("weights", [None, [0.3, 0.3, 0.7, 0]])
-@pytest.mark.parametrize("interpolation", ["mean", "trapezoid"])
-def test_prr_is_undefined_where_all_losses_are_equal(weights, interpolation):
+def test_prr_is_undefined_where_all_losses_are_equal(weights):
     losses = [0.1, 0.1, 0.1, 0.1 if weights is None else 5]
-    options = {"normalize": "prr", "interpolation": interpolation}
+    options = {"normalize": "prr"}
     with pytest.warns(UndefinedMetricWarning, match="All losses are equal"):
         assert np.isnan(of("aurc_score", [1, 2, 3, 4], losses, weights, **options))
 
@@ -334,7 +323,6 @@ def test_bad_arrays(name, change, message):
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("aurc_score", {"interpolation": "spline"}, r"interpolation must .*'spline'"),
         ("aurc_score", {"normalize": True}, r"normalize must be one of.*got True"),
         ("sele_score", {"ties": "first"}, "ties must be one of"),
         *(

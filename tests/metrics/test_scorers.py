@@ -81,15 +81,11 @@ def test_names():
     [
         (
             get_selective_scorer("neg_aurc"),
-            "<selective scorer -aurc_score, interpolation='mean', normalize=None>",
+            "<selective scorer -aurc_score, normalize=None>",
         ),
         (
             get_selective_scorer("neg_augrc", loss="absolute"),
             "<selective scorer -augrc_score, loss='absolute'>",
-        ),
-        (
-            get_selective_scorer("selective_accuracy", coverage=0.5),
-            "<selective scorer selective_accuracy_score, coverage=0.5>",
         ),
         (
             get_selective_scorer("neg_selective_cost", reject_cost=0.5),
@@ -116,13 +112,8 @@ def test_repr(scorer, text):
     [
         ("accuracy", {}, r"name must be one of .*'neg_aurc'.*'accuracy'"),
         ("neg_aurc", {"normalize": "prr"}, "With normalize='prr' higher is better"),
-        ("neg_aurc", {"interpolation": "spline"}, "interpolation must be one of"),
         ("neg_deferral_area", {"normalize": "prr"}, "normalize='prr' higher"),
         ("neg_deferral_area", {"normalize": "oracle"}, "normalize must be one of"),
-        *(
-            ("selective_accuracy", {"coverage": bad}, r"coverage must be .*\]0, 1\]")
-            for bad in (0, -1, 1.01, np.nan, "1", True)
-        ),
         *(
             ("coverage_at_risk", {"risk": bad}, r"risk must be .*\[0, inf\[")
             for bad in (-0.1, np.nan, np.inf, "0", False)
@@ -146,7 +137,6 @@ def test_repr(scorer, text):
             )
             for bad in ({"min_precision": 0}, {"min_tpr": 1.5}, {"ood_prior": 1})
         ),
-        ("oscr", {"definition": "usual"}, "definition must be"),
         ("neg_fpr_at_tpr", {"tpr": 0}, "tpr must be"),
         ("neg_fpr_at_tpr", {"positive": "inlier"}, "positive must be"),
         ("neg_set_loss", {"loss": "f2"}, "loss must be one of"),
@@ -163,7 +153,7 @@ def test_bad_options(name, options, message):
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("selective_accuracy", {}, "'selective_accuracy' needs the option 'coverage'"),
+        ("coverage_at_risk", {}, "'coverage_at_risk' needs the option 'risk'"),
         ("coverage_at_risk", {}, "needs the option 'risk'"),
         ("neg_augrc", {"coverage": 0.1}, r"no option 'coverage'.*\['loss', 'labels'\]"),
     ],
@@ -210,7 +200,11 @@ def test_what_makes_a_scorer_is_none():
         )
     with pytest.raises(TypeError, match="get_selective_scorer"):
         get_selective_scorer(BAYES, X_test, y_test)
-    for metric in ("f1_macro", get_scorer("f1_macro"), get_selective_scorer("oscr")):
+    for metric in (
+        "f1_macro",
+        get_scorer("f1_macro"),
+        get_selective_scorer("ood_auroc"),
+    ):
         with pytest.raises(TypeError, match=r"must be a function \(y_true, y_pred\)"):
             make_selective_scorer(metric)
 

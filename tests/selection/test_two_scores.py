@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_reject.metrics import risk_coverage_frontier, roc_frontier
+from sklearn_reject import _curves as curves
 from sklearn_reject.selection import (
     InfeasibleTargetError,
     tune_double_score,
@@ -369,7 +369,7 @@ def test_scores_of_all_magnitudes_are_told_apart(factors, shift):
     for name in ("tpr", "fpr", "selective_risk", "risk_weight"):
         assert getattr(rule, name) == pytest.approx(getattr(base, name))
     frontiers = [
-        roc_frontier(np.where(s.is_ood, -1, 1), s.risk, novelty=s.novelty)
+        curves.roc_frontier(np.column_stack([s.risk, s.novelty]), s.is_ood)
         for s in (sample, other)
     ]
     for expected, found in zip(*frontiers, strict=True):
@@ -409,19 +409,18 @@ def on_a_line(seed):
     ],
 )
 def test_bounds_read_off_a_frontier_are_attained(tune, sample):
-    y = np.where(sample.is_ood, -1, 1)
-    scores, options = (sample.risk,), {"novelty": sample.novelty}
+    scores = np.column_stack([sample.risk, sample.novelty])
     if tune is one:
-        scores, options = (sample.novelty,), {}
-    fpr, tpr = roc_frontier(y, *scores, **options)
+        scores = sample.novelty
+    fpr, tpr = curves.roc_frontier(scores, sample.is_ood)
     picked = np.flatnonzero(tpr > 0)[:: max(1, len(tpr) // 12)]
     for bound, share in zip(fpr[picked], tpr[picked], strict=True):
         rule = tune(sample, {"min_tpr": share, "max_fpr": bound}, randomize=False)
         assert rule.tpr >= share - 1e-12
         assert rule.fpr <= bound + 1e-12
     bound = fpr[len(fpr) // 2]
-    shares, risks = risk_coverage_frontier(
-        y, None, *scores, **options, max_fpr=bound, loss=sample.losses
+    shares, risks = curves.risk_coverage_frontier(
+        scores, sample.losses, sample.is_ood, max_fpr=bound
     )
     picked = np.arange(0, len(shares), max(1, len(shares) // 12))
     for share, risk in zip(shares[picked], risks[picked], strict=True):

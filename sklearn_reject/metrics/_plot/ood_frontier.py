@@ -81,9 +81,7 @@ class OODFrontierDisplay(CurveDisplay):
 
     See Also
     --------
-    sklearn_reject.metrics.roc_frontier : The numbers of kind "roc".
-    sklearn_reject.metrics.precision_recall_frontier : Those of "precision_recall".
-    sklearn_reject.metrics.risk_coverage_frontier : Those of "risk_coverage".
+    sklearn_reject.metrics.selective_risk_at_tpr_fpr_score : The lowest risk at bounds.
 
     Examples
     --------

@@ -11,16 +11,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_reject import DoubleScoreOODClassifier
+from sklearn_reject import _curves as curves
 from sklearn_reject.datasets import make_fpp23_mixture
 from sklearn_reject.exceptions import RejectionWarning
+from sklearn_reject.losses import check_loss
 from sklearn_reject.metrics import (
     OODFrontierDisplay,
     ood_precision_recall_curve,
     ood_roc_curve,
-    precision_recall_frontier,
     risk_coverage_curve,
-    risk_coverage_frontier,
-    roc_frontier,
 )
 
 mpl.use("Agg")
@@ -70,12 +69,13 @@ def curve(kind, uncertainty, y_pred=SAMPLE.prediction, **options):
 
 def frontier(kind, uncertainty, novelty, y_pred=SAMPLE.prediction, **options):
     """Return x and y of the frontier of two scores."""
-    options["novelty"] = novelty
+    scores, is_ood = np.column_stack([uncertainty, novelty]), y == -1
     if kind == "roc":
-        return roc_frontier(y, uncertainty, **options)
+        return curves.roc_frontier(scores, is_ood, **options)
     if kind == "precision_recall":
-        return precision_recall_frontier(y, uncertainty, **options)[::-1]
-    return risk_coverage_frontier(y, y_pred, uncertainty, **options)
+        return curves.precision_recall_frontier(scores, is_ood, **options)[::-1]
+    errors = check_loss(options.pop("loss", "zero_one"))(y, y_pred)
+    return curves.risk_coverage_frontier(scores, errors, is_ood, **options)
 
 
 def legend_of(display):

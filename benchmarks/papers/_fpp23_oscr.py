@@ -1,0 +1,71 @@
+"""The open-set classification rate, of which FPP23 tables two definitions."""
+
+import numpy as np
+
+from sklearn_reject._curves import gather_samples, undefined_without_ood
+from sklearn_reject._validation import check_option
+
+
+def oscr_score(
+    scores,
+    losses,
+    is_ood,
+    *,
+    definition="dhamija",
+    sample_weight=None,
+):
+    r"""Compute the area under correct classification against accepted OOD samples.
+
+    Losses are 0 or 1. "dhamija" counts the correct share of all ID samples, "franc"
+    that of the accepted ones.
+
+    Let a group of tied samples hold the ID weight i, of which c is correct, and the
+    share o of the OOD weight, and let I and C be the ID weight and the correct weight
+    below the group. It adds to the area, for the two definitions,
+
+    .. math::
+
+        o \, \frac{C + c / 2}{n_I}
+        \quad\text{and}\quad
+        o \int_0^1 \frac{C + \nu c}{I + \nu i} d\nu
+        = o \left( \frac{c}{i} + \left( \frac{C}{I} - \frac{c}{i} \right)
+        \frac{\log (1 + i / I)}{i / I} \right),
+
+    with n_I the weight of all ID samples. Without ties both are plain sums over the OOD
+    samples.
+    """
+    check_option(definition, "definition", ("dhamija", "franc"))
+    samples = gather_samples(scores, losses, is_ood, sample_weight)
+    others = samples.losses[(samples.losses != 0) & (samples.losses != 1)]
+    if others.size:
+        raise ValueError(
+            f"losses holds {others[0]:g}, but the open-set classification rate counts "
+            "correct labels. Pass 1 for a wrong label and 0 for a correct one."
+        )
+    if not samples.is_ood.any():
+        return undefined_without_ood("The open-set classification rate")
+    area = _area_of_all if definition == "dhamija" else _area_of_accepted
+    return float(max(map(area, samples.rankings())))
+
+
+def _area_of_all(groups):
+    correct = groups.accepted_id - groups.accepted_losses
+    heights = (correct[1:] + correct[:-1]) / (2 * groups.total_id)
+    return heights @ groups.ood_weights / groups.total_ood
+
+
+def _area_of_accepted(groups):
+    correct = groups.id_weights - groups.losses
+    before = groups.accepted_id[:-1]
+    here = _ratio(correct, groups.id_weights)
+    below = _ratio(before - groups.accepted_losses[:-1], before)
+    # How much of the mean over the group is old: log(1 + x) / x, 1 for x = 0.
+    growth = _ratio(groups.id_weights, before)
+    old = np.ones_like(growth)
+    np.divide(np.log1p(growth), growth, out=old, where=growth > 0)
+    heights = here + (below - here) * np.where(before > 0, old, 0.0)
+    return heights @ groups.ood_weights / groups.total_ood
+
+
+def _ratio(part, whole):
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
