@@ -46,6 +46,8 @@ OF_ESTIMATORS = (
 )
 
 FILES = sorted(ROOT.rglob("*.py"))
+HERE = Path(__file__).parent
+TESTS = sorted(HERE.rglob("*.py"))
 
 
 def room_of(path):
@@ -155,6 +157,30 @@ def test_rooms_are_entered_by_their_doors(path):
         assert not is_of_another_room(path, module), (
             f"{path} imports {module}: import it from the folder, which may import "
             "names that are not in its __all__ for other rooms"
+        )
+
+
+# These have no public door, so that tests import them: checks, names of scikit-learn,
+# prefix sums, keys of rows, p-values, and the sums behind bets.
+TESTED_INSIDE = {"_validation", "_sklearn", "_curves", "_response", "_bounds", "_bets"}
+
+
+def imported_names(path):
+    """Yield the names that a file imports from elsewhere, with their modules."""
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("path", TESTS, ids=lambda path: str(path.relative_to(HERE)))
+def test_tests_speak_to_public_functions(path):
+    for name in imported_names(path):
+        first, *parts = name.split(".")
+        private = [part for part in parts if part[0] == "_" and part[1] != "_"]
+        assert first != PACKAGE or {*private[:1]} <= TESTED_INSIDE, (
+            f"{path} imports {name}"
         )
 
 

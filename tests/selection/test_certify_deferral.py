@@ -13,7 +13,6 @@ from sklearn_reject.selection import (
     keyed_draws,
     solve_deferral,
 )
-from sklearn_reject.selection._deferral_certified import Pilot
 
 DELTA = 0.1
 
@@ -118,14 +117,6 @@ def test_ties_do_not_waste_power():
     assert 0 < rule.proba_at_threshold < 1
     assert coarse.proba_at_threshold == 1
     assert rule.deferral_rate < coarse.deferral_rate - 0.01
-
-
-def test_rules_to_test_defer_what_they_say_of_the_pilot():
-    rates = np.linspace(0, 1, 57)
-    for pilot, tolerance in ((PILOT, 1 / 500), (TIED_PILOT, 1e-12)):
-        rules = [DeferralRule(*Pilot(*pilot, True).cut(rate)) for rate in rates]
-        found = [rule.defer_proba(pilot[0]).mean() for rule in rules]
-        np.testing.assert_allclose(found, rates, rtol=0, atol=tolerance + 1e-12)
 
 
 MISLEADING = {
