@@ -1,17 +1,22 @@
 """The calibration set of selective estimators, and what it says of scores and rules."""
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import rankdata
 
-from sklearn_reject._curves import RELATIVE_TOLERANCE, selective_risk_at_coverage_score
+from sklearn_reject._curves import RELATIVE_TOLERANCE
 from sklearn_reject._estimators._groups import Groups, add_groups
 from sklearn_reject._response import row_keys
 from sklearn_reject._sklearn import take_rows
 from sklearn_reject._validation import take_weight
-from sklearn_reject.exceptions import warn_user
-from sklearn_reject.selection import keyed_draws, make_partition
+from sklearn_reject.exceptions import InfeasibleTargetError, warn_user
+from sklearn_reject.selection import (
+    WAY_OUT,
+    is_riskier,
+    keyed_draws,
+    warn_of_backward_scores,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,71 +134,87 @@ def brief(value):
     return text if len(text) < 60 else f"{text[:57]}..."
 
 
-# What a useless score accepts is worse than the whole by more in one of 44 samples.
-_STANDARD_ERRORS = 2
-
-
-def _is_worse(risk, coverage, calibration):
-    """Tell whether a part has a larger risk than all samples, by more than chance.
-
-    Returns the risk of all, too.
-    """
-    losses, weight = calibration.losses, calibration.sample_weight
-    mean = float(np.average(losses, weights=weight))
-    variance = np.average((losses - mean) ** 2, weights=weight)
-    n_samples = len(losses)
-    if weight is not None:
-        n_samples = weight.sum() ** 2 / (weight**2).sum()
-    # Of a random part, whose samples are drawn without replacement.
-    error = np.sqrt(variance / n_samples * (1 - coverage) / coverage)
-    return risk - mean > max(_STANDARD_ERRORS * error, RELATIVE_TOLERANCE * mean), mean
-
-
 def warn_of_wrong_sign(calibration, given):
-    """Warn where the certain half of the samples has a larger risk than all.
-
-    `given` is what the user has called the score.
-    """
-    weight = calibration.sample_weight
-    if weight is not None and not weight.any():
-        return  # which the solver will refuse
-    samples = calibration.samples
-    if calibration.groups is not None:
-        # Of one group, scores are not compared with those of another.
-        samples["scores"] = _ranks_in_groups(calibration.scores, calibration.groups)
-    half = selective_risk_at_coverage_score(**samples, coverage=0.5, randomize=True)
-    is_worse, mean = _is_worse(half, 0.5, calibration)
-    if is_worse:
-        is_ours = type(given).__module__.startswith("sklearn_reject.")
-        way_out = "Higher must mean more uncertain. Change the sign, or use another"
-        if is_ours or isinstance(given, str):
-            way_out = "Use another, such as one that is learned from errors"
-        warn_user(
-            "The uncertainty score ranks the errors backwards: the half of the "
-            f"calibration set with the lowest scores has risk {half:.3g}, the whole "
-            f"set has {mean:.3g}. {way_out}."
-        )
-
-
-def _ranks_in_groups(scores, groups):
-    """Return the ranks of scores in their groups, in ]0, 1[, those of ties the mean."""
-    ranks = np.empty(len(scores))
-    for _, rows in make_partition(groups, len(scores)):
-        ranks[rows] = (rankdata(scores[rows]) - 0.5) / len(rows)
-    return ranks
+    """Warn of scores in the wrong order; `given` is what the user has called them."""
+    is_ours = type(given).__module__.startswith("sklearn_reject.")
+    way_out = WAY_OUT
+    if is_ours or isinstance(given, str):
+        way_out = "Use another, such as one that is learned from errors"
+    samples = calibration.scores, calibration.losses, calibration.sample_weight
+    warn_of_backward_scores(*samples, groups=calibration.groups, way_out=way_out)
 
 
 def warn_of_risky_rule(rule, calibration):
     """Warn of a rule whose risk is larger than that of accepting everything."""
     if not 0 < rule.coverage < 1:
         return
-    is_worse, mean = _is_worse(rule.selective_risk, rule.coverage, calibration)
+    samples = calibration.losses, calibration.sample_weight
+    is_worse, mean = is_riskier(rule.selective_risk, rule.coverage, *samples)
     if is_worse:
         warn_user(
             f"The samples that the rule accepts have risk {rule.selective_risk:.3g} on "
             f"the calibration set, more than all samples, which have {mean:.3g}. Use a "
             "score that ranks the errors better, or accept everything."
         )
+
+
+# The mean loss of fewer samples says little of that of others.
+_FEWEST_ACCEPTED = 30
+
+
+def fewest_accepted(risk, losses):
+    """Return how many accepted samples it takes to see that a risk is met.
+
+    So many that one error of them would be no more than the risk.
+    """
+    is_rate = bool(((losses == 0) | (losses == 1)).all())
+    if not is_rate or not risk:
+        return _FEWEST_ACCEPTED
+    return max(_FEWEST_ACCEPTED, math.ceil(1 / risk - RELATIVE_TOLERANCE / risk))
+
+
+def warn_of_few_accepted(rule, target, calibration, *, is_group):
+    """Warn where a risk that is not certified rests on few accepted samples.
+
+    A group with too few samples to see it has no rule.
+    """
+    accepted = rule.accept_proba(calibration.scores) > 0
+    if calibration.sample_weight is not None:
+        accepted &= calibration.sample_weight > 0
+    n_samples, n_accepted = len(accepted), np.count_nonzero(accepted)
+    fewest = fewest_accepted(target.value, calibration.losses)
+    if n_accepted >= fewest:
+        return
+    if is_group and n_samples < fewest:
+        raise InfeasibleTargetError(
+            f"it has {n_samples} calibration samples, too few to tell: {fewest} "
+            "accepted ones are needed"
+        )
+    _warn_of_few(target, n_accepted, n_samples, fewest)
+
+
+def warn_of_few_accepted_of_classes(bounds, target, calibration):
+    """Warn where a bound on a class rests on few accepted samples."""
+    for (name, label), found in bounds.items():
+        if math.isnan(found.achieved):
+            continue  # which the solver has said
+        n_accepted = round(found.coverage * found.n_samples)
+        risk = found.bound if name == "target_risk" else 1 - found.bound
+        fewest = fewest_accepted(risk, calibration.losses)
+        if n_accepted < fewest:
+            what = f"{name}={found.bound:g} of the class {label!r}"
+            _warn_of_few(what, n_accepted, found.n_samples, fewest)
+            return
+
+
+def _warn_of_few(what, n_accepted, n_samples, fewest):
+    warn_user(
+        f"{what} rests on {n_accepted} accepted calibration samples of {n_samples}, "
+        "which were chosen as they meet it: new samples may be far from it. With "
+        f"{fewest} accepted ones it would say more. Use more calibration samples, or a "
+        "confidence_level, which accounts for chance.",
+        topic="few accepted",
+    )
 
 
 def warn_of_costly_rule(accepted, cost, calibration):
@@ -218,6 +239,10 @@ def warn_of_costly_rule(accepted, cost, calibration):
         "which tunes the rule on out-of-sample predictions, or calibrate the "
         "probabilities."
     )
+
+
+# What chance leads to in one of 44 samples.
+_STANDARD_ERRORS = 2
 
 
 def _is_positive(values, part, weight):

@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sklearn_reject._curves import area_influence, deferral_area_score, standard_error
 from sklearn_reject._estimators._groups import Groups, add_groups
 from sklearn_reject._fitting import Opinions
 from sklearn_reject._response import row_keys
@@ -92,39 +91,6 @@ def deferral_calibration_of(evaluated, X, weight, seed, groups):
         evaluated.pilot,
     )
     return replace(add_groups(calibration, groups), grouping=groups)
-
-
-# So many standard errors are chance in one of 700 samples.
-_STANDARD_ERRORS = 3
-
-
-def warn_of_wrong_gain(calibration):
-    """Warn where asking in a random order would be better, by more than chance."""
-    is_known = ~np.isnan(calibration.loss_second)
-    weight = calibration.sample_weight
-    if weight is not None:
-        is_known &= weight > 0
-    if not is_known.any():
-        return  # which the solver will refuse
-    losses = calibration.loss_first[is_known], calibration.loss_second[is_known]
-    options = {"sample_weight": take_weight(weight, is_known)}
-    gain = calibration.gain[is_known]
-    # A constant score leaves the order to chance.
-    orders = gain, np.zeros(len(gain))
-    area, random = (deferral_area_score(each, *losses, **options) for each in orders)
-    influence = np.subtract(
-        *(area_influence(each, *losses, **options) for each in orders)
-    )
-    error = standard_error(influence, options["sample_weight"])
-    if area - random > max(_STANDARD_ERRORS * error, 1e-12 * random):
-        warn_user(
-            "The gain score seems to have the wrong sign: the area under the deferral "
-            f"curve is {area:.3g} on the calibration set, worse than {random:.3g} for "
-            "samples deferred at random. Take gain_score='gain', which learns where "
-            "asking helps. If the score is your own, higher must mean that asking "
-            "helps more.",
-            once=True,
-        )
 
 
 def warn_of_useless_expert(rule):

@@ -6,7 +6,6 @@ from sklearn.frozen import FrozenEstimator
 from sklearn_reject._estimators._calibration import brief
 from sklearn_reject._estimators._deferral_calibration import (
     warn_of_useless_expert,
-    warn_of_wrong_gain,
 )
 from sklearn_reject._estimators._groups import (
     add_groups,
@@ -182,7 +181,6 @@ def solve_deferral_rule(
     estimator, target, calibration, *, loss, max_loss, seed, groups
 ):
     """Return the rule that meets a target on a calibration set."""
-    warn_of_wrong_gain(calibration)
     samples = calibration.samples
     options = {"randomize": estimator.randomize}
     if groups is not None:

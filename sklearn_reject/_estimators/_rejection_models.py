@@ -6,6 +6,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn_reject._estimators._calibration import (
     brief,
     warn_of_costly_rule,
+    warn_of_few_accepted,
+    warn_of_few_accepted_of_classes,
     warn_of_nothing_accepted,
     warn_of_risky_rule,
     warn_of_wrong_sign,
@@ -18,6 +20,7 @@ from sklearn_reject._estimators._groups import (
 from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
 from sklearn_reject._estimators._targets import (
     RejectCost,
+    TargetRisk,
     check_certifiable,
     check_max_loss,
     find_target,
@@ -41,6 +44,7 @@ from sklearn_reject.selection import (
     RejectionRule,
     enumerate_labels,
     make_partition,
+    order_told,
     share_confidence,
     solve_by_group,
 )
@@ -201,11 +205,15 @@ def solve_rule(
         options = _bound_options(
             estimator, target, calibration, confidence_level, seed, loss, max_loss
         )
-        return target.solve(calibration.samples, options)
+        rule = target.solve(calibration.samples, options)
+        if confidence_level is None and isinstance(target, TargetRisk):
+            warn_of_few_accepted(rule, target, calibration, is_group=groups is not None)
+        return rule
 
-    if groups is not None:
-        return solve_grouped_rule(estimator, target, calibration, groups, solve)
-    rule = solve(target, calibration, estimator.confidence_level)
+    with order_told():
+        if groups is not None:
+            return solve_grouped_rule(estimator, target, calibration, groups, solve)
+        rule = solve(target, calibration, estimator.confidence_level)
     if is_cost:
         warn_of_nothing_accepted(rule, target, calibration)
     else:
@@ -311,13 +319,17 @@ def retarget(estimator, changes, default):
         groups=groups,
     )
     if hasattr(other, "bounds_"):
-        other.bounds_ = measure_bounds(target, other.rule_, calibration)
+        other.bounds_ = measure_bounds(other, target, other.rule_, calibration)
     return other
 
 
-def measure_bounds(target, rule, calibration):
+def measure_bounds(estimator, target, rule, calibration):
     """Return what a rule achieves of several bounds, None where there is one."""
-    return None if calibration is None else target.bind(calibration).measure(rule)
+    bounds = None if calibration is None else target.bind(calibration).measure(rule)
+    is_promised = estimator.confidence_level is not None or target.holds_on_average
+    if bounds is not None and not is_promised:
+        warn_of_few_accepted_of_classes(bounds, target, calibration)
+    return bounds
 
 
 def takes_sparse(score, estimator, resolve=resolve_score):

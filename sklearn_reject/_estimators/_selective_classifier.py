@@ -472,7 +472,7 @@ class SelectiveClassifier(RejectClassifier):
             loss_=loss,
             calibration_=calibration,
             rule_=rule,
-            bounds_=measure_bounds(target, rule, calibration),
+            bounds_=measure_bounds(self, target, rule, calibration),
             group_by_=self.group_by,
             reject_label_=reject_label,
             seed_=row_seed,

@@ -27,6 +27,12 @@ from sklearn_reject.selection._ood_rule import (
     SingleScoreRule,
     precision_of,
 )
+from sklearn_reject.selection._order import (
+    WAY_OUT,
+    is_riskier,
+    order_told,
+    warn_of_backward_scores,
+)
 from sklearn_reject.selection._partition import (
     as_labels,
     distinct_labels,

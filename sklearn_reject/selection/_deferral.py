@@ -17,6 +17,7 @@ from sklearn_reject.selection._deferral_certified import (
 )
 from sklearn_reject.selection._deferral_rule import DeferralRule
 from sklearn_reject.selection._gain_groups import SOLVERS, group_by_gain
+from sklearn_reject.selection._order import tell_order
 from sklearn_reject.selection._solve_by_group import (
     is_by_group,
     solve_deferral_by_group,
@@ -24,6 +25,7 @@ from sklearn_reject.selection._solve_by_group import (
 
 
 @of_arrays
+@tell_order
 def solve_deferral(
     gain: ArrayLike,
     loss_first: ArrayLike,
@@ -142,6 +144,11 @@ def solve_deferral(
     rule : DeferralRule or, with groups, GroupedDeferralRule
         The rule. Its threshold is infinite where nothing is deferred. With
         `confidence_level` it has a certificate.
+
+    Warns
+    -----
+    RejectionWarning
+        If deferring at random would be better than by the gain, by more than chance.
 
     Raises
     ------

@@ -33,6 +33,7 @@ from sklearn_reject.selection._failure_rules import (
     refuse_least_rate,
     solve_failures,
 )
+from sklearn_reject.selection._order import tell_order
 from sklearn_reject.selection._partition import enumerate_texts
 from sklearn_reject.selection._parts import (
     RiskBoundsCertificate,
@@ -44,6 +45,7 @@ from sklearn_reject.selection._rule import RejectionRule, check_draws
 
 
 @of_arrays
+@tell_order
 def solve_failure_bounds(
     scores: ArrayLike,
     losses: ArrayLike,
@@ -122,6 +124,8 @@ def solve_failure_bounds(
     Warns
     -----
     RejectionWarning
+        If the half of the samples with the lowest scores has a larger risk than all,
+        by more than chance.
         If nothing is accepted by the rule of some part.
 
     Raises

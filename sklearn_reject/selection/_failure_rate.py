@@ -23,11 +23,13 @@ from sklearn_reject.selection._failure_rules import (
     solve_failures,
     too_few_for_failures,
 )
+from sklearn_reject.selection._order import tell_order
 from sklearn_reject.selection._rule import RejectionRule
 from sklearn_reject.selection._solve_by_group import is_by_group, solve_arrays_by_group
 
 
 @of_arrays
+@tell_order
 def solve_target_failure_rate(
     scores: ArrayLike,
     losses: ArrayLike,
@@ -119,6 +121,8 @@ def solve_target_failure_rate(
     Warns
     -----
     RejectionWarning
+        If the half of the samples with the lowest scores has a larger risk than all,
+        by more than chance.
         If no sample is accepted.
 
     Raises

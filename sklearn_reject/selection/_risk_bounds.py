@@ -34,6 +34,7 @@ from sklearn_reject.exceptions import (
 from sklearn_reject.selection._bounds import BOUNDS
 from sklearn_reject.selection._certify import check_confidence_level, choose_bound
 from sklearn_reject.selection._certify_parts import PartsProblem, certify_risk_bounds
+from sklearn_reject.selection._order import tell_order
 from sklearn_reject.selection._parts import (
     check_parts,
     name_parts,
@@ -48,6 +49,7 @@ from sklearn_reject.selection._solve import make_certified_rule, make_rule_at, r
 
 
 @of_arrays
+@tell_order
 def solve_risk_bounds(
     scores: ArrayLike,
     losses: ArrayLike,
@@ -127,6 +129,12 @@ def solve_risk_bounds(
     rule : RejectionRule
         The rule of largest coverage among those with one threshold, or among those that
         passed a test. With `confidence_level` it has a :class:`RiskBoundsCertificate`.
+
+    Warns
+    -----
+    RejectionWarning
+        If the half of the samples with the lowest scores has a larger risk than all,
+        by more than chance.
 
     Raises
     ------

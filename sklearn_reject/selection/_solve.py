@@ -33,11 +33,13 @@ from sklearn_reject.selection._certify import (
     choose_bound,
     rank_samples,
 )
+from sklearn_reject.selection._order import tell_order
 from sklearn_reject.selection._rule import RejectionRule, check_draws, hull_slope
 from sklearn_reject.selection._solve_by_group import is_by_group, solve_arrays_by_group
 
 
 @of_arrays
+@tell_order
 def solve_reject_cost(
     scores: ArrayLike,
     losses: ArrayLike,
@@ -86,6 +88,12 @@ def solve_reject_cost(
         The optimal rule; it never needs to randomize. Its threshold is minus infinity
         where rejecting everything is best.
 
+    Warns
+    -----
+    RejectionWarning
+        If the half of the samples with the lowest scores has a larger risk than all,
+        by more than chance.
+
     Raises
     ------
     ValueError
@@ -110,6 +118,7 @@ def solve_reject_cost(
 
 
 @of_arrays
+@tell_order
 def solve_target_risk(
     scores: ArrayLike,
     losses: ArrayLike,
@@ -199,6 +208,12 @@ def solve_target_risk(
         The rule of largest coverage among those with one threshold, or among those that
         passed a test. With `confidence_level` it has a certificate.
 
+    Warns
+    -----
+    RejectionWarning
+        If the half of the samples with the lowest scores has a larger risk than all,
+        by more than chance.
+
     Raises
     ------
     InfeasibleTargetError
@@ -275,6 +290,7 @@ def solve_target_risk(
 
 
 @of_arrays
+@tell_order
 def solve_target_coverage(
     scores: ArrayLike,
     losses: ArrayLike,
@@ -347,6 +363,12 @@ def solve_target_coverage(
     -------
     rule : RejectionRule or, with groups, GroupedRule
         The rule. With `confidence_level` it has a certificate.
+
+    Warns
+    -----
+    RejectionWarning
+        If the half of the samples with the lowest scores has a larger risk than all,
+        by more than chance.
 
     Raises
     ------

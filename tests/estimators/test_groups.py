@@ -394,6 +394,7 @@ def test_reject_costs_by_group():
     assert measured.rule_.coverage == pytest.approx(measured.accept(X).mean())
 
 
+@pytest.mark.filterwarnings("ignore:.*rests on .* accepted calibration samples")
 def test_groups_of_unequal_risk_need_no_warning():
     # Nearly all that is accepted is of the group that may be wrong more often.
     wrong = np.where(PLACES == 2, (y + (np.arange(N) % 4 > 0)) % 3, y)
@@ -642,6 +643,7 @@ def test_unseen_groups_matter_for_decisions_only():
         model.predict_all(other)
 
 
+@pytest.mark.filterwarnings("ignore:.*rests on .* accepted calibration samples")
 def test_inside_of_others():
     search = GridSearchCV(
         clone(CLASSIFIER), {"target_risk": [0.45, {0: 0.4, 1: 0.5, 2: 0.6}]}, cv=2

@@ -314,6 +314,7 @@ SOLVERS = {
     "cv", [None, 4, KFold(3), SPLITS], ids=["None", "4", "KFold", "splits"]
 )
 @pytest.mark.parametrize("target", TARGETS, ids=str)
+@pytest.mark.filterwarnings("ignore:.*rests on .* accepted calibration samples")
 def test_rule_is_solved_on_pooled_predictions_out_of_fold(cv, target):
     ((name, value),) = target.items()
     selective = SelectiveClassifier(
@@ -445,6 +446,7 @@ def test_coverage_is_met_exactly_in_expectation(coverage, weighted):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("risk", [0.2, 0.25, 0.3])
+@pytest.mark.filterwarnings("ignore:.*rests on .* accepted calibration samples")
 def test_risk_is_met_exactly_in_expectation(risk, weighted):
     weight = np.random.default_rng(2).random(150) if weighted else np.ones(150)
     selective = SelectiveClassifier(TIED, target_risk=risk)
@@ -459,6 +461,7 @@ def test_risk_is_met_exactly_in_expectation(risk, weighted):
 @pytest.mark.parametrize(
     ("target", "side"), [({"target_risk": 0.25}, 0), ({"target_coverage": 0.6}, 1)]
 )
+@pytest.mark.filterwarnings("ignore:.*rests on .* accepted calibration samples")
 def test_without_randomization_the_tie_is_taken_on_the_safe_side(target, side):
     selective = SelectiveClassifier(TIED, randomize=False, **target)
     selective.fit(X[150:], y[150:])
@@ -990,23 +993,6 @@ def test_pickle_of_the_error_keeps_what_can_be_met():
     assert str(copy) == "No. Ask for less."
     assert (copy.attainable, copy.coverage) == ({"target_risk": 0.25}, 0.75)
     assert isinstance(copy, ValueError)
-
-
-def test_clone_and_parameters():
-    selective = SelectiveClassifier(LogisticRegression(C=3), target_risk=0.1, cv=4)
-    copy = clone(selective.fit(X2, y2))
-    assert copy.get_params(deep=False).keys() == selective.get_params(deep=False).keys()
-    assert copy.estimator is not selective.estimator
-    assert copy.get_params()["estimator__C"] == 3
-    assert not hasattr(copy, "rule_")
-    copy.set_params(estimator__C=0.5, target_risk=None, target_coverage=0.8)
-    assert (copy.estimator.C, copy.target_risk, copy.target_coverage) == (
-        0.5,
-        None,
-        0.8,
-    )
-    assert (selective.estimator.C, selective.target_risk) == (3, 0.1)
-    assert copy.fit(X2, y2).rule_.coverage == pytest.approx(0.8)
 
 
 def test_score_parameters_can_be_searched():

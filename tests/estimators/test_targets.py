@@ -188,7 +188,7 @@ def test_score_of_the_wrong_sign_is_told():
     selective = SelectiveClassifier(
         GaussianNB(), uncertainty_score=confidence_level, reject_cost=0.1
     )
-    with tells_of("ranks the errors backwards: the.* has risk .*the whole set has"):
+    with tells_of("ranks the errors backwards: the.* has risk .*all of them have"):
         selective.fit(X, y)
     with tells_of("more than all samples"), tells_of("Change the sign"):
         selective.set_params(reject_cost=None, target_coverage=0.8).fit(X, y)
