@@ -125,8 +125,7 @@ def solve_failure_bounds(
     -----
     RejectionWarning
         If the half of the samples with the lowest scores has a larger risk than all,
-        by more than chance.
-        If nothing is accepted by the rule of some part.
+        by more than chance, or if nothing is accepted by the rule of some part.
 
     Raises
     ------

@@ -122,8 +122,7 @@ def solve_target_failure_rate(
     -----
     RejectionWarning
         If the half of the samples with the lowest scores has a larger risk than all,
-        by more than chance.
-        If no sample is accepted.
+        by more than chance, or if no sample is accepted.
 
     Raises
     ------
