@@ -224,7 +224,7 @@ OF_REPEATED_ROWS = {
 
 
 # Of these the fast suite has all checks.
-IN_FULL = {"default", "double", "decoder", "tuner", "regressor", "deferring"}
+IN_FULL = {"default", "decoder"}
 
 # The fast suite has these of every configuration: those that compare results, those
 # whose data are so small that folds, thresholds and scores come to their limits, and
@@ -289,7 +289,7 @@ def is_fast(name, check, is_first):
     if name in NEAR_TWINS:
         return False
     if name in IN_FULL:
-        return name == "default" or name_of(check) not in TWINS
+        return name_of(check) not in TWINS
     return is_first and name_of(check) in OF_ALL
 
 

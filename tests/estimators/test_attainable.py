@@ -39,7 +39,9 @@ def halves(X):
 BAYES = GaussianNB()
 CLASSIFIER = SelectiveClassifier(BAYES, random_state=0)
 REGRESSOR = SelectiveRegressor(LinearRegression(), random_state=0)
-DEFERS = DeferringClassifier(BAYES, LogisticRegression(), random_state=0)
+DEFERS = DeferringClassifier(
+    BAYES, LogisticRegression(), gain_score="confidence", random_state=0
+)
 DOUBLE = DoubleScoreOODClassifier(BAYES, random_state=0)
 TUNER = EnsembleThresholdTuner([("bayes", BAYES), ("linear", LogisticRegression())])
 

@@ -212,9 +212,9 @@ def test_so_many_samples_and_neighbors(options, n_samples, share, expected):
         other = KNN(**options, random_state=1).fit(X, estimator=ANY, share=share)
         assert (other.index_.points[:, 0] != points[:, 0]).any()
     [queries] = scaled(X) if n_samples > 1 else [0 * X]
-    found = score.novelty(X)
-    np.testing.assert_allclose(found, kth_by_hand(queries, points, k), atol=1e-12)
-    assert cdist(points, queries).min(axis=1).max() < 1e-12, "points are samples"
+    found, expected = score.novelty(X[:200]), kth_by_hand(queries[:200], points, k)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    assert cdist(points[:200], queries).min(axis=1).max() < 1e-12, "points are samples"
 
 
 def make_clusters(n=120, seed=0):
