@@ -9,7 +9,7 @@ from sklearn_reject import InfeasibleTargetError, metrics
 from sklearn_reject import _curves as curves
 from sklearn_reject.selection import tune_double_score, tune_single_score
 from tests.curves.test_ood import both_kinds, labels_of
-from tests.origin_samples import origin_samples, permute, repeat, weights_of
+from tests.origin_samples import origin_samples, weights_of
 from tests.selection.ood_oracle import Sample, all_scores
 
 
@@ -108,15 +108,6 @@ def test_frontiers_say_what_the_solver_attains(sample, max_fpr, twelfths):
         assert largest[reached] >= twelfths / 12 - 1e-12
         rule = tune_single_score(*sample[:3], sample_weight=sample[3], **bounds)
         assert rule.selective_risk == pytest.approx(risk[point], abs=1e-14)
-
-
-@given(both_kinds)
-def test_order_of_rows_does_not_matter_and_weights_repeat_them(sample):
-    for frontier in (roc, precision_recall, risk_coverage):
-        points = frontier(sample)
-        for other in (permute(sample), (*repeat(sample), None)):
-            again = frontier(other)
-            np.testing.assert_allclose(again, points, rtol=1e-12, atol=1e-15)
 
 
 def test_two_scores_by_hand():

@@ -113,14 +113,6 @@ def test_what_is_attainable_is_met_when_asked_for(name):
         assert model.rule_.coverage == pytest.approx(error.coverage, abs=0.1)
 
 
-@pytest.mark.parametrize("name", ["false positives", "precision of ID samples"])
-def test_one_of_two_bounds_is_enough(name):
-    error, model, labels = ask(*CASES[name])
-    assert len(error.attainable) == 2
-    for bound, value in error.attainable.items():
-        clone(model).set_params(**{bound: value}).fit(X, labels)
-
-
 @pytest.mark.parametrize(
     "bounds",
     [

@@ -22,10 +22,6 @@ def nothing():
     return 0
 
 
-def of_one(a):
-    return np.zeros(len(a))
-
-
 def of_three(a, b, c):
     return np.zeros(len(a))
 

@@ -1,7 +1,5 @@
 """Callbacks of scikit-learn see every fit that SelectiveClassifier makes."""
 
-import pickle
-import threading
 from collections import Counter
 
 import numpy as np
@@ -11,15 +9,10 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from sklearn_reject import (
-    DoubleScoreOODClassifier,
     EnsembleThresholdTuner,
-    InfeasibleTargetError,
     SelectiveClassifier,
 )
 from sklearn_reject.scores import SELE, LossRegression, SELEBoosting
@@ -113,33 +106,6 @@ def test_each_fit_begins_and_ends(recorder, n_jobs, backend):
     assert Counter(event[0] for event in events)["teardown"] == 1
 
 
-def test_threads_that_share_a_frozen_classifier(recorder, monkeypatch):
-    meeting = threading.Barrier(2, timeout=60)
-    write = Recorder._write
-
-    def wait(self, event, context, X=None):
-        write(self, event, context, X)
-        if event == "begin" and context.task_name == "fit-fold":
-            meeting.wait()  # both threads are inside the fit now
-
-    monkeypatch.setattr(Recorder, "_write", wait)
-    frozen = FrozenEstimator(GaussianNB().fit(X, y))
-    selective = SelectiveClassifier(
-        frozen, uncertainty_score=LossRegression(), reject_cost=0.2, cv=2, n_jobs=2
-    )
-    with parallel_backend("threading"):
-        selective.set_callbacks(recorder).fit(X, y)
-    counts = Counter(event[0] for event in recorder.events("begin", "end"))
-    assert counts["begin"] == counts["end"] > 2
-
-
-def test_each_fit_is_told_its_rows(recorder):
-    selective = SelectiveClassifier(GaussianNB(), target_coverage=0.5, cv=3)
-    selective.set_callbacks(recorder).fit(X, y)
-    rows = {(event[2], event[4]) for event in recorder.events("begin", "end")}
-    assert rows == {("fit", 90), ("fit-fold", 60), ("fit-final-estimator", 90)}
-
-
 @pytest.mark.parametrize(
     ("arguments", "n_fits"),
     [
@@ -157,31 +123,6 @@ def test_number_of_fits_is_announced(recorder, arguments, n_fits):
     (whole,) = [event for event in recorder.events("begin") if event[2] == "fit"]
     assert whole[-1] == n_fits
     assert len(recorder.events("begin")) == len(recorder.events("end")) == n_fits + 1
-
-
-@pytest.mark.parametrize(
-    ("options", "n_fits", "rows"),
-    [
-        ({"cv": 3}, 4, {60, 90}),
-        ({"cv": 0.2}, 1, {72}),
-        ({"cv": 0.2, "confidence_level": 0.9}, 6, {57, 58, 72}),
-    ],
-    ids=str,
-)
-def test_the_fits_of_a_double_score_classifier(recorder, options, n_fits, rows):
-    double = DoubleScoreOODClassifier(
-        GaussianNB(),
-        novelty_score="msp",
-        min_tpr=0.5,
-        random_state=0,
-        **options,
-    )
-    double.set_callbacks(recorder).fit(X, y)
-    begun = recorder.events("begin")
-    (whole,) = [event for event in begun if event[2] == "fit"]
-    assert whole[-1] == n_fits
-    assert len(begun) == len(recorder.events("end")) == n_fits + 1
-    assert {event[4] for event in begun if event[2] != "fit"} == rows
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
@@ -225,22 +166,6 @@ def test_classifier_without_callbacks_is_named(propagated):
     )
 
 
-def test_inside_a_search_and_a_pipeline(propagated):
-    selective = SelectiveClassifier(LogisticRegression(), target_coverage=0.5, cv=2)
-    search = GridSearchCV(
-        make_pipeline(StandardScaler(), selective),
-        {"selectiveclassifier__target_coverage": [0.5, 0.9]},
-        cv=2,
-    )
-    search.set_callbacks(propagated).fit(X, y)
-    begun = Counter(event[1:3] for event in propagated.events("begin"))
-    # Two candidates on two folds, and the refit.
-    assert begun["LogisticRegression", "fit-fold"] == 5 * 2
-    assert begun["LogisticRegression", "fit-final-estimator"] == 5
-    assert len(propagated.events("begin")) == len(propagated.events("end"))
-    assert len(propagated.events("setup")) == len(propagated.events("teardown")) == 1
-
-
 @pytest.mark.parametrize("kind", ["recorder", "propagated"])
 def test_frozen_classifier_is_left_alone(request, kind):
     callbacks = request.getfixturevalue(kind)
@@ -254,16 +179,6 @@ def test_frozen_classifier_is_left_alone(request, kind):
     assert len(begun) == len(ended)
 
 
-def test_failure_tears_down(recorder):
-    wrong = FrozenEstimator(GaussianNB().fit(X, 1 - y))
-    selective = SelectiveClassifier(
-        wrong, target_risk=0.0, uncertainty_score=lambda _, X: np.zeros(len(X))
-    ).set_callbacks(recorder)
-    with pytest.raises(InfeasibleTargetError):
-        selective.fit(X, y)
-    assert recorder.events()[-1][0] == "teardown"
-
-
 @pytest.mark.parametrize("cv", [None, 0.5, 3])
 def test_results_are_the_same_without(propagated, cv):
     plain = SelectiveClassifier(
@@ -272,20 +187,6 @@ def test_results_are_the_same_without(propagated, cv):
     watched = clone(plain).set_callbacks(propagated)
     assert watched.fit(X, y).rule_ == plain.fit(X, y).rule_
     np.testing.assert_array_equal(watched.predict(X), plain.predict(X))
-
-
-def test_nothing_is_left_behind(propagated):
-    selective = SelectiveClassifier(LogisticRegression(), target_coverage=0.5)
-    selective.set_callbacks(propagated).fit(X, y)
-    left = {name for name in vars(selective.estimator_) if "callback" in name}
-    assert left == set()
-    copy = pickle.loads(pickle.dumps(selective))
-    np.testing.assert_array_equal(copy.predict(X), selective.predict(X))
-    n_events = len(propagated.events())
-    selective.predict(X)
-    assert len(propagated.events()) == n_events
-    selective.set_callbacks().fit(X, y)
-    assert len(propagated.events()) == n_events
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
@@ -300,16 +201,6 @@ def test_progress_bar(capsys, n_jobs):
     assert "SelectiveClassifier" in shown
     assert "100%" in shown
     assert shown.count("LogisticRegression") == 4
-
-
-def test_progress_bar_of_a_search(capsys):
-    pytest.importorskip("rich", reason="the progress bar is drawn by rich")
-    selective = SelectiveClassifier(LogisticRegression(), target_coverage=0.5, cv=2)
-    search = GridSearchCV(selective, {"target_coverage": [0.5, 0.9]}, cv=2)
-    search.set_callbacks(callback.ProgressBar()).fit(X, y)
-    shown = capsys.readouterr().out
-    assert "GridSearchCV" in shown
-    assert "SelectiveClassifier" in shown
 
 
 @pytest.mark.parametrize(
@@ -330,28 +221,6 @@ def test_learned_scores_tell_of_their_loops(recorder, score, task, count):
         n_tasks = len(score.areas_) if count is None else count
         assert seen[task] == n_tasks
     assert recorder.events()[-1][0] == "teardown"
-
-
-def test_learned_score_inside_a_classifier(recorder):
-    selective = SelectiveClassifier(
-        GaussianNB(), uncertainty_score=SELE(0.1), target_coverage=0.5, cv=3
-    )
-    selective.set_callbacks(recorder).fit(X, y)
-    assert tasks(recorder.events("begin"))["begin", "fit-fold", 2] == 1
-    assert len(recorder.events("begin")) == len(recorder.events("end"))
-
-
-def test_classifiers_of_a_tuner_are_told_of(propagated):
-    tuner = EnsembleThresholdTuner(
-        [("left", LogisticRegression(), [0, 1]), ("right", LogisticRegression())],
-        max_fp_per_tp=1.0,
-        cv=2,
-    )
-    tuner.set_callbacks(propagated).fit(X, y)
-    begun = Counter(estimator for _, estimator, *_ in propagated.events("begin"))
-    ended = Counter(estimator for _, estimator, *_ in propagated.events("end"))
-    assert begun == ended
-    assert begun["LogisticRegression"] >= 6  # two classifiers, two folds and all
 
 
 def test_a_tuner_of_scores_warns_of_nothing(propagated):

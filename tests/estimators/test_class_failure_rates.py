@@ -8,7 +8,6 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 
 from sklearn_reject import InfeasibleTargetError, SelectiveClassifier
@@ -67,16 +66,6 @@ def test_classes_without_a_target_have_no_bound():
     assert fitted.rule_.threshold == alone.threshold
 
 
-def test_the_share_held_out_may_be_drawn_class_by_class():
-    # The bound of a class holds given how many samples of it there are.
-    fitted = make().fit(X, y)
-    assert {each.n_samples for each in fitted.bounds_.values()} == {50}
-    other = make(group_by=None).set_params(target_failure_rate=None, target_risk=0.2)
-    assert other.fit(X, y).retarget(group_by="class", **{NAME: 0.06}).rule_ == (
-        fitted.rule_
-    )
-
-
 def test_retarget_is_the_fit_of_that_target():
     once = make(confidence_level=0.8).fit(X, y)
     few = {0: 0.05, 2: 0.2}
@@ -87,14 +76,6 @@ def test_retarget_is_the_fit_of_that_target():
     assert plain.bounds_ is None
     assert plain.rule_ == make(group_by=None, confidence_level=0.8).fit(X, y).rule_
     assert plain.retarget(group_by="class").rule_ == once.rule_
-
-
-def test_rows_are_decided_alike_whatever_the_others_are():
-    fitted = make({0: 0.1, 1: 0.1}).fit(X.round(-1), y)
-    whole = fitted.accept(X)
-    rows = [fitted.accept(X[[row]])[0] for row in range(0, 300, 7)]
-    np.testing.assert_array_equal(rows, whole[::7])
-    assert fitted.accept(X, keys=np.arange(300)).any()
 
 
 def test_a_class_without_calibration_samples():
@@ -160,8 +141,3 @@ def test_no_bound_at_the_largest_loss():
     with pytest.warns(RejectionWarning, match="no rule has a larger failure rate"):
         assert make(1.0).fit(X, y).rule_.coverage == 1
     assert make({0: 1.0, 1: 0.06}).fit(X, y).rule_.coverage < 1
-
-
-def test_inside_a_grid_search():
-    search = GridSearchCV(make(), {NAME: [0.1, {0: 0.1}]}, cv=2, error_score="raise")
-    assert quietly(search.fit, X, y).best_estimator_.bounds_

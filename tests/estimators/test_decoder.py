@@ -1,6 +1,5 @@
 """The estimator that predicts sets: what it learns, decides and hands on."""
 
-import pickle
 import warnings
 
 import numpy as np
@@ -33,7 +32,7 @@ from sklearn.model_selection import (
     cross_val_score,
 )
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
+from sklearn.multioutput import MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -137,26 +136,6 @@ def test_best_sets_are_those_of_the_probabilities(problem, loss):
     assert decoder.calibration_gap_ is None  # one fit, nothing out of sample
 
 
-@pytest.mark.parametrize(
-    "classifier",
-    [
-        MultiOutputClassifier(LOGISTIC),
-        ClassifierChain(LOGISTIC),
-        RandomForestClassifier(5, random_state=0),
-        KNeighborsClassifier(5),
-    ],
-    ids=lambda classifier: type(classifier).__name__,
-)
-def test_probabilities_of_labels_in_any_form(classifier):
-    X, y = labels()
-    decoder = ExpectedLossDecoder(classifier, strategy="dta").fit(X, y)
-    eta = decoder.estimator_.predict_proba(X)
-    eta = np.column_stack([p[:, 1] for p in eta]) if isinstance(eta, list) else eta
-    np.testing.assert_array_equal(decoder.predict(X), decode(eta, loss="f1")[0])
-    decoder.set_params(strategy="auto", cv=3).fit(X, y)
-    assert decoder.predict_proba(X).shape == y.shape
-
-
 @pytest.mark.parametrize("strategy", ["auto", "dta", "eum", 0.5])
 def test_labels_with_one_class(strategy):
     rng = np.random.default_rng(0)
@@ -255,38 +234,6 @@ def test_tuned_thresholds_are_those_of_pooled_folds(average, bounds):
     if not bounds:
         predict = decoder.predict_set if average == "classes" else decoder.predict
         np.testing.assert_array_equal(predict(X), current >= tuned.threshold)
-
-
-def test_thresholds_of_other_samples():
-    X, y, _ = rare()
-    frozen = FrozenEstimator(LogisticRegression().fit(X[:200], y[:200]))
-    decoder = ExpectedLossDecoder(frozen).fit(X[200:], y[200:])
-    eta = frozen.predict_proba(X[200:])[:, 1]
-    assert decoder.threshold_ == tune_threshold(y[200:], eta, loss="f1").threshold
-    share = ExpectedLossDecoder(LOGISTIC, cv=0.5, random_state=0).fit(X, y)
-    assert clone(share).fit(X, y).threshold_ == share.threshold_
-    whole = LogisticRegression().fit(X, y)
-    assert not np.allclose(share.estimator_.coef_, whole.coef_)
-    for strategy in ("dta", 0.4):  # nothing to learn: one fit on everything
-        decoder = ExpectedLossDecoder(LOGISTIC, cv=0.5, strategy=strategy).fit(X, y)
-        np.testing.assert_array_equal(decoder.estimator_.coef_, whole.coef_)
-
-
-def test_a_threshold_takes_no_time_for_expectations():
-    X, y, _ = rare()
-    seen = []
-
-    def count_calls(tp, fp, fn, tn):
-        seen.append(np.size(tp))
-        return fp + 2.0 * fn
-
-    decoder = ExpectedLossDecoder(LOGISTIC, loss=count_calls, strategy=0.4).fit(X, y)
-    seen.clear()
-    decoder.predict(X)
-    assert not seen
-    decoder.score(X, y)
-    assert seen == [1]
-    assert np.isfinite(decoder.expected_loss(X))
 
 
 # The default: decisions on a row do not depend on the call
@@ -442,19 +389,6 @@ def test_gap_is_that_of_drawn_labels():
     assert expected == pytest.approx(gap.expected_loss, abs=0.005)
 
 
-def test_gap_of_one_true_class():
-    rng = np.random.default_rng(0)
-    eta = rng.dirichlet([1, 1, 1], 2000)
-    y = (rng.random(2000)[:, None] > eta.cumsum(axis=1)).sum(axis=1)
-    decoder = ExpectedLossDecoder(Told()).fit(eta, y)
-    gap = decoder.calibration_gap_
-    assert gap.expected_loss == pytest.approx(
-        decoder.expected_loss(eta).mean(), abs=0.01
-    )
-    assert gap.is_noise
-    assert gap.realised_loss == pytest.approx(-decoder.score(eta, y), abs=0.01)
-
-
 def test_expected_loss_tells_of_a_gap():
     """Labels that depend on each other, which no curve mends."""
     rng = np.random.default_rng(0)
@@ -470,16 +404,6 @@ def test_expected_loss_tells_of_a_gap():
         said = rf"sets was {gap.expected_loss:.3g}, but .* was {gap.realised_loss:.3g}"
         with pytest.warns(RejectionWarning, match=said):
             decoder.expected_loss(X)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_honest_classifiers_are_not_told_off_on_few_rows(seed):
-    X, y, groups = rare(80, seed=seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", RejectionWarning)
-        ExpectedLossDecoder(LOGISTIC).fit(X, y).expected_loss(X)
-        decoder = ExpectedLossDecoder(LOGISTIC).fit(X, y, groups=groups)
-        decoder.expected_loss(X, groups=groups)
 
 
 # Calls
@@ -695,13 +619,6 @@ def test_a_label_that_no_fold_can_be_fitted_on(average):
             ExpectedLossDecoder(classifier, average=average, **options).fit(X, y)
 
 
-@pytest.mark.parametrize("n_positive", [1, 2, 6])
-def test_twelve_rows(n_positive):
-    X = np.arange(12.0)[:, np.newaxis]
-    y = (np.arange(12) >= 12 - n_positive).astype(int)
-    assert set(ExpectedLossDecoder(LOGISTIC).fit(X, y).predict(X)) <= {0, 1}
-
-
 def test_indicators_and_samples_of_other_types():
     pd = pytest.importorskip("pandas")
     X, y = labels()
@@ -857,39 +774,6 @@ def test_groups_of_a_splitter_where_samples_are_sets(problem, scoring):
         for method in (best.predict, best.expected_loss):
             np.testing.assert_array_equal(method(X, groups=groups), method(X))
         assert best.score(X, y, groups=groups) == best.score(X, y)
-
-
-def test_search_over_losses_and_strategies():
-    X, y, _ = rare()
-    grid = [
-        {"loss": ["f_beta"], "beta": [1.0, 2.0], "strategy": ["auto", "dta"]},
-        {"loss": ["jaccard"], "strategy": [0.5]},
-    ]
-    search = GridSearchCV(ExpectedLossDecoder(LOGISTIC), grid, scoring="f1", cv=3)
-    assert search.fit(X, y).best_score_ > 0.4
-
-
-@pytest.mark.usefixtures("threads")
-def test_jobs_change_nothing():
-    X, y = labels()
-    one = ExpectedLossDecoder(SEVERAL).fit(X, y)
-    two = clone(one).set_params(n_jobs=2).fit(X, y)
-    np.testing.assert_array_equal(one.predict(X), two.predict(X))
-    np.testing.assert_allclose(one.expected_loss(X), two.expected_loss(X), rtol=1e-14)
-
-
-def test_pickle():
-    X, y, groups = rare()
-    decoder = ExpectedLossDecoder(LOGISTIC, loss=cost).fit(X, y, groups=groups)
-    again = pickle.loads(pickle.dumps(decoder))
-    predicted = decoder.predict(X, groups=groups)
-    np.testing.assert_array_equal(again.predict(X, groups=groups), predicted)
-    score = decoder.score(X, y, groups=groups)
-    assert score == -set_loss(y, predicted, loss=cost, groups=groups)
-
-
-def cost(tp, fp, fn, tn):
-    return 5.0 * fn + fp
 
 
 def test_expected_loss_is_what_happens_on_average():

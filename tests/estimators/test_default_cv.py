@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
-from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -81,14 +80,6 @@ def test_new_samples_are_as_those_that_tuned_the_rule(classifier, error_of):
     assert np.abs(errors).max() < 0.08
 
 
-def test_constant_features_accept_a_share():
-    _, y, _ = draw(0)
-    X = np.ones((N_FIT, 2))
-    selective = SelectiveClassifier(tree(1), target_coverage=0.8, random_state=0)
-    selective.fit(X[:-3], y[:-3])  # so that the classes of folds differ
-    assert selective.accept_proba(X).mean() == pytest.approx(0.8, abs=1e-6)
-
-
 @pytest.mark.parametrize("error_of", [coverage_error, deferral_error, tpr_error])
 def test_folds_asked_for_stay_with_a_warning_of_both_shares(error_of):
     with warnings.catch_warnings(record=True) as caught:
@@ -132,18 +123,6 @@ def test_folds_where_scores_mean_the_same(classifier, n_calibration):
     X, y, _ = draw(0)
     selective = SelectiveClassifier(classifier, target_coverage=0.8).fit(X, y)
     assert len(selective.calibration_.rows) == n_calibration
-
-
-def test_weights_count_as_repeats():
-    X, y, _ = draw(0)
-    half = np.arange(N_FIT) < N_FIT // 2
-    selective = SelectiveClassifier(tree(2), target_coverage=0.8, random_state=0)
-    selective.fit(X, y, sample_weight=1.0 * half)
-    weight = selective.calibration_.sample_weight
-    assert len(weight) == N_FIT // 2
-    assert np.average(
-        selective.accept_proba(X[selective.calibration_.rows]), weights=weight
-    ) == pytest.approx(0.8)
 
 
 def test_an_expert_is_asked_once():
@@ -206,15 +185,6 @@ def test_folds_cannot_be_certified(make):
     X, y, _ = draw(0)
     with pytest.raises(ValueError, match=r"cv=5 leaves none. Set cv=None, which"):
         make(confidence_level=0.9, cv=5).fit(X, y)
-
-
-def test_frozen_estimators_are_certified_on_all_samples():
-    X, y, X_new = draw(0)
-    frozen = FrozenEstimator(LogisticRegression().fit(X_new, X_new[:, 0] > 0))
-    certified = SelectiveClassifier(
-        frozen, target_coverage=0.5, confidence_level=0.9
-    ).fit(X, y > 0)
-    assert certified.rule_.certificate.n_samples == N_FIT
 
 
 def test_retarget_needs_a_fit_with_a_confidence_level():

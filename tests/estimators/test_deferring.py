@@ -13,15 +13,13 @@ from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import VotingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.model_selection import cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_reject import DeferringClassifier, InfeasibleTargetError
-from sklearn_reject.exceptions import ExpertError, RejectionWarning
+from sklearn_reject.exceptions import ExpertError
 from sklearn_reject.selection import solve_deferral
 
 X, y = make_classification(
@@ -142,19 +140,6 @@ def test_labels_of_a_frozen_expert_stand_for_its_predictions():
     other = fit(confident(FrozenEstimator(oracle), max_deferral=0.25))
     assert len(oracle.asked) == 1  # everything at once
     assert model.rule_ == other.rule_
-
-
-@pytest.mark.parametrize("kind", ["function", "object"])
-def test_expert_without_a_fit_is_only_asked(kind):
-    class Client:
-        def predict(self, X):
-            return np.zeros(len(X), dtype=int)
-
-    expert = Client() if kind == "object" else Client().predict
-    with pytest.warns(RejectionWarning, match=r"Nothing is deferred"):
-        model = fit(confident(expert))
-    assert not model.defer(X[NEW]).any()
-    assert model.rule_.second_risk == pytest.approx(np.mean(y[FIT] != 0))
 
 
 def test_without_a_target_asking_costs_nothing():
@@ -295,16 +280,6 @@ def test_probabilities_are_those_of_whoever_answers():
     )
 
 
-def test_classes_of_both():
-    """The expert knows a class that the first has never seen."""
-    first = FrozenEstimator(GaussianNB().fit(X[y != 2], y[y != 2]))
-    second = FrozenEstimator(DecisionTreeClassifier(random_state=0).fit(X, y))
-    model = DeferringClassifier(first, second, gain_score="confidence").fit(X, y)
-    np.testing.assert_array_equal(model.classes_, [0, 1, 2])
-    assert model.predict_proba(X[NEW]).shape == (150, 3)
-    assert set(model.predict(X[NEW])) == {0, 1, 2}
-
-
 def test_retarget_is_another_fit():
     tree = DecisionTreeClassifier(max_depth=4, random_state=0)
     model = fit(confident(tree, max_deferral=0.3))
@@ -414,16 +389,6 @@ def test_learned_gains(score):
         assert model.areas_ == {}
 
 
-def test_searches_and_pipelines():
-    model = make_pipeline(StandardScaler(), confident(KNeighborsClassifier(3)))
-    search = GridSearchCV(
-        model, {"deferringclassifier__expert__n_neighbors": [1, 9]}, cv=3
-    )
-    fit(search)
-    assert search.best_score_ <= 0
-    assert search.predict(X[NEW]).shape == (150,)
-
-
 def test_weights_and_labels_go_through_cross_validation():
     weight = np.random.default_rng(0).uniform(0.5, 2, 250)
     model = confident(max_deferral=0.2)
@@ -437,13 +402,6 @@ def test_weights_and_labels_go_through_cross_validation():
     assert 0.05 < np.mean(labels == -1) < 0.4
 
 
-def test_tags_and_repr():
-    assert "DeferringClassifier(estimator=GaussianNB()" in repr(confident())
-    model = fit(confident(KNeighborsClassifier(9), max_deferral=0.1))
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.predict(X[NEW]), model.predict(X[NEW]))
-
-
 def test_first_classifier_without_scores():
     """What is learned takes no more than labels; confidence is no candidate then."""
     vote = VotingClassifier([("a", GaussianNB()), ("b", KNeighborsClassifier(5))])
@@ -452,12 +410,6 @@ def test_first_classifier_without_scores():
     assert set(model.areas_) == {"error_probability", "gain"}
     with pytest.raises(ValueError, match=r"gain_score='confidence' needs a classifier"):
         fit(model.set_params(gain_score="confidence"))
-
-
-def test_label_of_a_person_is_no_class_of_a_frozen_expert():
-    expert = FrozenEstimator(KNeighborsClassifier(1).fit(X, np.where(y == 2, -1, y)))
-    model = fit(confident(expert))
-    assert model.defer_label_ == -2
 
 
 def test_expert_is_not_asked_in_vain():

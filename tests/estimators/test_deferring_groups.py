@@ -11,7 +11,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_reject import DeferringClassifier, InfeasibleTargetError
-from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.selection import GroupedDeferralRule, solve_deferral
 
 X, y = make_classification(
@@ -60,30 +59,12 @@ def test_a_budget_for_each_group():
         assert deferred.mean() < budget + 0.1
 
 
-def test_groups_of_first_labels():
-    model = DeferringClassifier(
-        GaussianNB(), TREE, group_by="prediction", max_deferral=0.2, random_state=0
-    )
-    model.set_params(gain_score="confidence").fit(X[FIT], y[FIT])
-    assert set(model.rule_.rules) == {0, 1, 2}
-    probability = model.defer_proba(X[NEW])
-    gain, first = model.deferral_score(X[NEW]), model.predict_first(X[NEW])
-    np.testing.assert_array_equal(probability, model.rule_.defer_proba(gain, first))
-
-
 def test_costs_of_groups():
     costs = {"north": 0.0, "south": 0.3}
     model = by_region(deferral_cost=costs).fit(FRAME[FIT], y[FIT])
     report = model.report(FRAME[NEW], y[NEW])
     of_row = np.where(REGION[NEW] == "north", 0.0, 0.3) * model.defer(FRAME[NEW])
     assert report.parts[0].cost == pytest.approx(of_row.mean())
-
-
-def test_unseen_groups_are_deferred():
-    model = by_region(max_deferral=0.2).fit(FRAME[FIT], y[FIT])
-    other = FRAME[NEW].assign(region="east")
-    with pytest.warns(RejectionWarning, match=r"200 of 200 samples"):
-        assert model.defer(other).all()
 
 
 def test_certified_in_every_group():

@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
-from sklearn.cluster import KMeans
 from sklearn.datasets import make_classification
 from sklearn.dummy import DummyClassifier
 from sklearn.frozen import FrozenEstimator
@@ -18,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_reject import DeferringClassifier
-from sklearn_reject.exceptions import ExpertError, RejectionWarning
+from sklearn_reject.exceptions import ExpertError
 
 X, y = make_classification(
     300, n_features=6, n_informative=4, n_classes=3, flip_y=0.1, random_state=0
@@ -125,12 +124,6 @@ def test_what_cannot_be_asked(expert):
         fit(confident(expert))
 
 
-def test_what_predicts_can_be_asked_though_it_is_no_classifier():
-    with pytest.warns(RejectionWarning, match=r"Nothing is deferred"):
-        model = fit(confident(KMeans(3, n_init=1, random_state=0)))
-    assert 0.3 < model.rule_.second_risk < 1
-
-
 def test_cascade_in_a_pipeline_or_a_search():
     """What it pays for asking would not be seen."""
     inner = confident(KNeighborsClassifier(3))
@@ -195,12 +188,3 @@ def test_warnings_are_given_once_in_a_cascade():
     messages = [str(warning.message) for warning in caught]
     assert len(messages) == len(set(messages)) == 1
     assert messages[0].startswith("Nothing is deferred")
-
-
-def test_no_warning_where_the_first_makes_no_error():
-    is_right = np.flatnonzero(KNOWS.predict(X) == y)
-    first = FrozenEstimator(KNOWS)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model = fit(confident(DummyClassifier(), estimator=first), is_right)
-    assert model.rule_.first_risk == model.rule_.deferral_rate == 0

@@ -118,27 +118,3 @@ def test_groups_of_a_splitter():
     assert all(
         not set(one) & set(other) for k, one in enumerate(folds) for other in folds[:k]
     )
-
-
-def test_callbacks_see_both():
-    pytest.importorskip("sklearn.callback", reason="scikit-learn has it since 1.9")
-    seen = []
-
-    class Recorder:
-        def setup(self, estimator, context):
-            pass
-
-        def teardown(self, estimator, context):
-            pass
-
-        def on_fit_task_begin(self, estimator, context, *, X=None, y=None):
-            seen.append((context.task_name, len(X)))
-
-        def on_fit_task_end(self, estimator, context, *, X=None, y=None):
-            pass
-
-    model = deferring(GaussianNB(), LogisticRegression(), cv=4)
-    model.set_callbacks(Recorder()).fit(X, y)
-    names = [name for name, _ in seen]
-    assert names.count("fit-fold") == 8
-    assert names.count("fit-final-estimator") == names.count("fit-final-expert") == 1

@@ -10,7 +10,6 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import (
-    GridSearchCV,
     GroupKFold,
     StratifiedKFold,
 )
@@ -225,24 +224,6 @@ def test_confidence_holds_a_part_out_for_calibration():
 # Methods
 
 
-def test_methods_agree_with_each_other(fitted):
-    risk, novelty = fitted.risk_and_novelty(X_new)
-    rule = fitted.rule_
-    uncertainty = fitted.uncertainty(X_new)
-    np.testing.assert_array_equal(uncertainty, rule.combine(risk, novelty))
-    probability = fitted.accept_proba(X_new)
-    np.testing.assert_array_equal(probability, rule.accept_proba(risk, novelty))
-    accepted, labels = fitted.accept(X_new), fitted.predict_label(X_new)
-    assert accepted[probability == 1].all()
-    assert not accepted[probability == 0].any()
-    expected = np.where(accepted, labels, -1)
-    np.testing.assert_array_equal(fitted.predict(X_new), expected)
-    proba = fitted.estimator_.predict_proba(X_new)
-    np.testing.assert_array_equal(fitted.predict_proba(X_new), proba)
-    plain = clone(fitted).set_params(reject_label=None).fit(X, y)
-    np.testing.assert_array_equal(plain.predict(X_new), labels)
-
-
 def test_score_is_the_area_with_ood_samples_as_errors():
     model = double(loss=np.ones((8, 8)) * 2 - 2 * np.eye(8)).fit(X, y)
     labels, uncertainty = model.predict_label(X_new), model.uncertainty(X_new)
@@ -264,28 +245,6 @@ def test_ood_rows_never_train_the_classifier(fitted):
 
 
 # Labels
-
-
-def test_labels_of_ood_samples(fitted):
-    names = np.array(["zero", "one", "two", "three", "four", "five", "six", "seven"])
-    text = np.where(IS_OOD, "ood", names[np.maximum(y, 0)])
-    model = double().fit(X, text)
-    assert (model.ood_label_, model.reject_label_) == ("ood", "reject")
-    assert "ood" not in model.classes_
-    rejected = model.predict(X_new) == "reject"
-    np.testing.assert_array_equal(rejected, fitted.predict(X_new) == -1)
-    model = double(ood_label=99).fit(X, np.where(IS_OOD, 99, y))
-    assert (model.rule_, model.ood_label_) == (fitted.rule_, 99)
-
-
-def test_labels_of_one_and_minus_one_are_classes():
-    labels = np.where(y < 4, -1, 1)
-    with pytest.warns(RejectionWarning, match="-1 is one of two labels of y"):
-        model = double(min_tpr=0.9).fit(X, labels)
-    assert (model.ood_label_, model.reject_label_) == (None, -2)
-    assert model.classes_.tolist() == [-1, 1]
-    # With a third label, -1 marks OOD samples, as documented.
-    assert double().fit(X, np.where(y == 1, 5, labels)).classes_.tolist() == [1, 5]
 
 
 # Scores
@@ -364,23 +323,6 @@ def test_frozen_classifiers_and_scores():
 # Weights, routing, searches and pipelines
 
 
-@pytest.mark.parametrize("novelty_score", [NEAR, LikelihoodRatio(NAIVE)])
-def test_weights_of_zero_count_as_absent(novelty_score):
-    # The splits are given, as a splitter would count the absent samples.
-    weight = np.ones(len(y))
-    weight[::7] = 0
-    rows = np.flatnonzero(weight)
-    splits = list(StratifiedKFold(3).split(X[rows], y[rows]))
-    all_rows = [(rows[train], rows[test]) for train, test in splits]
-    options = {"novelty_score": novelty_score}
-    model = double(cv=all_rows, **options).fit(X, y, sample_weight=weight)
-    same = double(cv=splits, **options).fit(X[rows], y[rows])
-    np.testing.assert_allclose(model.rule_.threshold, same.rule_.threshold, rtol=1e-9)
-    assert model.rule_.tpr == pytest.approx(same.rule_.tpr)
-    expected = same.risk_and_novelty(X_new)[1]
-    np.testing.assert_allclose(model.risk_and_novelty(X_new)[1], expected, rtol=1e-9)
-
-
 @pytest.mark.parametrize("name", ["sample_weight", "w"])
 def test_metadata_routing_reaches_the_classifier_under_any_name(name):
     weight = np.where(y == 3, 5.0, 1.0)
@@ -394,20 +336,3 @@ def test_metadata_routing_reaches_the_classifier_under_any_name(name):
     np.testing.assert_array_equal(
         model.estimator_.class_prior_, same.estimator_.class_prior_
     )
-
-
-def test_grid_searches_over_the_novelty_score():
-    scorer = get_selective_scorer(
-        "neg_selective_risk_at_tpr_fpr", min_tpr=0.6, max_fpr=0.6
-    )
-    model = double(cv=0.4, min_tpr=0.6, max_fpr=0.8)
-    grid = {"novelty_score__n_neighbors": [1, 200]}
-    search = GridSearchCV(model, grid, scoring=scorer, cv=2).fit(X, y)
-    means = search.cv_results_["mean_test_score"]
-    assert np.isfinite(means).all()
-    assert means[0] != means[1]
-    assert search.predict(X_new).shape == y_new.shape
-    # By its own score a search prefers the better one.
-    grid = {"novelty_score": [KNN(n_neighbors=5), lambda clf, X: X[:, 0]]}
-    search = GridSearchCV(model, grid, cv=2).fit(X, y)
-    assert isinstance(search.best_params_["novelty_score"], KNN)

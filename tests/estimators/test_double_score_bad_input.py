@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.exceptions import DataConversionWarning, NotFittedError
+from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import PredefinedSplit
@@ -128,19 +128,6 @@ def test_weights(options, weight, message):
     double(min_tpr=0.5).fit(X, y, sample_weight=(y >= 0) * 1.0)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"min_tpr": 0.5},
-        {"min_tpr": 0.5, "max_fpr": 1.0},
-        PRECISION | {"ood_prior": 0.0},
-        COSTS | {"ood_prior": 0.0},
-    ],
-)
-def test_no_ood_rows_where_none_are_needed(options):
-    assert np.isnan(double(**options).fit(X[INSIDE], y[INSIDE]).rule_.fpr)
-
-
 def test_scores_that_are_not_fitted():
     with pytest.raises(NotFittedError):
         double(uncertainty_score=FrozenEstimator(Entropy()), **RATES).fit(X, y)
@@ -233,16 +220,3 @@ def test_labels_with_gaps(labels, gap):
         model.fit(X, labels)
     with pytest.raises(ValueError, match=message):
         model.fit(X, y).score(X, labels)
-
-
-def test_labels_in_frames_and_columns():
-    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
-    plain = double(**RATES).fit(X, y)
-    index = np.random.default_rng(0).permutation(len(y))
-    for labels in (pd.Series(y, index=index), pl.Series(y)):
-        model = double(**RATES).fit(X, labels)
-        assert model.rule_ == plain.rule_
-        assert model.score(X, labels) == plain.score(X, y)
-    with pytest.warns(DataConversionWarning, match="column-vector"):
-        column = double(**RATES).fit(X, y[:, np.newaxis])
-    assert column.rule_ == plain.rule_

@@ -145,18 +145,6 @@ def test_calibration_is_what_the_rule_says_of_itself():
     assert kept.held_out is kept.draws is None
 
 
-def test_calibration_of_a_certificate():
-    model = double(**CERTIFIED).fit(X, y)
-    kept, held_out = model.calibration_, model.calibration_.held_out
-    rows = np.concatenate([kept.rows, held_out.rows])
-    np.testing.assert_array_equal(np.sort(rows), np.arange(len(y)))
-    probability = model.rule_.accept_proba(*held_out.scores.T)
-    accepted = held_out.draws < probability
-    np.testing.assert_array_equal(accepted, model.accept(X[held_out.rows]))
-    certificate = model.rule_.certificate
-    assert certificate.n_accepted_ood == (accepted & held_out.is_ood).sum()
-
-
 @pytest.mark.parametrize(
     ("fitted", "target", "error", "message"),
     [

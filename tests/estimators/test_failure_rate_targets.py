@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 from sklearn import config_context
 from sklearn.datasets import make_blobs, make_regression
-from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV
+from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
 from sklearn_reject import (
@@ -80,18 +78,6 @@ def test_a_share_is_held_out_as_samples_are_drawn():
     assert np.ptp(counts) <= 1 < np.ptp(np.bincount(average.calibration_.labels))
 
 
-def test_folds_stay_class_by_class():
-    rare = np.where(np.arange(300) < 6, 2, y % 2)
-    rare = np.sort(rare)
-    selective = quietly(make(cv=None).fit, X, rare)
-    assert len(selective.calibration_.scores) == 300
-
-
-def test_keys_are_for_what_holds_on_average():
-    with pytest.raises(ValueError, match="keys cannot be combined"):
-        make(confidence_level=0.8).fit(X, y).accept(X, keys=np.arange(300))
-
-
 def test_few_samples_are_infeasible():
     few = make(0.005)
     with pytest.raises(InfeasibleTargetError, match="wrong: 199 are needed") as caught:
@@ -136,35 +122,9 @@ def test_weighted_samples_are_not_retargeted():
         weighted.retarget(target_failure_rate=0.1)
 
 
-@pytest.mark.parametrize(
-    ("target", "message"),
-    [(0, "target_failure_rate"), (-0.1, "target_failure_rate"), ("low", "target_fail")],
-)
-def test_bad_targets(target, message):
-    with pytest.raises(ValueError, match=message):
-        make(target).fit(X, y)
-
-
-def test_one_target_at_a_time():
-    with pytest.raises(ValueError, match="only min_precision and min_recall"):
-        make(target_risk=0.1).fit(X, y)
-
-
 def test_no_bound_at_the_largest_loss():
     with pytest.warns(RejectionWarning, match="no rule has a larger failure rate"):
         assert make(1.0).fit(X, y).rule_.coverage == 1
-
-
-@pytest.mark.parametrize(
-    ("loss", "bound"),
-    [([[0, 2, 2], [2, 0, 2], [2, 2, 0]], "binomial"), ("absolute", "betting")],
-    ids=["matrix", "absolute"],
-)
-def test_other_losses(loss, bound):
-    selective = make(0.2, loss=loss, max_loss=2.0, confidence_level=0.9)
-    assert quietly(selective.fit, X, y).rule_.certificate.bound == bound
-    average = quietly(make(0.2, loss=loss, max_loss=2.0).fit, X, y).rule_
-    assert 0 < average.failure_rate <= 0.2
 
 
 def test_largest_loss_is_needed_with_and_without_confidence():
@@ -191,27 +151,6 @@ def test_regressor(confidence_level):
     assert 0 < rule.coverage < 1
     with pytest.raises(ValueError, match="clip the losses"):
         selective.set_params(max_loss=16).fit(X_REG, Y_REG)
-
-
-def test_inside_a_grid_search():
-    search = GridSearchCV(
-        SelectiveClassifier(LogisticRegression(), cv=0.5, random_state=0),
-        {"target_failure_rate": [0.05, 0.2]},
-        cv=2,
-        error_score="raise",
-    )
-    assert hasattr(quietly(search.fit, X, y), "best_estimator_")
-
-
-def test_useless_classifier_and_score():
-    rng = np.random.default_rng(0)
-    wrong = rng.integers(0, 3, 300)
-    dummy = SelectiveClassifier(
-        DummyClassifier(), target_failure_rate=0.1, cv=0.5, random_state=0
-    )
-    rule = quietly(dummy.fit, X, wrong).rule_
-    # All scores tie: each is accepted with the same probability.
-    assert rule.failure_rate == pytest.approx(0.1, abs=0.01)
 
 
 @pytest.mark.parametrize("confidence_level", [None, 0.8])
@@ -243,9 +182,3 @@ def test_groups_have_rules_of_their_own(confidence_level):
     else:
         with pytest.raises(ValueError, match="keys cannot be combined"):
             few.accept(X, keys=np.arange(300))
-
-
-def test_few_samples_of_a_group_are_told_of():
-    selective = make({0: 0.01, 1: 0.1, 2: 0.1}, group_by="prediction")
-    with pytest.warns(RejectionWarning, match="1 of 3 groups have no rule.* 0: .* 99 "):
-        selective.fit(X, y)

@@ -2,19 +2,16 @@
 
 import json
 import pickle
-from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import make_blobs
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
@@ -26,7 +23,6 @@ from sklearn_reject import (
     SelectiveRegressor,
 )
 from sklearn_reject.exceptions import RejectionWarning
-from sklearn_reject.metrics import aurc_score, get_selective_scorer
 from sklearn_reject.selection import (
     GroupedRule,
     RejectionRule,
@@ -139,22 +135,6 @@ def test_groups_of_predictions():
     np.testing.assert_array_equal(model.accept(X), accepted)
 
 
-@pytest.mark.parametrize("labels", [[-1, 1, 5], ["x", "y", "z"], [1, 2, 3]])
-def test_classes_of_any_type(labels):
-    labels = np.array(labels)
-    model = fit(y=labels[y], group_by="prediction", target_risk=0.4)
-    plain = fit(group_by="prediction", target_risk=0.4)
-    assert list(model.rule_.rules) == labels.tolist()
-    assert same(list(model.rule_.rules.values()), list(plain.rule_.rules.values()))
-    np.testing.assert_array_equal(model.accept(X), plain.accept(X))
-
-
-def test_groups_of_booleans():
-    model = fit(y=y == 0, group_by="prediction", target_risk=0.2)
-    assert list(model.rule_.rules) == [False, True]
-    assert model.accept(X).any()
-
-
 @pytest.mark.parametrize("group_by", [3, "prediction"])
 def test_confidence_is_shared(group_by):
     model = fit(group_by=group_by, confidence_level=0.9, cv=0.7, target_risk=0.45)
@@ -223,29 +203,9 @@ def _dense(X):
     return X.toarray() if sparse.issparse(X) else np.asarray(X)
 
 
-FRAMES = {
-    "text": FRAME,
-    "strings": FRAME.astype({"region": "string"}),
-    "categories": FRAME.astype({"region": "category"}),
-    "objects": FRAME.astype({"region": object}),
-    "index": FRAME.set_index(np.arange(N)[::-1]),
-}
-
-
 @pytest.fixture(scope="module")
 def by_region():
     return fit(X=FRAME, estimator=ENCODED, group_by="region")
-
-
-@pytest.mark.parametrize("name", FRAMES)
-def test_text_of_frames(by_region, name):
-    expected = by_region.accept(FRAME)
-    assert 0 < expected.mean() < 1
-    np.testing.assert_array_equal(by_region.accept(FRAMES[name]), expected)
-    fitted = clone(by_region).fit(FRAMES[name], y)
-    assert fitted.rule_ == by_region.rule_
-    one_by_one = [by_region.accept(FRAME.iloc[[row]])[0] for row in range(20)]
-    np.testing.assert_array_equal(one_by_one, expected[:20])
 
 
 def test_polars():
@@ -263,39 +223,6 @@ def test_polars():
 
 def _numbers(X):
     return np.column_stack([np.asarray(X[name]) for name in "abc"])
-
-
-def test_dtypes_may_change_between_fit_and_predict():
-    frame = pd.DataFrame(X, columns=list("abcd"))
-    for dtype in (int, float, "Int64", "category", "int8"):
-        fitted = fit(
-            X=frame.astype({"d": dtype}),
-            group_by="d",
-            estimator=make_pipeline(FunctionTransformer(_floats), GaussianNB()),
-        )
-        for other in (int, float, "Int64"):
-            accepted = fitted.accept(frame.astype({"d": other}))
-            np.testing.assert_array_equal(accepted, fitted.accept(frame))
-
-
-def _floats(X):
-    return np.asarray(X, dtype=np.float64)
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        place_of,
-        lambda X: place_of(X).tolist(),
-        lambda X: pd.Series(place_of(X)),
-        lambda X: place_of(X).astype(int),
-    ],
-    ids=["array", "list", "series", "integers"],
-)
-def test_callables(make):
-    model = fit(group_by=make)
-    assert list(model.rule_.rules) == [0, 1, 2]
-    np.testing.assert_array_equal(model.accept(X), fit().accept(X))
 
 
 def in_chunks(decide, size):
@@ -617,54 +544,6 @@ def test_retarget_with_other_groups():
         model.retarget(target_risk={0: 0.1, 1: 0.1})
 
 
-def test_a_parameter_that_is_set_later_changes_no_decision():
-    model = fit()
-    expected = model.accept(X)
-    model.set_params(group_by="prediction")
-    np.testing.assert_array_equal(model.accept(X), expected)
-
-
-def test_score_and_scorers():
-    model = fit()
-    labels, uncertainty, _ = model.predict_all(X)
-    expected = -aurc_score(y, labels, uncertainty)
-    assert model.score(X, y) == pytest.approx(expected)
-    assert get_selective_scorer("neg_aurc")(model, X, y) == pytest.approx(expected)
-
-
-def test_unseen_groups_matter_for_decisions_only():
-    model = fit()
-    other = X.copy()
-    other[:5, 3] = 7
-    score = model.score(other, y)
-    assert get_selective_scorer("neg_aurc")(model, other, y) == pytest.approx(score)
-    assert get_selective_scorer("coverage_at_risk", risk=0.3)(model, other, y) > 0
-    with pytest.warns(RejectionWarning, match=r"5 of 300 samples .* 7.0 \(5\)"):
-        model.predict_all(other)
-
-
-@pytest.mark.filterwarnings("ignore:.*rests on .* accepted calibration samples")
-def test_inside_of_others():
-    search = GridSearchCV(
-        clone(CLASSIFIER), {"target_risk": [0.45, {0: 0.4, 1: 0.5, 2: 0.6}]}, cv=2
-    )
-    search.fit(X, y)
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-    predicted = cross_val_predict(clone(CLASSIFIER), X, y, cv=3)
-    assert set(predicted) <= {-1, 0, 1, 2}
-    pipeline = make_pipeline(FunctionTransformer(), clone(CLASSIFIER)).fit(X, y)
-    np.testing.assert_array_equal(pipeline.predict(X), fit().predict(X))
-
-
-def test_with_routing():
-    with config_context(enable_metadata_routing=True):
-        estimator = GaussianNB().set_fit_request(sample_weight=True)
-        model = clone(CLASSIFIER).set_params(estimator=estimator)
-        model.set_fit_request(sample_weight=True)
-        model.fit(X, y, sample_weight=np.ones(N))
-    np.testing.assert_array_equal(model.accept(X), fit().accept(X))
-
-
 def test_plain_rules_of_unseen_groups():
     model = fit(target_risk=None, reject_cost=0.4, cv="plug_in")
     assert model.rule_.rules[0] == RejectionRule(0.4, 1.0, reject_cost=0.4)
@@ -679,10 +558,3 @@ def test_vacuous_targets():
         fit(target_risk={0: 1, 1: 1, 2: 2})
     model = fit(target_risk={0: 1, 1: 0.4, 2: 0.4})  # no warning
     assert model.rule_.rules[0].coverage == 1
-
-
-def test_few_rows():
-    rows = np.concatenate([np.flatnonzero(y == label)[:4] for label in range(3)])
-    model = partial(fit, X=X[rows], y=y[rows], target_risk=None, target_coverage=0.5)
-    assert model().accept(X[:1]).shape == (1,)
-    assert list(model(group_by="prediction").rule_.rules) == [0, 1, 2]

@@ -13,36 +13,24 @@ from sklearn.ensemble import (
     VotingClassifier,
 )
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.feature_selection import RFE
 from sklearn.inspection import partial_dependence, permutation_importance
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
-    FixedThresholdClassifier,
-    GridSearchCV,
-    HalvingGridSearchCV,
-    TunedThresholdClassifierCV,
     cross_val_predict,
     learning_curve,
 )
 from sklearn.multiclass import (
     OneVsOneClassifier,
-    OneVsRestClassifier,
-    OutputCodeClassifier,
 )
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.semi_supervised import SelfTrainingClassifier
-from sklearn.utils.validation import has_fit_parameter
 
 from sklearn_reject import (
     DoubleScoreOODClassifier,
-    EnsembleThresholdTuner,
     ExpectedLossDecoder,
     SelectiveClassifier,
-    SelectiveRegressor,
 )
 from sklearn_reject.metrics import get_selective_scorer
 
@@ -66,21 +54,6 @@ def hard_vote(member):
     return VotingClassifier([("one", member), ("two", clone(member))])
 
 
-# Made of a member with probabilities: what comes out is read off these.
-READS_PROBABILITIES = {
-    "BaggingClassifier": lambda e: BaggingClassifier(e, 3, random_state=0),
-    "CalibratedClassifierCV": lambda e: CalibratedClassifierCV(e, cv=2),
-    "StackingClassifier": lambda e: StackingClassifier([("one", e)], cv=2),
-    "VotingClassifier, soft": lambda e: hard_vote(e).set_params(voting="soft"),
-    "OneVsRestClassifier": OneVsRestClassifier,
-    "OutputCodeClassifier": lambda e: OutputCodeClassifier(e, random_state=0),
-}
-READS_TWO_CLASSES = {
-    "FixedThresholdClassifier": lambda e: FixedThresholdClassifier(e, threshold=0.7),
-    "TunedThresholdClassifierCV": lambda e: TunedThresholdClassifierCV(
-        e, cv=2, thresholds=5
-    ),
-}
 COUNTS_LABELS = {
     "VotingClassifier": hard_vote,
     "OneVsOneClassifier": OneVsOneClassifier,
@@ -88,45 +61,6 @@ COUNTS_LABELS = {
         e, n_estimators=3, random_state=0
     ),
 }
-PASSES_REJECTIONS_ON = {
-    "Pipeline": lambda e: make_pipeline("passthrough", e),
-    "GridSearchCV": lambda e: GridSearchCV(e, {"target_coverage": [0.6]}, cv=2),
-    "HalvingGridSearchCV": lambda e: HalvingGridSearchCV(
-        e, {"target_coverage": [0.6]}, cv=2
-    ),
-    "RFE": lambda e: RFE(
-        e, n_features_to_select=2, importance_getter="estimator_.theta_"
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", READS_PROBABILITIES | READS_TWO_CLASSES)
-def test_what_reads_probabilities_ignores_the_rejection(kind):
-    rows = slice(None) if kind in READS_PROBABILITIES else Y > 0
-    make = (READS_PROBABILITIES | READS_TWO_CLASSES)[kind]
-    assert (selective().fit(X[rows], Y[rows]).predict(X[rows]) == -1).any()
-    outer = make(selective()).fit(X[rows], Y[rows])
-    plain = make(GaussianNB()).fit(X[rows], Y[rows])
-    np.testing.assert_array_equal(outer.predict(X), plain.predict(X))
-
-
-@pytest.mark.parametrize("kind", PASSES_REJECTIONS_ON)
-def test_what_predicts_by_one_estimator_passes_rejections_on(kind):
-    member = selective()
-    outer = PASSES_REJECTIONS_ON[kind](member).fit(X, Y)
-    expected = member.fit(X, Y).predict(X)
-    assert (expected == -1).any()
-    np.testing.assert_array_equal(outer.predict(X), expected)
-
-
-def test_self_training_learns_from_probabilities_and_rejects():
-    unlabeled = np.where(np.arange(len(Y)) % 3 == 0, -1, Y)
-    outer = SelfTrainingClassifier(selective()).fit(X, unlabeled)
-    plain = SelfTrainingClassifier(GaussianNB()).fit(X, unlabeled)
-    np.testing.assert_array_equal(outer.transduction_, plain.transduction_)
-    labels, expected = outer.predict(X), plain.predict(X)
-    assert (labels == -1).any()
-    np.testing.assert_array_equal(labels[labels != -1], expected[labels != -1])
 
 
 @pytest.mark.parametrize("kind", COUNTS_LABELS)
@@ -193,28 +127,6 @@ def double_score():
 
 
 @pytest.mark.parametrize(
-    "estimator",
-    [
-        selective(),
-        double_score(),
-        ExpectedLossDecoder(GaussianNB()),
-        EnsembleThresholdTuner([("one", GaussianNB())], max_fp_per_tp=1.0),
-        SelectiveRegressor(LogisticRegression(), target_coverage=0.5),
-    ],
-    ids=lambda estimator: type(estimator).__name__,
-)
-def test_weights_show_in_the_signature(estimator):
-    assert has_fit_parameter(estimator, "sample_weight")
-    if not isinstance(estimator, ExpectedLossDecoder):  # whose sets are counted
-        with config_context(enable_metadata_routing=True):
-            asked = clone(estimator).set_fit_request(sample_weight=True)
-        requests = asked.get_metadata_routing()._self_request.fit.requests
-        assert requests["sample_weight"] is True
-        # The tuner has a parameter of its own, which nobody has asked for.
-        assert requests.keys() - {"inclusion_proba"} == {"sample_weight"}
-
-
-@pytest.mark.parametrize(
     "make",
     [
         lambda e: AdaBoostClassifier(e, n_estimators=3, random_state=0),
@@ -239,12 +151,6 @@ def test_weights_pass_through_to_the_classifier(make, wrap):
     expected = plain.predict_proba(X)
     np.testing.assert_allclose(outer.predict_proba(X), expected, rtol=1e-12)
     assert not np.array_equal(expected, unweighted.predict_proba(X))
-
-
-def test_weights_given_by_position_and_by_name_are_the_same():
-    by_name = selective().fit(X, Y, sample_weight=WEIGHT)
-    by_position = selective().fit(X, Y, WEIGHT)
-    assert by_name.rule_ == by_position.rule_ != selective().fit(X, Y).rule_
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Estimators with learned scores: who learns from what, and what may be certified."""
 
-import pickle
-
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -12,8 +10,8 @@ from sklearn.ensemble import (
 )
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold, ShuffleSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeRegressor
@@ -23,10 +21,7 @@ from sklearn_reject import (
     InfeasibleTargetError,
     SelectiveClassifier,
 )
-from sklearn_reject._curves import aurc_score
-from sklearn_reject.metrics import get_selective_scorer
 from sklearn_reject.scores import SELE, ErrorProbability, LossRegression, SELEBoosting
-from sklearn_reject.selection import solve_reject_cost
 
 X, y = make_classification(
     1200, 8, n_informative=5, n_classes=3, class_sep=0.8, flip_y=0.05, random_state=0
@@ -111,24 +106,6 @@ def test_the_final_score_has_learned_from_every_sample():
     assert known.mean() == pytest.approx(0.75)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
-def test_groups_stay_together():
-    groups = np.arange(len(X)) // 4
-    twins = np.repeat(X[::4], 4, axis=0)
-    splits = list(GroupKFold(5).split(twins, y, groups))
-    thresholds = [
-        SelectiveClassifier(
-            NAIVE, cv=cv, uncertainty_score=MEMORY, target_coverage=0.5, random_state=0
-        )
-        .fit(twins, y)
-        .rule_.threshold
-        for cv in (splits, KFold(5, shuffle=True, random_state=0))
-    ]
-    # With twins in other folds a memory is sure of many samples it should not know.
-    assert thresholds[0] == 0.5
-    assert thresholds[1] in (0.0, 1.0)
-
-
 @quick_and_named("sele", "sele_boosting")
 def test_scores_without_a_unit_can_be_compared_between_folds(score):
     selective = SelectiveClassifier(
@@ -174,21 +151,6 @@ def test_rule_is_solved_on_cross_fitted_uncertainty():
     assert selective.rule_.selective_risk == pytest.approx(losses[kept].mean())
 
 
-@quick_and_named("error_probability", "loss_regression")
-def test_reject_cost_is_solved_for_an_estimate_of_the_risk_too(score):
-    selective = SelectiveClassifier(NAIVE, uncertainty_score=score, reject_cost=0.2)
-    rule = selective.fit(X, y).rule_
-    calibration = selective.calibration_
-    assert rule == solve_reject_cost(calibration.scores, calibration.losses, 0.2)
-    assert 0 < rule.selective_risk < 0.2
-
-
-@quick_and_named("sele")
-def test_reject_cost_of_a_score_without_a_unit_is_solved(score):
-    order = SelectiveClassifier(NAIVE, uncertainty_score=score, reject_cost=0.2)
-    assert order.fit(X, y).rule_.threshold != 0.2
-
-
 @pytest.mark.parametrize(
     "classifier",
     [NAIVE, LinearSVC(), pytest.param(LogisticRegression(), marks=pytest.mark.slow)],
@@ -211,41 +173,6 @@ def test_classes_that_a_fold_lacks(classifier, score):
     ).fit(X, labels)
     assert list(selective.classes_) == [0, 1, 2, 9]
     assert selective.accept(X).mean() == pytest.approx(0.5, abs=0.15)
-
-
-def test_weights_reach_the_score():
-    weight = np.where(np.arange(len(X)) < 600, 1.0, 0.0)
-    shared = dict(uncertainty_score=SELE(1e-2), target_coverage=0.5, cv=0.3)
-    selective = SelectiveClassifier(NAIVE, random_state=0, **shared)
-    selective.fit(X, y, sample_weight=weight)
-    without = SelectiveClassifier(NAIVE, random_state=0, **shared).fit(X, y)
-    assert np.abs(selective.uncertainty(X) - without.uncertainty(X)).max() > 0.01
-
-
-@pytest.mark.filterwarnings("ignore:Fits to the folds")
-def test_seed_reaches_the_score():
-    score = SELEBoosting(n_estimators=3)
-    shared = dict(uncertainty_score=score, target_coverage=0.5, cv=2)
-    first, second = (
-        SelectiveClassifier(NAIVE, random_state=seed, **shared).fit(X[:300], y[:300])
-        for seed in (0, np.random.RandomState(0))
-    )
-    again = SelectiveClassifier(NAIVE, random_state=0, **shared).fit(X[:300], y[:300])
-    np.testing.assert_array_equal(first.uncertainty(X), again.uncertainty(X))
-    assert second.uncertainty_score_.random_state is not None
-    assert pickle.loads(pickle.dumps(first)).rule_ == first.rule_
-
-
-def test_search_over_scores_and_their_parameters():
-    selective = SelectiveClassifier(NAIVE, uncertainty_score=SELE(1e-2), cv=0.4)
-    selective.set_params(random_state=0)
-    grid = {
-        "uncertainty_score__features": ["input", "input+response", "per_label_linear"]
-    }
-    search = GridSearchCV(
-        selective, grid, scoring=get_selective_scorer("neg_aurc"), cv=2
-    ).fit(X, y)
-    assert search.best_params_["uncertainty_score__features"] != "input"
 
 
 def test_frozen_score_is_used_as_it_is():
@@ -367,34 +294,12 @@ class BlackBox(GaussianNB):
         raise AttributeError("not here")
 
 
-@quick_and_named("error_probability", "sele")
-def test_learned_scores_work_on_a_black_box(score):
-    selective = SelectiveClassifier(
-        BlackBox(), uncertainty_score=score, target_coverage=0.5, random_state=0
-    ).fit(X[TRAIN], y[TRAIN])
-    losses = selective.predict_label(X[TEST]) != y[TEST]
-    area = aurc_score(selective.uncertainty(X[TEST]), losses)
-    assert area < 0.8 * losses.mean()
-
-
 def test_the_probability_of_the_true_class_needs_probabilities():
     selective = SelectiveClassifier(
         BlackBox(), uncertainty_score="true_class_probability", target_coverage=0.5
     )
     with pytest.raises(ValueError, match="has no `predict_proba`"):
         selective.fit(X, y)
-
-
-def test_frozen_score_of_another_loss_is_solved_on_data():
-    score = LossRegression(random_state=0)
-    score.fit(X[300:600], y[300:600], estimator=FROZEN.estimator)  # of 0/1 loss
-    selective = SelectiveClassifier(
-        FROZEN,
-        uncertainty_score=FrozenEstimator(score),
-        loss="absolute",
-        reject_cost=0.5,
-    ).fit(X[600:], y[600:])
-    assert selective.rule_.threshold != 0.5
 
 
 def test_nothing_to_learn_from_in_a_fold():
@@ -456,24 +361,3 @@ def test_seed_of_a_score_without_its_own(given):
     else:
         assert isinstance(seed, int)
         assert seed != clf.seed_
-
-
-@pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
-def test_order_of_the_folds_does_not_mix_the_columns_of_a_kernel():
-    rng = np.random.default_rng(0)
-    samples = rng.normal(size=(120, 3))
-    labels = (samples[:, 0] + rng.normal(size=120) > 0).astype(int)
-    kernel = samples @ samples.T
-    splits = list(KFold(3, shuffle=True, random_state=0).split(samples))
-    found = [
-        SelectiveClassifier(
-            SVC(kernel="precomputed"),
-            target_coverage=0.8,
-            uncertainty_score=LossRegression(Ridge(), features="input"),
-            cv=cv,
-        )
-        .fit(kernel, labels)
-        .uncertainty(kernel)
-        for cv in (splits, splits[::-1])
-    ]
-    np.testing.assert_allclose(*found, rtol=1e-6)

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -115,23 +115,6 @@ def test_the_classifier_predicts_once(kind, monkeypatch):
     assert passes == [len(X)] * 3
 
 
-class CountingRegressor(LinearRegression):
-    n_calls = 0
-
-    def predict(self, X):
-        type(self).n_calls += 1
-        return super().predict(X)
-
-
-def test_the_regressor_predicts_once():
-    regressor = SelectiveRegressor(
-        CountingRegressor(), target_coverage=0.5, uncertainty_score=SELE(alphas=0.1)
-    ).fit(X[:, :2], X[:, 3])
-    CountingRegressor.n_calls = 0
-    regressor.predict_all(X[:, :2])
-    assert CountingRegressor.n_calls == 1
-
-
 def test_keys_are_those_of_accept():
     tied = ESTIMATORS["ties"]
     at_threshold = tied.rule_.at_threshold(tied.uncertainty(X[:, :2]))
@@ -151,14 +134,6 @@ def test_keys_and_a_certificate():
     assert certified.predict_all(X).accepted.any()
     with pytest.raises(ValueError, match="keys cannot be combined with a confidence"):
         certified.predict_all(X, keys=range(150))
-
-
-def test_a_table_of_decisions():
-    pd = pytest.importorskip("pandas")
-    decisions = ESTIMATORS["bayes"].predict_all(X)
-    table = pd.DataFrame(decisions._asdict())
-    assert list(table) == ["label", "uncertainty", "accepted"]
-    assert_equal(decisions, [table[name] for name in table])
 
 
 class Outsider(BaseEstimator):

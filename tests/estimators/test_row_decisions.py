@@ -11,7 +11,6 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_digits
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
@@ -126,15 +125,6 @@ def test_the_way_in_which_rows_come_changes_nothing(model, way):
     rows = X_new[:120]
     assert tied_rows(model, rows).sum() > 5
     np.testing.assert_array_equal(way(model, rows), outputs(model, rows))
-
-
-def test_methods_agree(model):
-    accepted, proba = model.accept(X_new), model.accept_proba(X_new)
-    assert accepted[proba == 1].all()
-    assert not accepted[proba == 0].any()
-    labels = getattr(model, "reject_label_", None)
-    if labels is not None:
-        np.testing.assert_array_equal(model.predict(X_new) != labels, accepted)
 
 
 @pytest.mark.slow  # starts processes
@@ -324,26 +314,6 @@ def test_rows_that_are_dicts():
 # Probabilities whose last bits vary
 
 
-@pytest.mark.parametrize(
-    "name", ["classifier", pytest.param("double", marks=pytest.mark.slow)]
-)
-def test_threads_of_a_forest(name):
-    labels = np.where(y == 9, -1, y) if name == "double" else y
-    inside = labels >= 0
-    shallow = RandomForestClassifier(7, max_depth=2, random_state=0)
-    forest = shallow.fit(X[inside], y[inside])
-    model = clone(MODELS[name]).set_params(
-        estimator=FrozenEstimator(forest), cv=None, random_state=0
-    )
-    model.fit(X, labels)
-    methods = ["accept", "accept_proba", "predict"]
-    one = outputs(model, X_new, methods)
-    forest.set_params(n_jobs=4)
-    for _ in range(2):
-        np.testing.assert_array_equal(outputs(model, X_new, methods), one)
-    np.testing.assert_array_equal(in_chunks(model, X_new, 200, methods), one)
-
-
 class Trembling(DecisionTreeClassifier):
     """The last bits of its probabilities are others in each call, as with threads."""
 
@@ -468,16 +438,6 @@ def test_novelty_to_the_last_bit(novelty, cv):
 # Digits, and what the issue was
 
 
-@pytest.mark.parametrize("size", [1, 5])
-def test_digits_in_a_batch_and_row_by_row(size):
-    model = SelectiveClassifier(TREE, target_coverage=0.7, cv=0.5, random_state=0)
-    model.fit(DIGITS, NUMBERS)
-    rows = DIGITS[:400]
-    accepted = [model.accept(rows[k : k + size]) for k in range(0, 400, size)]
-    np.testing.assert_array_equal(np.concatenate(accepted), model.accept(rows))
-    assert model.accept(DIGITS).mean() == pytest.approx(0.7, abs=0.04)
-
-
 @pytest.mark.parametrize("randomize", [True, False])
 def test_certified_risk_in_batches_of_five(randomize):
     model = SelectiveClassifier(
@@ -532,13 +492,6 @@ def test_without_integer_each_fit_has_a_seed_and_keeps_it(name):
     assert model.fit(X, labels).seed_ != model.fit(X, labels).seed_
 
 
-def test_equal_rows_get_equal_decisions(model):
-    row = X_new[tied_rows(model, X_new)][0]
-    copies = np.tile(row, (50, 1))
-    assert len(set(model.accept(copies))) == 1
-    assert model.accept(X_new[tied_rows(model, X_new)]).std() > 0
-
-
 KEYS = {
     "integers": lambda n: np.arange(n),
     "large integers": lambda n: np.arange(n) + 2**62,
@@ -585,23 +538,6 @@ def test_draws_depend_on_the_key_and_on_nothing_else(model, make):
     np.testing.assert_array_equal(accepted[~tied], model.accept(X_new)[~tied])
 
 
-@pytest.mark.parametrize("name", ["classifier", "double"])
-def test_predict_takes_keys_too(name):
-    model = fit(name)
-    keys = np.arange(len(X_new))
-    labels = model.predict(X_new, keys=keys)
-    accepted = model.accept(X_new, keys=keys)
-    np.testing.assert_array_equal(labels != model.reject_label_, accepted)
-
-
-@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.uint64])
-def test_integer_keys_are_their_values(model, dtype):
-    rows, keys = X_new[:100], np.arange(100)
-    np.testing.assert_array_equal(
-        model.accept(rows, keys=keys.astype(dtype)), model.accept(rows, keys=keys)
-    )
-
-
 @pytest.mark.parametrize(
     "keys", [np.arange(3), np.zeros((10, 2), dtype=int), 5, "name"], ids=str
 )
@@ -629,28 +565,6 @@ def test_share_of_tied_rows_over_seeds():
     share = model.rule_.proba_at_threshold
     error = np.sqrt(share * (1 - share) / 250)
     assert abs(np.mean(accepted) - share) < 5 * error
-
-
-def test_share_of_tied_rows_over_rows(model):
-    # The pixels at the rim tell the tree nothing, and make rows that are all different.
-    noise = np.random.default_rng(0).integers(1, 10**6, size=(4000, 1))
-    row = X_new[tied_rows(model, X_new)][0]
-    rows = np.hstack([noise, np.tile(row[1:], (4000, 1))])
-    rows = rows[tied_rows(model, rows)]
-    assert len(rows) == 4000
-    share = model.rule_.proba_at_threshold
-    error = np.sqrt(share * (1 - share) / len(rows))
-    assert abs(model.accept(rows).mean() - share) < 5 * error
-
-
-def test_share_of_partitions():
-    """Many small calls accept as many rows as one: the draws do not start again."""
-    model = fit("classifier")
-    tied = tied_rows(model, DIGITS)
-    accepted = np.concatenate([model.accept(row[None]) for row in DIGITS[tied]])
-    share = model.rule_.proba_at_threshold
-    error = np.sqrt(share * (1 - share) / tied.sum())
-    assert abs(accepted.mean() - share) < 5 * error
 
 
 class Named:

@@ -3,16 +3,13 @@
 import pickle
 import warnings
 from functools import wraps
-from threading import get_ident
 
 import numpy as np
 import pytest
 import sklearn
-from joblib import parallel_backend
 from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import UnsetMetadataPassedError
@@ -20,7 +17,6 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
     FixedThresholdClassifier,
-    GridSearchCV,
     GroupKFold,
     KFold,
     StratifiedKFold,
@@ -30,9 +26,8 @@ from sklearn.model_selection import (
     cross_validate,
 )
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -41,8 +36,6 @@ from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.metrics import aurc_score, get_selective_scorer
 from sklearn_reject.scores import ConditionalRisk, Margin
 from sklearn_reject.selection import (
-    InfeasibleTargetError,
-    RejectionRule,
     solve_reject_cost,
     solve_target_coverage,
     solve_target_risk,
@@ -150,35 +143,11 @@ def test_methods_agree(estimator, target):
     assert not accepted[probability == 0].any()
 
 
-@pytest.mark.parametrize("method", ["predict_proba", "predict_log_proba"])
-def test_outputs_are_those_of_the_classifier(method):
-    selective = SelectiveClassifier(LogisticRegression()).fit(X, y)
-    plain = LogisticRegression().fit(X, y)
-    np.testing.assert_array_equal(
-        getattr(selective, method)(X), getattr(plain, method)(X)
-    )
-    np.testing.assert_array_equal(
-        selective.decision_function(X), plain.decision_function(X)
-    )
-    np.testing.assert_array_equal(selective.classes_, plain.classes_)
-
-
 def test_has_the_methods_that_the_classifier_has():
     assert not hasattr(SelectiveClassifier(LinearSVC()), "predict_proba")
     assert hasattr(SelectiveClassifier(LinearSVC()), "decision_function")
     assert hasattr(SelectiveClassifier(GaussianNB()), "predict_proba")
     assert not hasattr(SelectiveClassifier(GaussianNB()), "decision_function")
-
-
-def test_reject_label_none_returns_every_label():
-    selective = SelectiveClassifier(
-        LogisticRegression(), reject_label=None, target_coverage=0.5
-    ).fit(X, y)
-    assert selective.reject_label_ is None
-    assert 0 < selective.accept(X).mean() < 1
-    labels = selective.predict_label(X)
-    np.testing.assert_array_equal(selective.predict(X), labels)
-    assert labels.dtype == y.dtype
 
 
 @pytest.mark.parametrize("loss", ["zero_one", "absolute", "squared"])
@@ -189,13 +158,6 @@ def test_score_is_minus_the_area_under_the_curve(loss):
     for sample_weight in (None, weight):
         expected = aurc_score(y, *predictions, loss=loss, sample_weight=sample_weight)
         assert selective.score(X, y, sample_weight) == -expected < 0
-
-
-@pytest.mark.parametrize("coverage", [0.01, 0.5, 1.0])
-def test_score_does_not_depend_on_the_threshold(coverage):
-    score = SelectiveClassifier(LogisticRegression()).fit(X, y).score(X, y)
-    selective = SelectiveClassifier(LogisticRegression(), target_coverage=coverage)
-    assert selective.fit(X, y).score(X, y) == score
 
 
 # Passes over the classifier
@@ -225,32 +187,6 @@ def test_predict_calls_the_classifier_once(monkeypatch, samples, score, method):
     np.testing.assert_array_equal(predicted, np.where(predicted == -1, -1, labels))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "n_fits"),
-    [
-        ({}, 6),
-        ({"reject_cost": 0.2}, 6),
-        ({"reject_cost": 0.2, "cv": "plug_in"}, 1),
-        ({"reject_cost": 0.2, "uncertainty_score": "conditional_risk"}, 6),
-        ({"uncertainty_score": ConditionalRisk(decision="bayes")}, 6),
-        ({"uncertainty_score": "margin"}, 6),
-        ({"uncertainty_score": ConditionalRisk(loss="zero_one"), "loss": "squared"}, 6),
-        ({"target_risk": 0.3}, 6),
-        ({"target_coverage": 0.5}, 6),
-        ({"cv": 3}, 4),
-        ({"cv": 0.3}, 1),
-        ({"target_coverage": 0.5, "cv": 0.3}, 1),
-        ({"target_coverage": 0.5, "cv": KFold(2)}, 3),
-        ({"target_coverage": 0.5, "cv": [(np.arange(150), np.arange(150, 300))]}, 2),
-    ],
-    ids=str,
-)
-def test_number_of_fits(monkeypatch, arguments, n_fits):
-    calls = count_calls(monkeypatch, "fit")
-    SelectiveClassifier(LogisticRegression(), **arguments).fit(X, y)
-    assert len(calls) == n_fits
-
-
 @pytest.mark.parametrize("cost", [0.0, 0.2, 0.5, 3.0])
 @pytest.mark.parametrize(
     "loss", ["zero_one", "absolute", [[0, 1, 2], [3, 0, 1], [4, 2, 0]]]
@@ -267,16 +203,6 @@ def test_plug_in_rule_compares_the_risk_with_the_cost(loss, cost):
     np.testing.assert_array_equal(selective.accept(X), selective.uncertainty(X) <= cost)
 
 
-def test_plug_in_rule_keeps_its_threshold_when_data_measure_it():
-    frozen = FrozenEstimator(LogisticRegression().fit(X2[::2], y2[::2]))
-    selective = SelectiveClassifier(frozen, reject_cost=0.2, cv="plug_in")
-    rule = selective.fit(X2[1::2], y2[1::2]).rule_
-    probabilities = frozen.predict_proba(X2[1::2])
-    losses = probabilities.argmax(axis=1) != y2[1::2]
-    assert rule == RejectionRule(0.2, 1.0).measure(probabilities.min(axis=1), losses)
-    assert 0 < rule.coverage < 1
-
-
 def test_reject_cost_is_solved_out_of_fold_by_default():
     rule = SelectiveClassifier(LogisticRegression(), reject_cost=0.2).fit(X2, y2).rule_
     probabilities = cross_val_predict(
@@ -290,14 +216,6 @@ def test_reject_cost_is_solved_out_of_fold_by_default():
     assert (rule.coverage, rule.selective_risk) == pytest.approx(
         (measured.coverage, measured.selective_risk)
     )
-
-
-def test_default_is_a_reject_cost_of_one_half():
-    default = SelectiveClassifier(LogisticRegression(), cv="plug_in").fit(X, y)
-    explicit = clone(default).set_params(reject_cost=0.5).fit(X, y)
-    assert repr(default.rule_) == repr(explicit.rule_)
-    most_likely = default.predict_proba(X).max(axis=1)
-    np.testing.assert_array_equal(default.accept(X), most_likely >= 0.5)
 
 
 # Which samples fit the classifier and which solve the rule
@@ -399,36 +317,6 @@ def test_default_folds_are_stratified():
     assert sorted_rule == solve_target_coverage(probabilities.min(axis=1), losses, 0.5)
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=str)
-@pytest.mark.usefixtures("threads")
-def test_jobs_in_parallel_give_the_same(target):
-    arguments = {"uncertainty_score": "margin", "cv": 3, **target}
-    one = SelectiveClassifier(LogisticRegression(), n_jobs=1, **arguments).fit(X, y)
-    two = SelectiveClassifier(LogisticRegression(), n_jobs=2, **arguments).fit(X, y)
-    assert one.rule_ == two.rule_
-    np.testing.assert_array_equal(one.uncertainty(X), two.uncertainty(X))
-
-
-def test_nothing_that_is_given_is_changed():
-    data, labels, costs = X.copy(), y.copy(), np.ones((3, 3)) - np.eye(3)
-    weight = np.ones(len(X))
-    estimator = LogisticRegression()
-    score = ConditionalRisk()
-    selective = SelectiveClassifier(
-        estimator, uncertainty_score=score, loss=costs, target_coverage=0.5
-    ).fit(data, labels, sample_weight=weight)
-    selective.predict(data)
-    np.testing.assert_array_equal(data, X)
-    np.testing.assert_array_equal(labels, y)
-    np.testing.assert_array_equal(costs, np.ones((3, 3)) - np.eye(3))
-    np.testing.assert_array_equal(weight, 1)
-    assert not hasattr(estimator, "coef_")
-    assert not hasattr(score, "estimator_")
-    assert score.loss is None
-    assert selective.estimator is estimator
-    assert selective.uncertainty_score is score
-
-
 # Targets that are met, and draws at the threshold
 
 
@@ -475,17 +363,6 @@ def test_without_randomization_the_tie_is_taken_on_the_safe_side(target, side):
     else:
         assert losses[accepted == 1].mean() <= 0.25
     np.testing.assert_array_equal(selective.accept(X), selective.accept(X))
-
-
-def test_integer_seed_repeats_the_draws():
-    selective = SelectiveClassifier(TIED, target_coverage=0.6, random_state=3)
-    selective.fit(X[150:], y[150:])
-    np.testing.assert_array_equal(selective.predict(X), selective.predict(X))
-    np.testing.assert_array_equal(selective.accept(X), selective.predict(X) != -1)
-    again = clone(selective).fit(X[150:], y[150:])
-    np.testing.assert_array_equal(again.predict(X), selective.predict(X))
-    other = clone(selective).set_params(random_state=4).fit(X[150:], y[150:])
-    assert (other.predict(X) != selective.predict(X)).any()
 
 
 # Decisions that are not the most probable class
@@ -555,24 +432,6 @@ def test_frozen_classifier_is_used_as_it_is():
     assert selective.rule_.selective_risk == expected.selective_risk
 
 
-def test_frozen_classifier_knows_classes_that_the_tuning_data_lack():
-    frozen = FrozenEstimator(GaussianNB().fit(X, np.array([-1, 0, 1])[y]))
-    rows = y != 0
-    selective = SelectiveClassifier(frozen, target_coverage=0.5)
-    selective.fit(X[rows], np.array([-1, 0, 1])[y[rows]])
-    np.testing.assert_array_equal(selective.classes_, [-1, 0, 1])
-    assert selective.reject_label_ == -2
-    assert set(selective.predict(X)) == {-2, -1, 0, 1}
-
-
-def test_calibrated_classifier_inside():
-    calibrated = CalibratedClassifierCV(LinearSVC(random_state=0), cv=3)
-    selective = SelectiveClassifier(calibrated, reject_cost=0.3, cv="plug_in")
-    selective.fit(X, y)
-    most_likely = calibrated.fit(X, y).predict_proba(X).max(axis=1)
-    np.testing.assert_array_equal(selective.accept(X), most_likely >= 0.7)
-
-
 # Labels of every kind
 
 
@@ -613,52 +472,7 @@ def test_reject_label_fits_the_labels(classes, reject_label, dtype):
     )
 
 
-def test_dtype_does_not_depend_on_whether_samples_are_rejected():
-    labels = np.array(["a", "b"])[y2]
-    selective = SelectiveClassifier(
-        LogisticRegression(), reject_cost=0.99, cv="plug_in"
-    ).fit(X2, labels)
-    assert selective.accept(X2).all()
-    assert selective.predict(X2).dtype == np.dtype("<U6")
-
-
-@pytest.mark.parametrize("target", TARGETS, ids=str)
-def test_rules_do_not_depend_on_how_classes_are_named(target):
-    numbers = SelectiveClassifier(LogisticRegression(), **target).fit(X, y)
-    names = SelectiveClassifier(LogisticRegression(), **target)
-    names.fit(X, np.array(["x", "yy", "zzz"])[y])
-    assert repr(names.rule_) == repr(numbers.rule_)
-    np.testing.assert_array_equal(names.accept_proba(X), numbers.accept_proba(X))
-
-
 # Containers
-
-
-def test_data_frame_in():
-    pd = pytest.importorskip("pandas")
-    names = list("abcde")
-    frame, labels = pd.DataFrame(X, columns=names), pd.Series(y, name="label")
-    selective = SelectiveClassifier(LogisticRegression(), target_coverage=0.5)
-    selective.fit(frame, labels)
-    plain = SelectiveClassifier(LogisticRegression(), target_coverage=0.5).fit(X, y)
-    assert selective.feature_names_in_.tolist() == names
-    assert selective.n_features_in_ == plain.n_features_in_ == 5
-    assert not hasattr(plain, "feature_names_in_")
-    assert selective.rule_ == plain.rule_
-    np.testing.assert_array_equal(selective.predict(frame), plain.predict(X))
-    assert selective.score(frame, labels) == plain.score(X, y)
-
-
-def test_data_frame_with_columns_that_only_a_pipeline_reads():
-    pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame({"city": np.array(["Oslo", "Bonn", "Bern"])[y]})
-    frame.loc[::5, "city"] = "Rome"
-    model = make_pipeline(OneHotEncoder(handle_unknown="ignore"), LogisticRegression())
-    selective = SelectiveClassifier(model, target_risk=0.05, randomize=False)
-    selective = selective.fit(frame, y)
-    assert selective.feature_names_in_.tolist() == ["city"]
-    rejected = selective.predict(frame) == -1
-    np.testing.assert_array_equal(rejected, frame["city"] == "Rome")
 
 
 @pytest.mark.parametrize(
@@ -686,27 +500,7 @@ def test_sparse_in(kind, estimator):
         np.testing.assert_array_equal(rejected, ~accepted, err_msg=form)
 
 
-def test_lists_in():
-    selective = SelectiveClassifier(GaussianNB(), target_coverage=0.5)
-    from_lists = clone(selective).fit(X.tolist(), y.tolist())
-    assert from_lists.rule_ == selective.fit(X, y).rule_
-    np.testing.assert_array_equal(from_lists.predict(X.tolist()), selective.predict(X))
-
-
 # Pipelines and searches
-
-
-def test_inside_a_pipeline():
-    selective = SelectiveClassifier(GaussianNB(), target_coverage=0.5)
-    pipeline = make_pipeline(StandardScaler(), selective).fit(X, y)
-    scaled = StandardScaler().fit_transform(X)
-    selective.fit(scaled, y)
-    np.testing.assert_array_equal(pipeline.predict(X), selective.predict(scaled))
-    assert pipeline.score(X, y) == selective.score(scaled, y)
-    np.testing.assert_array_equal(
-        pipeline[-1].uncertainty(pipeline[:-1].transform(X)),
-        selective.uncertainty(scaled),
-    )
 
 
 def test_around_a_pipeline_scales_within_each_fold():
@@ -719,36 +513,6 @@ def test_around_a_pipeline_scales_within_each_fold():
         -abs(values), (values > 0) != y2, 0.5
     )
     assert selective.n_features_in_ == 5
-
-
-@pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
-def test_grid_search_over_classifier_and_target():
-    grid = {"estimator__var_smoothing": [1e-9, 10.0], "target_coverage": [0.05, 0.9]}
-    search = GridSearchCV(SelectiveClassifier(GaussianNB()), grid, cv=3).fit(X, y)
-    scores = search.cv_results_["mean_test_score"].reshape(2, 2)
-    # Rejecting more wins nothing.
-    np.testing.assert_array_equal(scores[:, 0], scores[:, 1])
-    assert scores[0, 0] != scores[1, 0]
-    assert search.best_score_ == scores.max() < 0
-    expected = [
-        SelectiveClassifier(GaussianNB(var_smoothing=smoothing))
-        .fit(X[train], y[train])
-        .score(X[test], y[test])
-        for smoothing in (1e-9, 10.0)
-        for train, test in StratifiedKFold(3).split(X, y)
-    ]
-    np.testing.assert_allclose(scores[:, 0], np.reshape(expected, (2, 3)).mean(axis=1))
-    rejected = search.predict(X) == -1
-    assert rejected.mean() > 0.8  # the first of the two targets that score alike
-
-
-def test_search_inside():
-    search = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0]}, cv=2)
-    selective = SelectiveClassifier(search, target_coverage=0.5, cv=2).fit(X2, y2)
-    probabilities = cross_val_predict(search, X2, y2, cv=2, method="predict_proba")
-    losses = probabilities.argmax(axis=1) != y2
-    expected = solve_target_coverage(probabilities.min(axis=1), losses, 0.5)
-    assert selective.rule_ == expected
 
 
 def test_cross_validate_and_cross_val_predict():
@@ -805,55 +569,6 @@ def test_integer_weights_equal_repeated_rows(target, score):
         ), field
 
 
-def test_weights_change_both_classifier_and_rule():
-    weight = np.where(y2 == 1, 5.0, 1.0)
-    selective = SelectiveClassifier(RecallingNB(), target_coverage=0.5, cv=2)
-    selective.fit(X2, y2, sample_weight=weight)
-    np.testing.assert_array_equal(selective.estimator_.weight_, weight)
-    scores, losses = np.empty(len(X2)), np.empty(len(X2))
-    for train, test in StratifiedKFold(2).split(X2, y2):
-        fold = GaussianNB().fit(X2[train], y2[train], weight[train])
-        probabilities = fold.predict_proba(X2[test])
-        scores[test] = probabilities.min(axis=1)
-        losses[test] = probabilities.argmax(axis=1) != y2[test]
-    expected = solve_target_coverage(scores, losses, 0.5, sample_weight=weight)
-    assert selective.rule_ == expected
-
-
-def test_share_held_out_takes_its_weights():
-    weight = 1.0 + np.arange(len(X2)) % 3
-    selective = SelectiveClassifier(
-        RecallingNB(), target_coverage=0.5, cv=0.25, random_state=0
-    ).fit(X2, y2, sample_weight=weight)
-    splitter = StratifiedShuffleSplit(1, test_size=0.25, random_state=0)
-    ((train, test),) = splitter.split(X2, y2)
-    np.testing.assert_array_equal(selective.estimator_.weight_, weight[train])
-    accepted = selective.accept_proba(X2[test])
-    assert np.average(accepted, weights=weight[test]) == pytest.approx(0.5)
-
-
-def test_weights_through_a_pipeline():
-    weight = 1.0 + np.arange(len(X2)) % 3
-    selective = SelectiveClassifier(RecallingNB(), target_coverage=0.5)
-    pipeline = make_pipeline(StandardScaler(), selective)
-    pipeline.fit(X2, y2, selectiveclassifier__sample_weight=weight)
-    scaled = StandardScaler().fit_transform(X2)
-    expected = clone(selective).fit(scaled, y2, sample_weight=weight)
-    assert pipeline[-1].rule_ == expected.rule_
-    np.testing.assert_array_equal(pipeline[-1].estimator_.weight_, weight)
-
-
-def test_parameters_of_the_inner_fit_pass_through():
-    weight = 1.0 + np.arange(len(X2)) % 3
-    pipeline = make_pipeline(StandardScaler(), RecallingNB())
-    selective = SelectiveClassifier(pipeline, target_coverage=0.5)
-    selective.fit(X2, y2, recallingnb__sample_weight=weight)
-    np.testing.assert_array_equal(selective.estimator_[-1].weight_, weight)
-    # Only `sample_weight` under that name weighs the rule.
-    assert selective.rule_.coverage == pytest.approx(0.5)
-    assert round(selective.rule_.coverage * len(X2)) == 150
-
-
 @pytest.mark.usefixtures("_routing")
 def test_routing_to_classifier_and_rule():
     weight = 1.0 + np.arange(len(X2)) % 3
@@ -882,76 +597,6 @@ def test_routing_to_the_rule_only():
     assert selective.rule_ == solve_target_coverage(
         probabilities.min(axis=1), losses, 0.5, sample_weight=weight
     )
-
-
-@pytest.mark.usefixtures("_routing")
-def test_routing_by_another_name():
-    """A pipeline translates the name, so that `fit` gets its own."""
-    weight = 1.0 + np.arange(len(X2)) % 3
-    inner = RecallingNB().set_fit_request(sample_weight=False)
-    selective = SelectiveClassifier(inner, target_coverage=0.5, cv=2)
-    plain = clone(selective).set_fit_request(sample_weight=True)
-    plain.fit(X2, y2, sample_weight=weight)
-    selective.set_fit_request(sample_weight="importance")
-    pipeline = make_pipeline("passthrough", selective)
-    pipeline.fit(X2, y2, importance=weight)
-    assert pipeline[-1].rule_ == plain.rule_
-
-
-@pytest.mark.usefixtures("_routing")
-@pytest.mark.parametrize("asked_inside", [True, False])
-def test_routing_through_search_and_pipeline(asked_inside):
-    weight = 1.0 + np.arange(len(X2)) % 3
-    inner = RecallingNB().set_fit_request(sample_weight=asked_inside)
-    selective = SelectiveClassifier(inner, target_coverage=0.5)
-    selective.set_fit_request(sample_weight=True)
-    scaler = StandardScaler().set_fit_request(sample_weight=False)
-    search = GridSearchCV(
-        make_pipeline(scaler, selective),
-        {"selectiveclassifier__target_coverage": [0.4]},
-        scoring=get_selective_scorer("neg_aurc").set_score_request(sample_weight=False),
-        cv=2,
-    ).fit(X2, y2, sample_weight=weight)
-    found = search.best_estimator_[-1]
-    scaled = search.best_estimator_[0].transform(X2)
-    direct = clone(selective).set_params(target_coverage=0.4)
-    direct.fit(scaled, y2, sample_weight=weight)
-    assert found.rule_ == direct.rule_
-    assert (found.estimator_.weight_ is not None) == asked_inside
-    unweighted = clone(selective).set_params(target_coverage=0.4).fit(scaled, y2)
-    assert found.rule_ != unweighted.rule_
-
-
-@pytest.mark.usefixtures("_routing")
-def test_routing_of_weights_to_a_frozen_classifier_s_rule():
-    weight = 1.0 + np.arange(150) % 3
-    selective = SelectiveClassifier(TIED, target_coverage=0.5)
-    selective.set_fit_request(sample_weight=True)
-    selective.fit(X[150:], y[150:], sample_weight=weight)
-    accepted = selective.accept_proba(X[150:])
-    assert np.average(accepted, weights=weight) == pytest.approx(0.5)
-    assert accepted.mean() != pytest.approx(0.5)
-
-
-@pytest.mark.usefixtures("_routing")
-def test_routing_under_another_name():
-    weight = 1.0 + np.arange(len(X2)) % 3
-    inner = RecallingNB().set_fit_request(sample_weight="inner_weight")
-    selective = SelectiveClassifier(inner, target_coverage=0.5)
-    selective.fit(X2, y2, inner_weight=weight)
-    np.testing.assert_array_equal(selective.estimator_.weight_, weight)
-
-
-@pytest.mark.usefixtures("_routing")
-@pytest.mark.parametrize("cv", [None, 0.3, GroupKFold(3)], ids=str)
-def test_routing_with_nothing_to_route(cv):
-    selective = SelectiveClassifier(GaussianNB(), reject_cost=0.3, cv=cv)
-    if isinstance(cv, GroupKFold):
-        with pytest.raises(ValueError, match="groups"):
-            selective.fit(X2, y2)
-    else:
-        selective.set_params(target_coverage=0.5, reject_cost=None).fit(X2, y2)
-        assert selective.rule_.coverage == pytest.approx(0.5)
 
 
 @pytest.mark.usefixtures("_routing")
@@ -987,14 +632,6 @@ def test_pickle(target, protocol):
     assert copy.score(X, y) == selective.score(X, y)
 
 
-def test_pickle_of_the_error_keeps_what_can_be_met():
-    error = InfeasibleTargetError("No", "Ask for less.", {"target_risk": 0.25}, 0.75)
-    copy = pickle.loads(pickle.dumps(error))
-    assert str(copy) == "No. Ask for less."
-    assert (copy.attainable, copy.coverage) == ({"target_risk": 0.25}, 0.75)
-    assert isinstance(copy, ValueError)
-
-
 def test_score_parameters_can_be_searched():
     selective = SelectiveClassifier(
         LinearSVC(random_state=0), uncertainty_score=Margin()
@@ -1004,51 +641,12 @@ def test_score_parameters_can_be_searched():
     np.testing.assert_array_equal(selective.uncertainty(X), -values.max(axis=1))
 
 
-def test_refit_forgets():
-    pd = pytest.importorskip("pandas")
-    selective = SelectiveClassifier(GaussianNB(), target_coverage=0.5)
-    selective.fit(pd.DataFrame(X, columns=list("abcde")), np.array(["a", "b", "c"])[y])
-    selective.fit(X2[:, :3], y2)
-    fresh = clone(selective).fit(X2[:, :3], y2)
-    assert selective.rule_ == fresh.rule_
-    assert selective.reject_label_ == -1
-    assert selective.n_features_in_ == 3
-    assert not hasattr(selective, "feature_names_in_")
-
-
 def test_repr_shows_what_is_not_default():
     selective = SelectiveClassifier(GaussianNB(), target_risk=0.1)
     assert (
         repr(selective)
         == "SelectiveClassifier(estimator=GaussianNB(), target_risk=0.1)"
     )
-
-
-@pytest.mark.parametrize("samples", [(X, y), (X2, y2)], ids=["multiclass", "binary"])
-def test_rows_are_judged_one_by_one(samples):
-    selective = SelectiveClassifier(LogisticRegression(), target_coverage=0.5)
-    selective.fit(*samples)
-    rows = np.random.default_rng(0).permutation(len(samples[0]))[:50]
-    np.testing.assert_allclose(
-        selective.uncertainty(samples[0][rows]), selective.uncertainty(samples[0])[rows]
-    )
-    one_row = [selective.predict(samples[0][[row]])[0] for row in rows]
-    np.testing.assert_array_equal(one_row, selective.predict(samples[0])[rows])
-
-
-def test_permuted_training_rows_give_the_same_rule():
-    rows = np.random.default_rng(0).permutation(150)
-    selective = SelectiveClassifier(TIED, target_risk=0.25)
-    plain = clone(selective).fit(X[150:], y[150:]).rule_
-    permuted = clone(selective).fit(X[150:][rows], y[150:][rows]).rule_
-    assert plain == permuted
-
-
-def test_weights_of_none_are_no_weights():
-    X, y = load_iris(return_X_y=True)
-    clf = SelectiveClassifier(KNeighborsClassifier(), target_coverage=0.5)
-    rule = clf.fit(X, y).rule_
-    assert clf.fit(X, y, sample_weight=None).rule_ == rule
 
 
 @pytest.mark.slow
@@ -1081,27 +679,3 @@ def test_weights_that_the_outer_classifier_refuses_do_not_weigh_the_rule():
         asking.set_fit_request(sample_weight=True).fit(X, y, sample_weight=weight)
     assert refusing.rule_.threshold != asking.rule_.threshold
     assert refusing.rule_.coverage * 150 == pytest.approx(75)
-
-
-class RecordsItsThread(GaussianNB):
-    def fit(self, X, y):
-        self.threads.append(get_ident())
-        return super().fit(X, y)
-
-    def __sklearn_clone__(self):
-        other = type(self)()
-        other.threads = self.threads
-        return other
-
-
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_folds_are_fitted_by_that_many_jobs(n_jobs):
-    estimator = RecordsItsThread()
-    estimator.threads = []
-    selective = SelectiveClassifier(estimator, target_coverage=0.5, cv=3, n_jobs=n_jobs)
-    with parallel_backend("threading", n_jobs=1):
-        selective.fit(X, y)
-    *folds, final = estimator.threads
-    assert final == get_ident()
-    assert len(folds) == 3
-    assert (final in folds) == (n_jobs is None)

@@ -352,11 +352,6 @@ def test_samples(options, data, words):
         fitting(options, **data)
 
 
-def test_unknown_fit_parameter():
-    with pytest.raises(TypeError, match="sample_wait"):
-        fitting({}, sample_wait=np.ones(len(X)))
-
-
 def test_risk_that_cannot_be_met():
     labels = np.random.default_rng(0).integers(0, 2, len(X))
     options = {"target_risk": 0.0, "cv": 3} | full(0.0)
@@ -388,12 +383,6 @@ def test_fold_without_a_class():
     # A classifier that knows one class only is certain, and always wrong here.
     options = {"estimator": GaussianNB(), "cv": PredefinedSplit(y)}
     assert fitting(options).rule_.selective_risk == 1
-
-
-def test_what_a_score_needs_is_said_where_no_data_are_needed():
-    options = {"uncertainty_score": "conditional_risk", "reject_cost": 0.3}
-    with pytest.raises(ValueError, match=mentions("LinearSVC", "`predict_proba`")):
-        fitting({"estimator": LinearSVC(random_state=0)} | options).predict(X)
 
 
 METHODS = ["predict", "predict_label", "uncertainty", "accept", "accept_proba"]

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -88,16 +87,6 @@ def test_rules_and_protocols():
         cv=0.3,
     )
     assert neighbors.fit(X, y).rule_.coverage == pytest.approx(0.6)
-
-
-def test_weights_and_clone():
-    weight = np.where(X[:, 1] > 0, 1.0, 0.1)
-    selective = SelectiveRegressor(
-        Ridge(), uncertainty_score=QUICK, target_coverage=0.5, cv=2
-    )
-    weighted = clone(selective).fit(X, y, sample_weight=weight)
-    rule = selective.fit(X, y).rule_
-    assert weighted.rule_.selective_risk > rule.selective_risk
 
 
 def test_certified():

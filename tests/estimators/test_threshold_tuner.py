@@ -143,19 +143,6 @@ def test_a_share_held_out_tunes():
     assert model.cross_validated_point_ is None
 
 
-def test_frozen_classifiers_are_judged_on_the_documents_given():
-    X, y = rare_events(3000)
-    fitted = [(n, m.fit(X[:1000, v], y[:1000]), v) for n, m, v in two_views()]
-    frozen = [(name, FrozenEstimator(model), view) for name, model, view in fitted]
-    model = tuner(frozen).fit(X[1000:2000], y[1000:2000])
-    scores = np.column_stack([m.predict_proba(X[:, v])[:, 1] for _, m, v in fitted])
-    matrix = tuner().fit(scores[1000:2000], y[1000:2000])
-    np.testing.assert_array_equal(model.thresholds_, matrix.thresholds_)
-    np.testing.assert_array_equal(
-        model.predict(X[2000:]), matrix.predict(scores[2000:])
-    )
-
-
 def test_unrated_documents_train_no_classifier_and_are_never_predicted():
     X, y = rare_events()
     is_rated = np.random.default_rng(0).random(len(y)) < 0.7
@@ -195,17 +182,6 @@ def test_one_classifier_is_at_least_as_good_as_a_grid():
         ).fit(X[1000:], y[1000:])
         model = tuner(method="direct", max_fp_per_tp=price).fit(scores, y[1000:])
         assert gain(y[1000:], model.predict(scores)) >= peer.best_score_
-
-
-@pytest.mark.parametrize("last", [0, 1])
-@pytest.mark.parametrize("method", METHODS)
-def test_the_class_of_the_lowest_row_decides_no_error(last, method):
-    # Everything is rated, and everything down to the last row may be predicted.
-    scores = np.column_stack([np.arange(40.0, 0, -1), np.arange(40.0) % 7])
-    y = (np.arange(40) % 2 == 0).astype(int)
-    y[-1] = last
-    model = tuner(method=method, max_fp_per_tp=50, cv="prefit").fit(scores, y)
-    assert model.operating_point_.tp == y.sum()
 
 
 # Labels
@@ -368,15 +344,6 @@ def test_searches_pipelines_calibration_and_pickles():
     assert roc_auc_score(y, calibrated.predict_proba(X)[:, 1]) > 0.7
     again = pickle.loads(pickle.dumps(model.fit(X, y)))
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
-
-
-@pytest.mark.usefixtures("threads")
-def test_jobs_do_not_change_the_result():
-    X, y = rare_events()
-    one, two = (tuner(two_views(), n_jobs=n).fit(X, y) for n in (1, 2))
-    np.testing.assert_array_equal(one.thresholds_, two.thresholds_)
-    points = [each.cross_validated_point_.to_dict() for each in (one, two)]
-    assert points[0] == points[1]
 
 
 def test_rows_of_a_frame_in_chunks_decide_alike():

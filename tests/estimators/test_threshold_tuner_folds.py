@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import (
@@ -132,59 +132,6 @@ def test_a_point_is_what_the_folds_attain(rule, is_weighted):
     assert type(point).from_dict(point.to_dict()).to_dict() == point.to_dict()
 
 
-def test_what_follows_a_fold_does_not_change_its_thresholds():
-    X, y = draw()
-    one = tuner(views(), cv=TimeSeriesSplit(5)).fit(X, y)
-    # The last test part again, with other documents.
-    other_X, other_y = draw(seed=1)
-    X[250:], y[250:] = other_X[250:], other_y[250:]
-    other = tuner(views(), cv=TimeSeriesSplit(5)).fit(X, y)
-    points = one.cross_validated_point_, other.cross_validated_point_
-    assert points[0].thresholds.shape == (4, 2)
-    np.testing.assert_array_equal(points[0].thresholds, points[1].thresholds)
-    assert one.thresholds_.tolist() != other.thresholds_.tolist()
-
-
-class Recorder(ClassifierMixin, BaseEstimator):
-    """A classifier of times, that refuses to say anything of what it has seen."""
-
-    def fit(self, X, y):
-        self.classes_, self.last_ = np.unique(y), X[:, 0].max()
-        return self
-
-    def predict_proba(self, X):
-        assert X[:, 0].min() > self.last_, "scores of the past"
-        return np.column_stack([1 - X[:, 1], X[:, 1]])
-
-
-def test_classifiers_of_time_splits_score_what_follows():
-    rng = np.random.default_rng(0)
-    y = (rng.random(200) < 0.3).astype(int)
-    X = np.column_stack([np.arange(200), (rng.random(200) + y) / 2])
-    model = tuner([("a", Recorder())], cv=TimeSeriesSplit(3)).fit(X, y)
-    assert model.estimators_[0].last_ == 199
-    assert len(model.cross_validated_point_.thresholds) == 2
-
-
-@pytest.mark.parametrize("partly", [False, True])
-def test_scores_are_cross_validated_by_default(partly):
-    X, truth = draw(400)
-    scores = X[:, :2]
-    is_known = (scores >= 0.5).any(axis=1) if partly else np.ones(400, dtype=bool)
-    y = np.where(is_known, truth, -1)
-    model = tuner().fit(scores, y)
-    splits = list(StratifiedKFold(5).split(scores, y + 2 * is_known))
-    expected = tuner(cv=splits).fit(scores, y).cross_validated_point_
-    assert model.cross_validated_point_.to_dict() == expected.to_dict()
-    thresholds = model.thresholds_
-    # No fold leaves what is known.
-    lowest = model.base_thresholds_
-    assert (model.cross_validated_point_.thresholds >= lowest).all()
-    model.set_params(cv="prefit").fit(scores, y)
-    assert model.cross_validated_point_ is None
-    np.testing.assert_array_equal(model.thresholds_, thresholds)
-
-
 def test_what_folds_there_are():
     X, y = draw()
     scores = X[:, :2]
@@ -309,16 +256,6 @@ def test_a_detector_that_ran_in_one_fold_only(method):
 # Other targets
 
 
-class Counting(GaussianNB):
-    """A classifier that counts how often any of its kind is fitted."""
-
-    n_fits = 0
-
-    def fit(self, X, y):
-        Counting.n_fits += 1
-        return super().fit(X, y)
-
-
 X, Y = draw(400, seed=7)
 FROZEN = [(n, FrozenEstimator(m.fit(X[:100, v], Y[:100])), v) for n, m, v in views()]
 KINDS = {
@@ -359,25 +296,6 @@ def test_retarget_is_another_fit(kind, weight, target):
     assert state_of(copy) == state_of(fresh)
     np.testing.assert_array_equal(copy.predict(data), fresh.predict(data))
     assert state_of(copy.retarget(**PRICE)) == state_of(model) == before
-
-
-def test_nothing_is_fitted_and_everything_is_shared():
-    model = tuner(views(Counting), cv=3).fit(X, Y)
-    before, params = dict(vars(model)), repr(model)
-    Counting.n_fits = 0
-    copy = model.retarget(max_fp_per_tp=1)
-    assert Counting.n_fits == 0
-    assert repr(model) == params
-    assert all(vars(model)[name] is value for name, value in before.items())
-    assert copy.path_ is model.path_
-    assert copy.documents_ is model.documents_
-    assert copy.named_estimators_["left"] is model.named_estimators_["left"]
-    copy.set_params(left__var_smoothing=0.5)
-    assert model.get_params()["left__var_smoothing"] == 1e-9
-    # What was set after the fit does not matter.
-    expected = copy.thresholds_
-    model.set_params(method="direct", n_thresholds=3)
-    np.testing.assert_array_equal(model.retarget(max_fp_per_tp=1).thresholds_, expected)
 
 
 def test_targets_that_another_fit_would_refuse():

@@ -75,13 +75,6 @@ def test_the_rule_is_about_the_one_of_labeled_samples(target):
         assert (wild.accept(X_NEW) == labeled.accept(X_NEW)).mean() > 0.9
 
 
-def test_a_share_of_one_means_labeled():
-    y = np.where(TRUTH == -1, WILD, TRUTH)
-    wild = clone(MODEL).set_params(wild_share=1.0).fit(X, y)
-    labeled = clone(MODEL).set_params(wild_label=None, wild_share=None).fit(X, TRUTH)
-    assert wild.rule_ == labeled.rule_
-
-
 def test_reports_take_labeled_samples_or_wild_ones():
     model = clone(MODEL).fit(X, Y)
     labeled, wild = (

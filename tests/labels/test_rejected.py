@@ -150,25 +150,6 @@ def test_integers_survive_whatever_the_label(dtype, reject_label, data):
     check_any_labels(np.array(labels, dtype=dtype), accepted, reject_label)
 
 
-# Of one byte to four; to look at all of Unicode takes a second.
-LETTERS = "a Z\0é漢🙂"
-
-
-@given(
-    st.lists(st.text(LETTERS, max_size=12), min_size=2, max_size=5),
-    st.one_of(st.sampled_from(["auto", "reject"]), st.text(LETTERS, min_size=1)),
-    st.data(),
-)
-def test_text_is_never_cut(labels, reject_label, data):
-    # NumPy itself drops NUL characters at the end of a string.
-    labels = [label.rstrip("\0") for label in labels]
-    reject_label = reject_label.rstrip("\0")
-    if reject_label in labels:
-        reject_label = "auto"
-    accepted = [True, *data.draw(flags(len(labels) - 1))]
-    check_any_labels(np.array(labels), accepted, reject_label)
-
-
 @pytest.mark.parametrize(
     ("label", "classes"),
     [

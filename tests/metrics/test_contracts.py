@@ -280,7 +280,6 @@ def selective(**options):
     return SelectiveClassifier(GaussianNB(), cv=2, **options)
 
 
-SCALED = StandardScaler().fit(X)
 IN_SEARCH = {"reject_cost": [0.4]}
 STEPS = [(None, None), ("scale", StandardScaler()), ("sample", Sampler())]
 # Each with the model that is asked, and whether it sees scaled samples.

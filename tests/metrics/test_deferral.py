@@ -183,21 +183,6 @@ def test_text_may_be_missing_too(kind, gap):
     assert value == pytest.approx(by_hand(LOSSES["zero_one"], KNOWN))
 
 
-def test_a_pair_of_pairs_is_a_cost_matrix_where_there_are_labels():
-    loss, scores = [[0, 1], [5, 0]], [1, 2]
-    value = deferral_area_score([1, 0], [0, 0], [1, 1], scores, loss=loss)
-    assert value == area_of(scores, [5, 0], [0, 1])
-
-
-def test_a_cost_matrix_is_for_all_labels_that_occur():
-    # No known answer and no first label is 2: the matrix still has three labels.
-    first, second = [0, 1, 1, 0, 1, 0], [0, None, None, 1, 0, 0]
-    value = deferral_area_score(Y_TRUE, first, second, SCORES, loss=COSTS)
-    rows = [0, 3, 4, 5]
-    losses = [[COSTS[Y_TRUE[k], y[k]] for k in rows] for y in (first, second)]
-    assert value == pytest.approx(area_of(SCORES[rows], *losses), rel=1e-14)
-
-
 @pytest.mark.parametrize("name", ["y_first", "y_second"])
 @pytest.mark.parametrize("loss", ["zero_one", "absolute", COSTS], ids=[0, 1, 2])
 def test_the_mark_of_deferred_samples_is_no_label(name, loss):

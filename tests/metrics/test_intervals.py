@@ -8,7 +8,6 @@ from joblib import parallel_backend
 from scipy.stats import bootstrap, norm, t
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import mean_absolute_error
 
 from sklearn_reject import Interval, metrics
 from sklearn_reject.exceptions import RejectionWarning
@@ -106,14 +105,6 @@ def test_auto_is_bca_of_a_level_that_makes_up_for_few_losses(values):
 def test_a_value_that_rests_on_a_single_loss_is_told():
     with pytest.warns(RejectionWarning, match="depends on a few of 60 samples"):
         bootstrap_interval(np.mean, (few_losses(1),), **FEW | {"n_resamples": 1000})
-
-
-@pytest.mark.parametrize("other", [None, OTHER], ids=["one", "difference"])
-def test_auto_is_percentile_where_leaving_out_takes_more_calls(other):
-    options = FEW | {"n_resamples": N - 1, "other": other}
-    found = bootstrap_interval(called(aurc_score), SAMPLES, **options)
-    options["method"] = "percentile"
-    assert found == bootstrap_interval(called(aurc_score), SAMPLES, **options)
 
 
 @AREAS
@@ -224,34 +215,6 @@ def test_arrays_of_all_kinds():
         assert bootstrap_interval(metric, list(SAMPLES), **FEW) == expected
         by_name = dict(zip(("y_true", "y_pred", "uncertainty"), SAMPLES, strict=True))
         assert bootstrap_interval(metric, by_name, **FEW) == expected
-
-
-def test_frames_are_taken_by_position():
-    pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame(dict(zip("yhu", SAMPLES, strict=True)), index=np.arange(N) % 7)
-    samples = tuple(frame[column] for column in "yhu")
-    for metric in (aurc_score, called(aurc_score)):
-        options = FEW | {"method": "percentile"}
-        expected = bootstrap_interval(metric, SAMPLES, groups=GROUPS, **options)
-        groups = pd.Series(GROUPS, index=frame.index)
-        found = bootstrap_interval(metric, samples, groups=groups, **options)
-        assert found == expected
-
-
-def test_several_outputs():
-    rng = np.random.default_rng(5)
-    targets = rng.normal(size=(N, 2))
-    predictions = targets + rng.normal(size=(N, 2))
-    found = bootstrap_interval(mean_absolute_error, (targets, predictions), **FEW)
-    assert found.low < found.value < found.high
-    params = {"loss": "squared"}
-    samples = targets, predictions, UNCERTAINTY
-    options = {"metric_params": params, **FEW}
-    np.testing.assert_allclose(
-        ends(bootstrap_interval(aurc_score, samples, **options)),
-        ends(bootstrap_interval(called(aurc_score), samples, **options)),
-        rtol=1e-11,
-    )
 
 
 def test_losses_and_weights_are_resampled_with_the_rows():

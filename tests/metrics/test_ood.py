@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import roc_auc_score
 
 from sklearn_reject import metrics
 from sklearn_reject.datasets import make_fpp23_mixture
@@ -215,23 +214,6 @@ def test_reject_labels_of_id_samples_are_told(case):
 
 
 # Which samples are OOD
-
-
-@each(ALL)
-def test_another_ood_label_and_a_single_inlier(case):
-    """-1 is an outlier beside any other labels, as scikit-learn marks them."""
-    moved = np.where(IS_OOD, 77, Y_TRUE)
-    assert_same(call(case, y_true=moved, ood_label=77), call(case))
-    for inlier in (1, 0, 7):
-        y_pred = np.full(90, inlier)
-        expected = call(case, np.where(IS_OOD, 99, inlier), y_pred=y_pred, ood_label=99)
-        assert_same(call(case, np.where(IS_OOD, -1, inlier), y_pred=y_pred), expected)
-
-
-def test_outliers_have_the_area_that_scikit_learn_computes():
-    y_true = np.where(IS_OOD, -1, 1)
-    area = metrics.ood_auroc_score(y_true, UNCERTAINTY)
-    assert area == pytest.approx(roc_auc_score(y_true, -UNCERTAINTY))
 
 
 @each([case for case in SCORES if case[2]])

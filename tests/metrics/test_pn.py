@@ -15,7 +15,6 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import make_scorer, roc_auc_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validate
-from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -97,23 +96,6 @@ def test_normalized_area_is_that_under_the_roc_curve(sample):
         y_true, -y_score, pos_label=0, normalize=True, sample_weight=weights
     )
     assert turned == pytest.approx(area, abs=1e-14)
-
-
-@given(samples(), st.lists(st.floats(-9, 9), max_size=6), st.integers(0, 99))
-def test_weights_repeat_rows_and_unrated_ones_change_nothing(sample, scores, seed):
-    y_true, y_score, weights = sample
-    copies = np.ones(len(y_true)) if weights is None else weights
-    rows = np.repeat(np.arange(len(y_true)), copies.astype(int))
-    y_more = np.append(y_true[rows], np.full(len(scores), -1))
-    order = np.random.default_rng(seed).permutation(len(y_more))
-    more = y_more[order], np.append(y_score[rows], scores)[order]
-    pairs = zip(
-        pn_curve(y_true, y_score, sample_weight=weights), pn_curve(*more), strict=True
-    )
-    for one, other in pairs:
-        np.testing.assert_array_equal(one, other)
-    moved = pn_curve(y_true, np.exp(y_score), sample_weight=weights)
-    np.testing.assert_array_equal(moved[1], pn_curve(*more)[1])
 
 
 def test_areas_by_hand():
@@ -239,19 +221,6 @@ class OnRated(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X):
         return self.model_.decision_function(X)
-
-
-@pytest.mark.parametrize("model", [LogisticRegression(), GaussianNB()], ids=str)
-def test_scorer(model):
-    options = {"response_method": RESPONSES, "normalize": True}
-    model.fit(X[::2], y[::2])
-    values = model.predict_proba(X[1::2])[:, 1]
-    auc = pytest.approx(roc_auc_score(y[1::2], values), abs=1e-14)
-    assert make_scorer(pn_auc_score, **options)(model, X[1::2], y[1::2]) == auc
-    names = np.array(["usual", "rare"])[y]
-    model.fit(X[::2], names[::2])
-    scorer = make_scorer(pn_auc_score, pos_label="rare", **options)
-    assert scorer(model, X[1::2], names[1::2]) == auc
 
 
 def test_searches_and_folds_of_partly_rated_documents():

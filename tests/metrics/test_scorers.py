@@ -1,6 +1,5 @@
 """Scorers: whose loss and labels they take, what rejections cost, and bad options."""
 
-import inspect
 from functools import partial
 
 import numpy as np
@@ -19,7 +18,6 @@ from sklearn.metrics import (
 )
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -30,7 +28,6 @@ from sklearn_reject.metrics import (
     aurc_score,
     coverage_at_risk_score,
     get_selective_scorer,
-    get_selective_scorer_names,
     make_selective_scorer,
 )
 from tests.metrics.tables import OF_ERRORS, OF_NOVELTY, cases_of
@@ -68,12 +65,6 @@ def silent():
 
 
 # Names and options
-
-
-def test_names():
-    names, doc = get_selective_scorer_names(), inspect.getdoc(get_selective_scorer)
-    assert names == sorted(names)
-    assert all(f'"{name}"' in doc for name in names)
 
 
 @pytest.mark.parametrize(
@@ -263,17 +254,6 @@ def test_a_class_that_a_fold_lacks_is_no_reject_label():
     assert set(model.predict(X_test[rows])) == {-1, 0}
     for _, scorer, _ in cases_of(OF_ERRORS):
         scorer(model, X_test[rows], y_test[rows] - 1)
-
-
-def test_a_search_prefers_the_better_order():
-    search = GridSearchCV(
-        SelectiveClassifier(KNeighborsClassifier()),
-        {"estimator__n_neighbors": [1, 15]},
-        scoring=get_selective_scorer("neg_aurc"),
-        cv=3,
-    ).fit(X, y)
-    # One neighbor is always certain, so that its errors are in random order.
-    assert search.best_params_ == {"estimator__n_neighbors": 15}
 
 
 def test_coverage_that_cannot_be_had():

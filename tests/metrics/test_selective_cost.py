@@ -11,7 +11,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn_reject import SelectiveClassifier
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.metrics import selective_cost_score
-from sklearn_reject.selection import tune_single_score
 
 COSTS = np.array([[0.0, 1.0, 2.0], [5.0, 0.0, 1.0], [3.0, 2.0, 0.0]])
 
@@ -74,10 +73,6 @@ def test_gaps_in_a_list_of_text_are_no_class_of_a_cost_matrix():
     y_true, y_pred = ["a", "b", np.nan], ["a", "a", np.nan]
     options = {"reject_cost": 0.5, "loss": [[0, 1], [5, 0]]}
     assert selective_cost_score(y_true, y_pred, [1, 1, 0], **options) == 5.5 / 3
-
-
-def test_classes_that_only_rejected_samples_have_are_known():
-    selective_cost_score([0, 1, 2, 1], [0, 2, 0, 1], [1, 1, 0, 1], reject_cost=0.5)
 
 
 def test_losses_of_rejected_samples_do_not_matter():
@@ -154,14 +149,3 @@ def test_bad_arguments_are_refused(changes, message):
     arguments = {"y_true": [0, 1, 0], "y_pred": [0, 1, -1], "accepted": [1, 1, 0]}
     with pytest.raises(ValueError, match=message):
         selective_cost_score(**{**arguments, "reject_cost": 0.1, **changes})
-
-
-@pytest.mark.parametrize("dtype", [object, "boolean", "Int64", int, float])
-def test_flags_of_all_kinds(dtype):
-    y_true, is_ood = [0, 1, 0, 1, 1, 0], [False, True, True, False, True, False]
-    flags = pd.Series(is_ood, dtype=bool).astype(dtype)
-    cost = selective_cost_score(y_true, [0] * 6, flags, reject_cost=0.1)
-    assert cost == selective_cost_score(y_true, [0] * 6, is_ood, reject_cost=0.1)
-    samples, bounds = ([0.1, 0.5, 0.4, 0.2, 0.6, 0.3], y_true), {"min_tpr": 0.5}
-    rule = tune_single_score(*samples, flags, max_fpr=0.5, **bounds)
-    assert rule == tune_single_score(*samples, is_ood, max_fpr=0.5, **bounds)

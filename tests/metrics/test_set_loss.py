@@ -15,7 +15,6 @@ from sklearn.metrics import (
     recall_score,
 )
 
-from sklearn_reject.losses import check_set_loss
 from sklearn_reject.metrics import set_loss
 from tests.decoding.set_oracle import BETAS, DEFINITIONS, ZERO_DIVISIONS, options_of
 
@@ -170,22 +169,6 @@ def test_data_frames():
     assert set_loss(frame.astype(object), frame.astype("Int64")) == 0
     series = pd.Series([0, 1, 1], index=[2, 0, 1])
     assert set_loss(series, pd.Series([0, 1, 1]), groups=pd.Series([1, 1, 2])) == 0
-
-
-def test_losses_of_the_user():
-    y_true, y_pred = [[1, 0, 1]], [[1, 1, 0]]
-    assert set_loss(y_true, y_pred, loss=lambda tp, fp, fn, tn: 10 * fn + fp) == 11
-    assert set_loss(y_true, y_pred, loss=check_set_loss("f1")) == 0.5
-    constants = set_loss(y_true, y_pred, loss=[[0, -2, 1, 1], [0, -1, 1, 1]])
-    assert constants == pytest.approx(set_loss(y_true, y_pred, loss="jaccard"))
-
-
-def test_large_counts_do_not_overflow():
-    n = 200_000
-    y_true, y_pred = np.ones(n, dtype=np.int8), np.ones(n, dtype=bool)
-    y_pred[: n // 2] = False
-    assert set_loss(y_true, y_pred, loss="g_tp_pr") == pytest.approx(1 - 0.5**0.5)
-    assert set_loss(csr_array(y_true[None]), y_pred[None], loss="jaccard") == 0.5
 
 
 MATRIX = [[0, 1], [1, 1]]

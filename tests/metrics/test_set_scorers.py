@@ -17,7 +17,6 @@ from sklearn.model_selection import (
     GroupKFold,
     StratifiedKFold,
     cross_val_score,
-    cross_validate,
 )
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -215,18 +214,6 @@ def test_routing_in_a_search(asked):
     assert search.cv_results_["mean_test_score"][1] == pytest.approx(np.mean(values))
 
 
-@pytest.mark.usefixtures("_routing")
-def test_groups_for_the_splitter_only():
-    arguments = {"cv": GroupKFold(3), "params": {"groups": np.arange(200) // 2}}
-    model = KNeighborsClassifier(3)
-    first, second = (  # groups that are routed are of no use to the scorer
-        cross_validate(model, X_labels, Y_labels, scoring=scorer, **arguments)
-        for scorer in (scorer_of().set_score_request(groups=False), scorer_of())
-    )
-    np.testing.assert_array_equal(first["test_score"], second["test_score"])
-    assert np.isfinite(first["test_score"]).all()
-
-
 # Classes that are not in all folds
 
 FOLDS = [(np.arange(0, 60), np.arange(60, 90)), (np.arange(60, 90), np.arange(60))]
@@ -369,15 +356,3 @@ CALLS = [
 def test_bad_calls(arguments, options, given, message):
     with pytest.raises(ValueError, match=message):
         scorer_of(**options)(*arguments, **given)
-
-
-def test_single_classes_and_others():
-    lonely = GaussianNB().fit(X[y == 0], y[y == 0])
-    calls = [
-        (scorer_of(), (lonely, X_test, y_test), -1),
-        (scorer_of(), (LONELY, X[:2], ["a", "b"]), -1),
-        (scorer_of(pos_label=0, loss="recall"), (lonely, X, y), 0),
-    ]
-    for scorer, arguments, expected in calls:
-        with pytest.warns(RejectionWarning, match="count as missed"):
-            assert scorer(*arguments) == expected

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import sklearn
 from scipy import sparse, stats
 from scipy.spatial.distance import cdist, mahalanobis
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -13,7 +12,6 @@ from sklearn.ensemble import HistGradientBoostingClassifier, IsolationForest
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.naive_bayes import GaussianNB
@@ -271,25 +269,6 @@ def test_shares_are_those_of_the_samples_that_count(options):
     assert [k for _, k in folds] == [round(10 * n / n_final) for n, _ in folds]
 
 
-@pytest.mark.parametrize(("score", "cv"), [(KNN(50), 5), (KNN(), 2)], ids=repr)
-def test_distances_out_of_fold_are_those_in_use(score, cv):
-    """With 50 neighbors in folds, too, it is .86; by the nearest of all, .86."""
-    X, y = load_digits(return_X_y=True)
-    X, y = X[:, 20:36], np.where(y > 6, -1, y)
-    model = DoubleScoreOODClassifier(
-        GaussianNB(var_smoothing=0.1), novelty_score=score, min_tpr=0.8, cv=KFold(cv)
-    )
-    shares = []
-    for seed in range(3):
-        train, test = np.split(np.random.default_rng(seed).permutation(len(y)), [570])
-        calibration = model.fit(X[train], y[train]).calibration_
-        limit = np.quantile(calibration.scores[~calibration.is_ood, 1], 0.8)
-        _, novelty = model.risk_and_novelty(X[test][y[test] != -1])
-        shares.append((novelty <= limit).mean())
-    # The standard error is .013.
-    assert np.mean(shares) == pytest.approx(0.8, abs=0.04)
-
-
 @pytest.mark.parametrize("cv", [2, 3, 5, 10])
 def test_as_many_samples_are_kept_as_the_smallest_fold_has(cv):
     X, y = make_samples()
@@ -313,17 +292,6 @@ def test_columns_of_a_kernel_differ_between_folds_and_use(score):
     assert len(caught) == 1
     model.set_params(cv=0.3).fit(rbf_kernel(X), y)
     model.set_params(estimator=SVC(), cv=None).fit(X, y)
-
-
-@pytest.mark.filterwarnings("ignore:Fits to the folds")
-def test_a_small_fold_does_not_fail_a_candidate():
-    X, y = make_samples()
-    few = np.append(np.flatnonzero(y != -1)[:16], np.flatnonzero(y == -1)[:16])
-    model = DoubleScoreOODClassifier(GaussianNB(), min_tpr=0.5, cv=2, random_state=0)
-    grid = {"novelty_score": ["knn", "mahalanobis"]}
-    search = GridSearchCV(model, grid, cv=KFold(2, shuffle=True, random_state=0))
-    search.fit(X[few], y[few])
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
 # Distances to means
@@ -392,20 +360,6 @@ def test_one_class_and_what_is_unusual_for_all_classes():
     assert abs(shift[RelativeMahalanobis]) < 0.1 * shift[Mahalanobis]
 
 
-@pytest.mark.parametrize("shrinkage", ["auto", 0.1])
-def test_other_digits_are_told_better_than_by_plain_distances(shrinkage):
-    # By a share of its own for each covariance, less than 0.72.
-    is_novel = np.isin(_Y, [4, 7])
-    known = np.flatnonzero(~is_novel)
-    train, test = known[:300], np.append(known[700:1100], np.flatnonzero(is_novel))
-    X = StandardScaler().fit(_X[train]).transform(_X)
-    areas = []
-    for score in (RelativeMahalanobis(shrinkage), Mahalanobis(shrinkage)):
-        score.fit(X[train], _Y[train], estimator=ANY)
-        areas.append(roc_auc_score(is_novel[test], score.novelty(X[test])))
-    assert areas[0] > areas[1] + 0.01, areas
-
-
 # Samples of any kind
 
 # Trees need few rows and rounds to be fitted.
@@ -418,24 +372,6 @@ SCORES = [
 
 def auroc(inside, outside):
     return (outside[:, np.newaxis] > inside).mean()
-
-
-def with_holes(X, seed=0):
-    return np.where(np.random.default_rng(seed).random(X.shape) < 0.2, np.nan, X)
-
-
-@pytest.mark.parametrize("score", SCORES, ids=repr)
-def test_missing_values_inside_boosting(score):
-    X, X_ood, y = make_clusters()
-    X, X_ood = with_holes(X), with_holes(X_ood, seed=1)
-    classifier = TREES.fit(X[:80], y[:80])
-    score.fit(X[:80], y[:80], estimator=classifier, X_ood=X_ood[:20])
-    # The forests of scikit-learn 1.6 hardly tell samples with missing values apart.
-    is_poor = sklearn.__version__.startswith("1.6.") and score is SCORES[2]
-    area = auroc(score.novelty(X[80:]), score.novelty(X_ood[20:]))
-    assert area > (0.3 if is_poor else 0.6)
-    single = [score.novelty(row[np.newaxis])[0] for row in X_ood[:9]]
-    np.testing.assert_array_equal(single, score.novelty(X_ood[:9]))
 
 
 def test_missing_values_are_medians_beside_indicators():
@@ -462,27 +398,6 @@ def test_a_value_that_was_never_missing_is_novel_where_it_is(score):
     detector = OutlierDetector(OneClassSVM()).fit(X, estimator=TREES)
     with pytest.raises(ValueError, match=r"missing in a column that was complete"):
         detector.novelty(holes)
-
-
-@pytest.mark.parametrize("score", SCORES, ids=repr)
-def test_frames_with_text(score):
-    pandas = pytest.importorskip("pandas")
-    X, _, y = make_clusters()
-    color = pandas.Categorical(np.where(y == 1, "red", "blue"))
-    frame = pandas.DataFrame({"size": X[:, 0], "color": color, "n": X[:, 1]})
-    other = frame.assign(color=np.where(y == 1, "blue", "green"))
-    score.fit(frame, y, estimator=ANY, X_ood=other)
-    assert auroc(score.novelty(frame), score.novelty(other)) > 0.6
-    single = [score.novelty(frame[k : k + 1])[0] for k in range(9)]
-    np.testing.assert_array_equal(single, score.novelty(frame[:9]))
-    if isinstance(score, KNN):
-        # Another category is as far as two numbers on average.
-        frame = frame[["size", "color"]]
-        score = KNN(1).fit(frame, estimator=ANY)
-        size = X[:, :1] / X[:, 0].std()
-        points, queries = (np.hstack([size, np.eye(2)[k]]) for k in (y, np.roll(y, 1)))
-        found = score.novelty(frame.assign(color=np.roll(frame["color"], 1)))
-        np.testing.assert_allclose(found, kth_by_hand(queries, points, 1), rtol=1e-9)
 
 
 WORDS = {
@@ -667,16 +582,6 @@ def test_detectors(detector, on):
     frozen = OutlierDetector(FrozenEstimator(detector), on)
     frozen.fit(_X[300:400], estimator=pipeline)
     np.testing.assert_allclose(frozen.novelty(_X), expected)
-
-
-def test_detectors_see_dataframes_as_they_are():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(_X).add_prefix("pixel ")
-    pipeline = make_pipeline(StandardScaler(), GaussianNB()).fit(frame, _Y)
-    score = OutlierDetector(IsolationForest(n_estimators=5, random_state=0), on="input")
-    score.fit(frame[:300], estimator=pipeline)
-    assert list(score.detector_.feature_names_in_) == list(frame.columns)
-    assert score.novelty(frame).shape == (len(_X),)
 
 
 # Scores that become novelty scores

@@ -16,7 +16,6 @@ from sklearn.neighbors import (
     KNeighborsRegressor,
     LocalOutlierFactor,
 )
-from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC, LinearSVC
 
 from sklearn_reject import (
@@ -269,7 +268,6 @@ def test_labels_of_a_score_are_counted():
 
 BAYES, LINEAR, SVM = GaussianNB(), LogisticRegression(max_iter=1000), LinearSVC()
 PAIRWISE = SVC(decision_function_shape="ovo")
-NETWORK = MLPClassifier((3,), max_iter=2000, tol=1e-2, random_state=0)
 FLAT = np.hstack([X, np.ones((150, 1))])
 
 

@@ -195,15 +195,6 @@ def test_polars_frames_say_the_same():
             np.testing.assert_array_equal(see(same, one_hot)[1], expected)
 
 
-def test_rare_categories_share_an_indicator():
-    names = [f"name {number}" for number in range(200)]
-    frame = pandas.DataFrame({"name": [*names, *names[:30]]})
-    _, matrix = see(frame)
-    assert matrix.shape == (230, 50)
-    np.testing.assert_array_equal(matrix.sum(axis=1), 1)
-    np.testing.assert_array_equal(see(frame, one_hot=False)[1][:3, 0], [0, 1, 112])
-
-
 ZONE = timezone(timedelta(hours=-1))
 WHEN = [date(1970, 1, 2), datetime(1970, 1, 1, 23, tzinfo=ZONE), None]
 

@@ -126,17 +126,6 @@ def test_very_few_rows_with_an_answer(n_known):
     np.testing.assert_array_equal(one.uncertainty(X[:3]), L1[0] - L2[0])
 
 
-def test_a_difference_that_occurs_once_among_many_samples():
-    # Early stopping, from 10,000 samples, cannot stratify by it.
-    many = np.random.default_rng(0).normal(size=(10_050, 3))
-    y = FIRST.predict(many)
-    expert = y.copy()
-    expert[0] = (y[0] + 1) % 3
-    gain = fit_gain(ExpectedGain(random_state=0), many, y, expert).uncertainty(many)
-    assert np.isfinite(gain).all()
-    assert gain.max() <= 0
-
-
 @pytest.mark.parametrize(
     ("score", "given", "message"),
     [
@@ -176,20 +165,6 @@ def test_weight_zero_is_absence_and_rows_do_not_depend_on_each_other(expert, los
     np.testing.assert_allclose(gain, plain.uncertainty(X), rtol=1e-6, atol=1e-6)
     chunks = [weighted.uncertainty(X[k : k + 7]) for k in range(0, 900, 7)]
     np.testing.assert_array_equal(np.concatenate(chunks), gain)
-
-
-def test_labels_of_any_type():
-    names = np.array(["low", "mid", "high"], dtype=object)
-    texts = np.where(IS_KNOWN, names[EXPERT], None)
-    first = GaussianNB().fit(X[:300], names[Y[:300]])
-    same = GaussianNB().fit(X[:300], Y[:300])
-    score = ExpectedGain(FEW, "input")
-    np.testing.assert_array_equal(
-        fit_gain(clone(score), y=names[Y], expert=texts, estimator=first).uncertainty(
-            X
-        ),
-        fit_gain(clone(score), expert=GAPS, estimator=same).uncertainty(X),
-    )
 
 
 @pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")

@@ -19,7 +19,6 @@ from sklearn_reject.losses import sele_loss_and_gradient
 from sklearn_reject.metrics import aurc_score
 from sklearn_reject.scores import (
     SELE,
-    ConditionalRisk,
     ErrorProbability,
     LossRegression,
     SELEBoosting,
@@ -92,22 +91,6 @@ def test_linear_scores_recover_the_order_of_the_risk(score):
         errors.append(1 - rank_correlation(score.uncertainty(fresh), risk(fresh)))
     assert errors[1] < 0.3 * errors[0]
     assert errors[1] < 0.005
-
-
-def test_own_confidence_is_not_beaten_where_it_is_right():
-    # The risk is known to the classifier itself; the learned score comes close.
-    rng = np.random.default_rng(5)
-    samples = rng.normal(size=(6000, 2))
-    labels = (rng.random(6000) < 1 / (1 + np.exp(-2 * samples[:, 0]))).astype(int)
-    model = LogisticRegression().fit(samples[:2000], labels[:2000])
-    test, losses = (
-        samples[4000:],
-        1.0 * (model.predict(samples[4000:]) != labels[4000:]),
-    )
-    own = ConditionalRisk().fit(estimator=model).uncertainty(test)
-    learned = ErrorProbability(random_state=0)
-    learned.fit(samples[2000:4000], labels[2000:4000], estimator=model)
-    assert area(learned.uncertainty(test), losses) < 1.25 * area(own, losses)
 
 
 # By hand
@@ -193,15 +176,6 @@ def test_a_ridge_regression_for_each_label(alpha, is_weighted):
         ridge.fit(scaled[rows], losses[rows], sample_weight=weight[rows])
         found = score.uncertainty(samples[rows])
         np.testing.assert_allclose(found, ridge.predict(scaled[rows]), atol=1e-9)
-
-
-def test_ridge_without_penalty_on_features_that_say_nothing():
-    ramp = np.arange(40.0)
-    twins = np.column_stack([np.zeros(40), ramp, ramp])
-    regressor = DummyRegressor(strategy="constant", constant=0.0).fit(twins, ramp)
-    score = LossRegression(features="per_label_linear", alphas=0.0, loss="absolute")
-    score.fit(twins, 3 * ramp, estimator=regressor)
-    np.testing.assert_allclose(score.uncertainty(twins), 3 * ramp, atol=1e-9)
 
 
 @pytest.mark.parametrize("alpha", [1e-3, 1e-1])
@@ -333,15 +307,6 @@ def test_nothing_to_learn_where_all_losses_are_equal(kind, is_wrong):
     assert np.isfinite(uncertainty).all()
     if score.estimates_risk:
         np.testing.assert_allclose(uncertainty, float(is_wrong), atol=1e-6)
-
-
-def test_one_error_among_many_samples():
-    # Early stopping, from 10,000 samples, cannot stratify by it.
-    many = np.tile(X, (4, 1))[:10_050]
-    labels = BLACK_BOX.predict(many)
-    labels[0] = 1 - labels[0]
-    score = ErrorProbability(random_state=0).fit(many, labels, estimator=BLACK_BOX)
-    assert np.isfinite(score.uncertainty(many[:9])).all()
 
 
 class Recording(Ridge):

@@ -237,13 +237,6 @@ def gradient_by_differences(model, X, temperature, step=1e-6):
     return gradient
 
 
-def test_a_sparsified_classifier_has_the_same_last_layer():
-    model = LogisticRegression().fit(X, Y)
-    expected = Energy().fit(estimator=model).novelty(X)
-    found = Energy().fit(estimator=model.sparsify()).novelty(X)
-    np.testing.assert_allclose(found, expected)
-
-
 class Contrary(LogisticRegression):
     """Inherits coefficients and decides otherwise."""
 
@@ -309,15 +302,6 @@ def test_default_number_of_components(n_features, n_components):
     score = ViM(features=lambda e, X: wide, logits=lambda e, X: np.ones((len(X), 3)))
     score.fit(np.zeros((len(wide), 64)), estimator=LogisticRegression().fit(X, Y))
     assert score.space_.basis.shape == (n_features, n_features - n_components)
-
-
-def test_vanishing_weights_of_a_softmax_do_not_move_the_origin():
-    # Coefficients of a multinomial regression sum to zero, but for the rounding.
-    model = LogisticRegression().fit(X, Y)
-    expected = ViM(5).fit(X, estimator=model).novelty(X)
-    model.coef_ += 1e-13 * np.random.default_rng(0).normal(size=model.coef_.shape)
-    found = ViM(5).fit(X, estimator=model).novelty(X)
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
 def novelty_of_logits(score, logits):
@@ -550,18 +534,6 @@ def test_members_without_some_of_the_classes_have_no_common_logits():
     )
     with pytest.raises(ValueError, match=message):
         Energy().fit(estimator=model).novelty(X)
-
-
-class Deciding(GridSearchCV):
-    """A search that may predict as it likes."""
-
-
-def test_what_is_not_looked_into():
-    unknown = Deciding(network(), {}, cv=2).fit(X, Y)
-    nothing_left = GridSearchCV(network(), {}, cv=2, refit=False).fit(X, Y)
-    expected = -KernelDensity().fit(X).score_samples(X)
-    for model in (unknown, nothing_left):
-        np.testing.assert_allclose(density_of_features(model, X), expected)
 
 
 def test_data_frames_with_text_reach_the_network_inside():

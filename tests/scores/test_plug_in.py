@@ -228,16 +228,3 @@ def test_a_function_sees_the_classifier_and_the_samples():
     assert found.dtype == np.float64
     assert seen[-1][0] is selective.estimator_
     assert seen[-1][1] is X
-
-
-def test_the_given_score_is_not_touched():
-    score = ConditionalRisk()
-    selective = SelectiveClassifier(
-        GaussianNB(), target_coverage=0.5, uncertainty_score=score, loss="absolute"
-    ).fit(X, Y)
-    assert vars(score) == {"loss": None, "decision": "predict"}
-    given = np.abs(np.subtract.outer(range(3), range(3)))[:, selective.predict_label(X)]
-    expected = (selective.predict_proba(X) * given.T).sum(axis=1)
-    np.testing.assert_allclose(selective.uncertainty(X), expected, atol=1e-12)
-    own = clone(selective).set_params(uncertainty_score__loss="zero_one").fit(X, Y)
-    assert own.uncertainty(X).max() <= 1

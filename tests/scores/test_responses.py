@@ -113,15 +113,6 @@ def test_labels_are_what_predict_returns(estimator, score, load):
     np.testing.assert_array_equal(found, estimator.predict(X))
 
 
-@pytest.mark.parametrize("names", [["b", "a", "c"], [7, -1, 3]])
-def test_labels_of_any_kind(names):
-    X, y = make_data(n_classes=3, names=names)
-    for estimator in (GaussianNB(), SVC()):
-        selective = select(estimator.fit(X, y)).fit(X, y)
-        found = selective.predict_all(X).label
-        np.testing.assert_array_equal(found, estimator.predict(X))
-
-
 def count_calls(monkeypatch, kind, *methods):
     calls = []
     for method in methods:

@@ -177,18 +177,6 @@ def test_losses_of_any_size():
         solve((gain, *losses), target_risk=0.8, max_loss=10, bound="binomial")
 
 
-def test_binary_losses_on_another_scale():
-    gain, first, second = SAMPLE
-    rule = solve(
-        (gain, 7 * first, 7 * second),
-        pilot=(PILOT[0], 7 * PILOT[1], 7 * PILOT[2]),
-        target_risk=1.05,
-        max_loss=7,
-        bound="binomial",
-    )
-    assert rule.threshold == pytest.approx(solve(target_risk=0.15).threshold)
-
-
 def test_what_every_rule_meets_takes_no_deferral():
     rule = solve(target_risk=1.0)
     assert (rule.threshold, rule.deferral_rate) == (np.inf, 0)

@@ -36,16 +36,6 @@ def test_draws_are_those_of_the_integer_reference(seed, keys):
     assert draws.tolist() == [(bits >> 11) / 2**53 for bits in expected]
 
 
-@given(SEEDS, KEYS, st.randoms(use_true_random=False), st.integers(1, 5))
-def test_order_and_chunks_do_not_matter(seed, keys, random, size):
-    draws = dict(zip(keys, keyed_draws(seed, np.array(keys, np.uint64)), strict=True))
-    random.shuffle(keys)
-    for start in range(0, len(keys), size):
-        chunk = keys[start : start + size]
-        found = keyed_draws(seed, np.array(chunk, np.uint64))
-        assert found.tolist() == [draws[key] for key in chunk]
-
-
 @pytest.mark.parametrize("step", [1, 2**11, 2**32, 2**48])
 def test_draws_are_uniform_and_those_of_seeds_independent(step):
     keys = np.arange(20_000, dtype=np.uint64) * np.uint64(step)
@@ -67,12 +57,6 @@ def test_range_is_half_open_whatever_the_type_of_the_keys():
     large = np.array([2**64 - 1, 2**63], dtype=np.uint64)
     np.testing.assert_array_equal(negative, keyed_draws(7, large))
     assert keyed_draws(7, []).shape == (0,)
-
-
-def test_keys_are_left_as_they_are():
-    keys = np.arange(5, dtype=np.uint64)
-    keyed_draws(3, keys)
-    assert keys.tolist() == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("seed", [-1, 2**64, 0.5, True, None, "a"])

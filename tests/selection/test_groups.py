@@ -380,22 +380,7 @@ def test_groups_of_which_nothing_is_known_are_deferred():
     assert (rule.n_samples, rule.n_asked) == (600, counts["a"] + counts["b"])
 
 
-def test_many_groups():
-    groups = np.arange(3000) // 3
-    scores, losses = np.tile([0.1, 0.2, 0.3], 1000), np.tile([0, 0, 1], 1000)
-    rule = solve_target_risk(scores, losses, 0.0, groups=groups)
-    assert len(rule.rules) == 1000
-    assert rule.coverage == pytest.approx(2 / 3)
-
-
 LOW, HIGH = RejectionRule(0.2, 1.0), RejectionRule(0.4, 1.0)
-
-
-def test_rules_of_your_own():
-    rule = GroupedRule({np.int64(1): LOW, np.str_("b"): HIGH})
-    assert [type(label) for label in rule.rules] == [int, str]
-    assert rule.certificate is None
-    np.testing.assert_array_equal(rule.accept([0.3, 0.3], [1, "b"]), [False, True])
 
 
 def test_monitors_share_the_chance_of_a_false_alarm():

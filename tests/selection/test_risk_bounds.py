@@ -176,30 +176,6 @@ def test_a_part_that_is_everything_is_the_bounded_improvement_model(sample):
         assert solve_risk_bounds(scores, losses, bounds, **options) == expected
 
 
-def test_weights_count_rows_and_order_does_not_matter():
-    rng = np.random.default_rng(0)
-    scores, y = rng.integers(0, 9, 50), rng.integers(0, 3, 50)
-    losses, weight = rng.random(50) < scores / 20, rng.integers(0, 4, 50)
-    targets = {0: 0.2, 1: 0.15}
-    rule = solve_risk_bounds(
-        scores, losses, {"class": (y, targets)}, sample_weight=weight / 7
-    )
-    rows = rng.permutation(np.repeat(np.arange(50), weight))
-    other = solve_risk_bounds(scores[rows], losses[rows], {"class": (y[rows], targets)})
-    assert rule.threshold == other.threshold
-    assert rule.proba_at_threshold == pytest.approx(other.proba_at_threshold)
-    assert rule.coverage == pytest.approx(other.coverage)
-
-
-def test_scores_that_rounding_tells_apart_tie():
-    scores = np.array([0.1, 0.3, 0.1 * 3, 0.7])
-    assert len(np.unique(scores)) == 4
-    bounds = {"class": ([0, 0, 1, 0], {0: 0.4, 1: 0.4})}
-    rule = solve_risk_bounds(scores, [0, 1, 0, 1], bounds)
-    assert rule.accept_proba(scores)[1] == rule.accept_proba(scores)[2]
-    assert rule.proba_at_threshold == pytest.approx(2 / 3)
-
-
 # With confidence
 
 
@@ -372,15 +348,6 @@ def test_certificate_survives_json_and_pickle():
 
 
 # What cannot be met
-
-
-def test_error_names_what_is_attainable_and_the_trouble():
-    scores, losses, y = [0, 1, 2, 3], [1, 1, 1, 0], [0, 1, 1, 0]
-    bounds = {"class": (y, {0: 0.1, 1: 0.2})}
-    text = r"class\[0\] is at least 0.5 with any.*One with coverage 1 meets class"
-    with pytest.raises(InfeasibleTargetError, match=text) as caught:
-        solve_risk_bounds(scores, losses, bounds)
-    assert caught.value.attainable == {"class": {0: 0.5, 1: 1.0}}
 
 
 @pytest.mark.filterwarnings("ignore:No sample of")

@@ -1,5 +1,3 @@
-import pickle
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,12 +5,10 @@ from hypothesis import strategies as st
 
 from sklearn_reject.selection import (
     DoubleScoreRule,
-    InfeasibleTargetError,
     RejectionRule,
     SingleScoreRule,
     keyed_draws,
     solve_target_coverage,
-    solve_target_risk,
 )
 from tests.samples import samples
 
@@ -34,22 +30,6 @@ def test_draws_follow_the_probability():
     assert drawn[scores < 0].all()
     assert not drawn[scores > 0].any()
     assert 0 < drawn[scores == 0].sum() < 50
-
-
-def test_draws_repeat_with_an_int_only():
-    rule, scores = RejectionRule(0.0, 0.5), np.zeros(100)
-    first = rule.accept(scores, random_state=3)
-    np.testing.assert_array_equal(first, rule.accept(scores, random_state=3))
-    generator = np.random.RandomState(3)
-    np.testing.assert_array_equal(first, rule.accept(scores, random_state=generator))
-    assert (first != rule.accept(scores, random_state=generator)).any()
-
-
-@pytest.mark.parametrize("proba_at_threshold", [0.0, 1.0])
-def test_nothing_is_drawn_without_need(proba_at_threshold):
-    generator = np.random.RandomState(0)
-    RejectionRule(0.0, proba_at_threshold).accept(np.zeros(10), random_state=generator)
-    assert generator.random_sample() == np.random.RandomState(0).random_sample()
 
 
 @given(samples(), st.integers(1, 12))
@@ -77,22 +57,6 @@ def test_measure_where_nothing_is_accepted():
     rule = RejectionRule(0.1, 1.0).measure([1.0, 2.0], [0, 1])
     assert rule.coverage == 0
     assert np.isnan(rule.selective_risk)
-
-
-def test_rule_is_frozen_and_survives_pickling():
-    rule = RejectionRule(0.1, 0.2, 0.3, 0.4, 0.5)
-    assert pickle.loads(pickle.dumps(rule)) == rule
-    with pytest.raises(AttributeError):
-        rule.proba_at_threshold = 1
-
-
-def test_infeasible_target_error_survives_pickling():
-    with pytest.raises(InfeasibleTargetError) as info:
-        solve_target_risk([1, 2], [1, 1], 0.5)
-    error = pickle.loads(pickle.dumps(info.value))
-    assert isinstance(error, ValueError)
-    assert str(error) == str(info.value)
-    assert (error.attainable, error.coverage) == ({"target_risk": 1}, 1)
 
 
 @pytest.mark.parametrize("method", ["accept", "accept_proba"])

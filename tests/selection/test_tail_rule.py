@@ -103,15 +103,6 @@ def test_what_is_far_away_is_rejected_however_sure_it_is(n):
     np.testing.assert_array_equal(one, rule.accept_proba(RISK, NOVELTY))
 
 
-def test_ood_samples_of_no_weight_change_nothing():
-    is_ood = np.arange(N) % 4 == 0
-    novelty = NOVELTY + 9 * is_ood
-    y, weight = np.where(is_ood, -1, 0), 1.0 - is_ood
-    rule = tune(RISK, novelty, 0.9, y=y, sample_weight=weight)
-    assert rule.threshold == tune(RISK[~is_ood], novelty[~is_ood], 0.9).threshold
-    assert np.isnan(rule.fpr)
-
-
 def test_a_share_that_cannot_be_reached():
     novelty = np.where(np.arange(N) < 30, np.inf, NOVELTY)
     with pytest.raises(InfeasibleTargetError, match=r"0\.9 of the ID samples") as error:

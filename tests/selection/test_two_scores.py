@@ -146,14 +146,6 @@ def test_equalities_that_floats_miss_are_met():
         tune_single_score(*sample, min_tpr=0.01, max_fpr=0.99)
 
 
-@pytest.mark.parametrize("share", [1e-4, 1e-6, 1e-9])
-@pytest.mark.parametrize("n_samples", [7, 60, 197])
-def test_small_shares_of_a_large_group(share, n_samples):
-    sample = np.zeros(n_samples), np.ones(n_samples), np.arange(n_samples) < 3
-    rule = tune_single_score(*sample, min_tpr=share / 2, max_fpr=share)
-    assert [rule.fpr, rule.tpr] == pytest.approx([share, share], rel=1e-9)
-
-
 # Samples on which not everything can be tried
 
 
@@ -280,46 +272,12 @@ def test_equal_losses_leave_the_largest_tpr():
     assert info.value.attainable["min_tpr"] == pytest.approx(rules[0].tpr)
 
 
-def test_everything_accepted_means_an_infinite_threshold():
-    rule = tune_double_score([1, 2], [1, 2], [0, 0], [0, 0], min_tpr=1)
-    assert (rule.threshold, rule.proba_at_threshold, rule.tpr) == (INF, 1.0, 1.0)
-    assert rule.accept([100], [1e9]).all()
-    assert not rule.accept([0], [INF]).any()
-    # Samples of no weight do not keep it finite.
-    scores = [0.1, 0.3, 0.9], [0.1, 0.2, 0.9]
-    options = {"min_tpr": 1, "sample_weight": [1, 1, 0]}
-    assert tune_double_score(*scores, [0, 1, 0], [0] * 3, **options).threshold == INF
-
-
 def test_without_finite_novelty():
     arrays = [1, 2], [-INF, INF], [0, 1], [0, 0]
     rule = tune_double_score(*arrays, min_tpr=0.5)
     assert (rule.tpr, rule.selective_risk) == (0.5, 0)
     with pytest.raises(InfeasibleTargetError, match=r"the largest TPR is 0\.5"):
         tune_double_score(*arrays, min_tpr=0.75)
-
-
-def test_sums_that_coincide_but_for_rounding_are_one():
-    # At 45 degrees all of .1 + .2, .2 + .1 and .3 + 0 tie, but not in floats.
-    risk, novelty = np.array([[0.1, 0.2, 0.3, 0.0, 0.1], [0.2, 0.1, 0.0, 0.1, 0.3]])
-    sample = risk, novelty, [0.0, 1.0, 0.0, 0.0, 1.0], np.zeros(5)
-    for min_tpr in (0.4, 0.6, 0.8):
-        rule = tune_double_score(*sample, min_tpr=min_tpr, randomize=False)
-        accepted = rule.accept(risk, novelty)
-        assert rule.tpr == accepted.mean() >= min_tpr
-        assert rule.selective_risk == np.mean(np.array(sample[2])[accepted])
-    # The two samples without a loss that come first of all that tie.
-    assert tune_double_score(*sample, min_tpr=0.4).selective_risk == 0
-
-
-def test_rounding_does_not_order_samples_on_a_line():
-    rng = np.random.default_rng(0)
-    risk = rng.random(300)
-    rest = (rng.random(300) < 0.5).astype(float), rng.random(300) < 0.25
-    options = {"min_tpr": 0.3, "max_fpr": 0.8}
-    rule = tune_double_score(risk, 0.3 * risk + 0.1, *rest, **options)
-    single = tune_single_score(risk, *rest, **options)
-    assert rule.selective_risk == pytest.approx(single.selective_risk)
 
 
 def awkward_samples():

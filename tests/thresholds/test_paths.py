@@ -87,12 +87,6 @@ def test_area_of_bellman_ford(n_classifiers, n_thresholds, rule, seed):
     assert table.optimal_path().area == bellman_ford_area(table.fp, table.tp)
 
 
-@pytest.mark.parametrize(("n_classifiers", "n_thresholds"), [(2, 60), (3, 15)])
-def test_area_of_bellman_ford_on_a_larger_grid(n_classifiers, n_thresholds):
-    table = pn_table(*draw(5000, n_classifiers), n_thresholds=n_thresholds)
-    assert table.optimal_path().area == bellman_ford_area(table.fp, table.tp)
-
-
 def table_of(cells):
     """Return a table of counts that are sums of the cells from each on."""
     for axis in range(1, cells.ndim):
@@ -126,24 +120,6 @@ def test_tables_of_any_shape_and_weights_of_many_digits(shape, digits):
         assert (steps.sum(axis=1) == 1).all()
 
 
-@RULES
-def test_areas_of_large_tables_are_worked_on_in_parts(rule):
-    # More nodes than are looked at at a time, along rows and along wavefronts.
-    scores, y = draw(3000, 3)
-    for columns, n_thresholds in ((2, 400), (3, 45)):
-        options = {"rule": rule, "n_thresholds": n_thresholds}
-        table = pn_table(scores[:, :columns], y, **options)
-        path = table.optimal_path()
-        assert path.area == trapezoids(path.fp, path.tp)
-        flipped = pn_table(
-            scores[:, :columns][:, ::-1],
-            y,
-            rule=rule,
-            thresholds=table.thresholds[::-1],
-        )
-        assert flipped.optimal_path().area == path.area
-
-
 def test_one_classifier_has_all_its_cuts_whatever_the_grid():
     scores, y = draw(3000, 1, share=0.05)
     for method in ("graph", "analytic"):
@@ -172,13 +148,6 @@ def test_thresholds_are_halfway_between_scores(scores, y, first):
     else:
         path = optimal_path(scores, y)
         assert path.thresholds[:, 0].tolist() == [first, 1.5, 3.0, 5.5, np.inf]
-
-
-def test_neighboring_numbers_have_nothing_between_them():
-    second = np.nextafter(1.0, 2)
-    scores = np.array([1.0, second, np.nextafter(second, 2)])
-    path = optimal_path(scores, [0, 1, 1])
-    assert path.locate(scores).tolist() == [0, 1, 2]
 
 
 # Many classifiers
@@ -235,26 +204,6 @@ def test_many_classifiers(rule, n_classifiers):
         assert counts == ((is_predicted > y).sum(), (is_predicted & y).sum())
 
 
-@pytest.mark.parametrize("n_classifiers", [2, 3])
-def test_any_scale_of_weights(n_classifiers):
-    for seed in range(6):
-        rng = np.random.default_rng(seed)
-        y = (rng.random(40) < 0.4).astype(int)
-        scores = np.round(rng.normal(size=(40, n_classifiers)) + y[:, np.newaxis], 1)
-        weight = rng.random(40) + 0.01
-        for memory in ({}, PAIRS):
-            with config_context(**memory):
-                path, *others = (
-                    optimal_path(
-                        scores, y, n_thresholds=8, sample_weight=scale * weight
-                    )
-                    for scale in (1, 1e-12, 1 / 37, 1e12)
-                )
-            for other, scale in zip(others, (1e-12, 1 / 37, 1e12), strict=True):
-                np.testing.assert_array_equal(other.thresholds, path.thresholds)
-                assert other.area == pytest.approx(scale**2 * path.area)
-
-
 def test_grids_that_do_not_fit():
     scores, y = draw(5000, 2)
     with config_context(working_memory=0.1):
@@ -303,15 +252,6 @@ def test_majorants_by_hand(fp, tp, expected):
     assert majorant_of(fp, tp) == expected
 
 
-def test_majorants_of_long_curves():
-    x = np.arange(50_001)
-    assert len(majorant_of(x, x * (100_002 - x))) == 50_001
-    assert majorant_of(x, x * x) == [0, 50_000]
-    at = np.unique(np.random.default_rng(0).integers(0, 10**6, 1000))
-    at -= at[0]
-    assert majorant_of(3 * at, 7 * at) == [0, len(at) - 1]
-
-
 @given(sample=samples(missing=False))
 def test_slopes_of_the_majorant_are_the_isotonic_regression_of_labels(sample):
     sample.pop("inclusion_proba", None)
@@ -339,59 +279,3 @@ def test_smooth_paths_say_what_they_count(sample):
     assert_is_path(path, counted)
     assert path.area <= path.fp[0] * path.tp[0]
     assert len(path) <= 2 * np.sum(sample["y"] == 1) + 2
-
-
-@RULES
-def test_nothing_but_the_order_of_scores_counts(rule):
-    scores, y = draw(200, 3)
-    warped = np.column_stack(
-        [np.exp(scores[:, 0]), np.tanh(scores[:, 1]), scores[:, 2] ** 3]
-    )
-    path, other = (
-        optimal_path(values, y, rule=rule, method="analytic")
-        for values in (scores, warped)
-    )
-    np.testing.assert_array_equal(other.fp, path.fp)
-    np.testing.assert_array_equal(other.tp, path.tp)
-
-
-@RULES
-@pytest.mark.parametrize(
-    "n_classifiers", [2, 4, pytest.param(10, marks=pytest.mark.slow)]
-)
-def test_smooth_paths_are_above_one_classifier_alone(rule, n_classifiers):
-    scores, y = draw(60 * n_classifiers, n_classifiers, seed=3)
-    path = optimal_path(scores, y, rule=rule, method="analytic")
-    assert path.area >= max(single_areas(scores, y)) - 1e-6
-    # Even if all but one are useless, or all of them upside down.
-    scores[:, 1:] = np.random.default_rng(0).normal(size=scores[:, 1:].shape)
-    path = optimal_path(scores, y, rule=rule, method="analytic")
-    assert path.area >= single_areas(scores, y)[0] - 1e-6
-    assert (
-        optimal_path([[0, 0], [1, 1], [2, 2]], [1, 1, 0], method="analytic").area == 0
-    )
-
-
-@pytest.mark.parametrize(("rule", "share"), [("any", 0.7), ("all", 0.5)])
-@pytest.mark.parametrize("n_samples", [3, pytest.param(9, marks=pytest.mark.slow)])
-def test_share_of_the_gap_to_the_best_path(rule, share, n_samples):
-    closed = []
-    for seed in range(n_samples):
-        rng = np.random.default_rng(seed)
-        y = (np.arange(600) < 60).astype(int)
-        lift = 2.5 * rng.random((600, 2)) * y[:, np.newaxis]
-        scores = rng.normal(size=(600, 2)) + lift
-        alone = max(single_areas(scores, y))
-        best, smooth = (
-            optimal_path(scores, y, rule=rule, method=method, n_thresholds=200).area
-            for method in ("graph", "analytic")
-        )
-        closed.append((smooth - alone) / (best - alone))
-    assert np.median(closed) >= share
-
-
-def test_weights_that_are_rounded_away():
-    weight = [1e-90, 1, 1, 1e-90]
-    scores = [[1, 2], [2, 1], [3, 4], [4, 3]]
-    path = optimal_path(scores, [0, 1, 0, 1], sample_weight=weight, method="analytic")
-    assert (path.fp[0], path.tp[0]) == (1, 1)

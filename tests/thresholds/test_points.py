@@ -282,15 +282,6 @@ def test_f1_and_precision_are_those_of_scikit_learn(method):
 # What a point says of itself
 
 
-def test_thresholds_of_no_use_are_infinite_and_others_high():
-    scores = np.array([[3, 0], [2, 1], [1, 3], [0, 2]])
-    options = {"method": "direct", "max_fp_per_tp": 2}
-    assert operating_point(scores, [1, 1, 0, 0], **options).thresholds[1] == np.inf
-    scores = np.array([[3, 3], [2, 3], [1, 1], [0, 0]])
-    point = operating_point(scores, [1, 1, 0, 0], rule="all", **options)
-    assert point.thresholds.tolist() == [1.5, 2]
-
-
 def test_prices_that_are_extreme_or_cannot_be_met():
     # A negative scores highest, and a positive lowest.
     y, scores = np.array([0, 1, 1, 0, 1, 0, 0, 1]), np.arange(8, 0, -1)
@@ -326,26 +317,6 @@ def test_equal_weights_are_as_good_as_none(n):
         even = operating_point(scores, y, sample_weight=weight, max_fp_per_tp=2)
         np.testing.assert_array_equal(even.thresholds, point.thresholds)
         assert even.tp == pytest.approx(weight * point.tp)
-
-
-@METHODS
-@RULES
-@pytest.mark.parametrize("target", [{"max_fp_per_tp": 2}, {"min_precision": 0.4}])
-def test_any_scale_of_weights(method, rule, target):
-    rng = np.random.default_rng(14)
-    y = (rng.random(40) < 0.4).astype(int)
-    scores = np.round(rng.normal(size=(40, 2)) * 2 + y[:, np.newaxis]) / 2
-    weight = rng.random(40) + 0.01
-    options = {"rule": rule, "method": method, "n_thresholds": 8, **target}
-    point = operating_point(scores, y, sample_weight=weight, **options)
-    for scale in (1e-12, 1 / 37, 1e12):
-        scaled = operating_point(scores, y, sample_weight=scale * weight, **options)
-        np.testing.assert_array_equal(scaled.thresholds, point.thresholds)
-        counts = np.array([point.fp, point.tp, *point.fp_interval])
-        found = scaled.fp, scaled.tp, *scaled.fp_interval
-        np.testing.assert_allclose(found, scale * counts, rtol=1e-9)
-        precision = scaled.precision_interval
-        np.testing.assert_allclose(precision, point.precision_interval, rtol=1e-9)
 
 
 @METHODS

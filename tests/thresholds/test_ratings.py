@@ -69,24 +69,6 @@ def test_no_unrated_document_is_ever_predicted(rule, sample):
                 assert (predict(scores, thresholds, "any") & (y == -1)).any()
 
 
-def test_of_all_that_threshold_rises_which_leaves_most_documents():
-    scores = np.array([[0.2, 0.4], [0.3, 0.5], [0.5, 0.6], [0.9, 0.2], [0.8, 0.3]])
-    base, _ = region_of(scores, [1, 0, 1, 0, -1], "all")
-    assert base.tolist() == [0.2, 0.4]
-    rng = np.random.default_rng(3)
-    scores = rng.random((1000, 2))
-    is_rated = (scores >= 0.3).all(axis=1)
-    y = np.where(is_rated, rng.integers(0, 2, 1000), -1)
-    y[np.flatnonzero(is_rated)[scores[is_rated].sum(axis=1).argmin()]] = -1
-    base, table = region_of(scores, y, "all")
-    assert table.fp[0, 0] + table.tp[0, 0] > 0.9 * is_rated.sum()
-    # Ratings of a union serve an intersection.
-    y = np.where((scores >= 0.7).any(axis=1), rng.integers(0, 2, 1000), -1)
-    base, _ = region_of(scores, y, "all")
-    assert 0.7 <= base.max() < 0.72
-    assert base.min() < 0.02
-
-
 def test_documents_of_weight_zero_are_absent_but_for_alerts():
     scores, y = np.array([0.1, 0.2, 0.3, 0.4]), [1, 0, 0, 1]
     table = pn_table(scores, y, sample_weight=[0, 2, 1, 1])
@@ -360,17 +342,6 @@ def test_intervals_cover_the_expected_count(expected):
     assert covered >= 0.95
 
 
-def test_no_false_positive_is_no_proof_that_there_are_none():
-    point = judge(0, 5, 995)
-    assert point.fp_interval[0] == 0
-    assert point.fp_interval[1] == pytest.approx(-1000 * np.expm1(np.log(0.025) / 1000))
-    weight = np.full(1000, 0.5)
-    weight[0] = 4.0
-    # Of the largest weight, as nobody knows which one the first will have.
-    point = judge(0, 5, 995, weight)
-    assert point.fp_interval[1] == pytest.approx(-4 * np.log(0.025))
-
-
 OTHER_WEIGHTS = [1.0, 20.0] * 4
 
 
@@ -404,13 +375,6 @@ def test_precision_of_two_weights_is_covered(light, heavy, heavy_is_positive):
             low, high = judge(*sizes, weight=weight).precision_interval
             covered += chance * (a + b == 0 or low <= truth <= high)
     assert covered >= 0.95
-
-
-def test_weights_that_differ_tell_less():
-    plain = judge(10, 30, 300).precision_interval
-    weight = np.where(np.arange(340) % 2, 3.0, 1.0)
-    wide = judge(10, 30, 300, weight).precision_interval
-    assert wide[1] - wide[0] > plain[1] - plain[0]
 
 
 def test_intervals_know_what_the_draw_has_left_out():

@@ -104,51 +104,6 @@ def test_half_of_the_thresholds_belong_to_each_class():
             assert np.abs(len(own) - chosen - n_above).min() <= 1
 
 
-@pytest.mark.parametrize("rare", [0, 1])
-def test_a_rare_class_has_all_its_scores(rare):
-    # Equally spaced quantiles of all documents would have a tenth of them.
-    rng = np.random.default_rng(0)
-    y = np.where(np.arange(2000) < 20, rare, 1 - rare)
-    scores = rng.normal(size=2000) + 2 * y
-    [values] = pn_table(scores, y, n_thresholds=100).thresholds
-    assert np.isin(scores[y == rare], values).all()
-    assert len(values) == 100
-
-
-@given(sample=samples(weights=False, missing=False), n_thresholds=st.integers(2, 12))
-def test_weights_count_like_copies(sample, n_thresholds):
-    weight = np.random.default_rng(0).integers(1, 4, len(sample["y"]))
-    weighted = pn_table(**sample, n_thresholds=n_thresholds, sample_weight=weight)
-    copied = {
-        name: value if name == "rule" else np.repeat(value, weight, axis=0)
-        for name, value in sample.items()
-    }
-    copied = pn_table(**copied, n_thresholds=n_thresholds)
-    for ours, expected in zip(weighted.thresholds, copied.thresholds, strict=True):
-        assert ours.tolist() == expected.tolist()
-    np.testing.assert_array_equal(weighted.tp, copied.tp)
-
-
-def test_scores_and_weights_of_any_magnitude():
-    scores = [-1.7e308, -1e-320, 0.0, 5e-324, 1e10, 1.5e308, 1.7e308]
-    [values] = pn_table(scores, [0, 1, 0, 1, 0, 1, 1], n_thresholds=5).thresholds
-    assert values.tolist() == [-1.7e308, -1e-320, 0.0, 1.5e308, np.inf]
-    scores, y = problem()
-    weight = np.where(scores[:, 0] == scores[:, 0].max(), 1e-18, 1.0)
-    table = pn_table(scores[:, 0], y, n_thresholds=20, sample_weight=weight)
-    assert table.thresholds[0][-2] == scores[:, 0].max()
-    # Rounding of weights makes no count rise, nor ends above zero.
-    rng = np.random.default_rng(0)
-    weight = 10.0 ** rng.integers(-9, 9, len(y)) * rng.random(len(y))
-    for rule in ("any", "all"):
-        table = pn_table(scores, y, rule=rule, sample_weight=weight, n_thresholds=30)
-        for counts in (table.fp, table.tp):
-            assert counts.flat[-1] == 0
-            assert (np.diff(counts, axis=0) <= 0).all()
-            assert (np.diff(counts, axis=1) <= 0).all()
-        assert table.tp.flat[0] == pytest.approx(weight[y == 1].sum(), rel=1e-12)
-
-
 SHAPES = {
     "normal": lambda rng, n: rng.normal(size=n),
     "close to zero": lambda rng, n: rng.beta(0.05, 30, n),

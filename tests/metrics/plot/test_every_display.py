@@ -177,32 +177,6 @@ def test_a_part_is_drawn_where_it_is_wanted_and_known(kind, part):
     assert len(plt.get_fignums()) == 2  # an error leaves no empty figure
 
 
-@pytest.mark.parametrize("kind", DISPLAYS)
-def test_parts_by_default(kind):
-    """All that is known, but for references; a path where the curve goes on below."""
-    display = make_full(kind).plot()
-    hidden = ["path"] if kind is PNCurveDisplay else []
-    hidden += ["oracle", "random"] if "oracle" in PARTS[kind] else []
-    drawn = {part for part in PARTS[kind] if getattr(display, f"{part}_") is not None}
-    assert drawn == {*PARTS[kind]} - {*hidden}
-    alone = make(kind).plot()
-    assert all(getattr(alone, f"{part}_") is None for part in PARTS[kind])
-    assert len(alone.ax_.lines) == 1
-
-
-@pytest.mark.parametrize("kind", [k for k in DISPLAYS if k is not PNCurveDisplay])
-def test_the_point_has_the_color_of_its_curve_and_says_where_it_is(kind):
-    display = draw_full(kind)
-    x, y = (
-        DISPLAYS[kind][1]["point"][0] if kind is not OODFrontierDisplay else (0.3, 0.6)
-    )
-    np.testing.assert_array_equal(display.point_.get_xydata(), [[x, y]])
-    assert display.point_.get_color() == display.line_.get_color()
-    (text,) = [text for text in legend_of(display) if text.startswith("rule (")]
-    assert f" {x:g}, " in text
-    assert text.endswith(f" {y:g})")
-
-
 @pytest.mark.parametrize("kind", [RiskCoverageDisplay, DeferralCurveDisplay])
 def test_points_of_folds(kind):
     points = [(0.2, 0.1), (0.3, 0.2)]
@@ -221,13 +195,6 @@ def test_displays_on_the_same_axes_share_target_and_references(kind):
         assert getattr(second, f"{part}_") is getattr(first, f"{part}_")
     assert len(first.ax_.lines) == len(shared) + 4  # two curves, two points
     assert second.line_ is not first.line_
-
-
-@pytest.mark.parametrize("kind", DISPLAYS)
-def test_a_single_point_is_seen(kind):
-    display = kind([[0.5]], [[0.5]]).plot()
-    assert display.line_.get_marker() == "."
-    assert make(kind).plot().line_.get_marker() == "None"
 
 
 @pytest.mark.parametrize(

@@ -239,22 +239,6 @@ def test_targets_of_a_double_score_with_a_bound_on_the_risk():
     assert display.target == {"min_tpr": 0.3, "max_risk": 0.5}
 
 
-@pytest.mark.parametrize(
-    ("kind", "words"),
-    [
-        ("roc", ("FPR (OOD", "TPR (ID")),
-        ("precision_recall", ("Recall", "Precision")),
-        ("risk_coverage", ("TPR (ID", "Selective risk")),
-    ],
-)
-def test_kinds_say_what_their_axes_are(kind, words):
-    display = from_predictions(*PREDICTIONS, kind=kind, **KINDS[kind])
-    labels = display.ax_.get_xlabel(), display.ax_.get_ylabel()
-    assert all(map(str.startswith, labels, words))
-    low, high = display.ax_.get_xlim()
-    assert low <= 0 < 1 <= high
-
-
 def test_labels_are_needed_for_risks_only():
     for kind in ("roc", "precision_recall"):
         from_predictions(y, None, RISK, kind=kind)

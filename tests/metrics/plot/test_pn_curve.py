@@ -1,7 +1,6 @@
 """Pictures of PN curves show the counts of the documents they are given."""
 
 import sys
-from dataclasses import dataclass
 
 import matplotlib as mpl
 import numpy as np
@@ -195,15 +194,6 @@ def test_path_and_point_are_counted_on_the_documents_given(tuner, rule):
     assert tuner.path_.fp[0] != path.fp[0]
 
 
-def test_the_same_documents_give_the_same_point(tuner):
-    display = PNCurveDisplay.from_estimator(tuner, SCORES[TUNING], Y[TUNING])
-    again, point = display.operating_point, tuner.operating_point_
-    for name in ("fp", "tp", "fp_interval", "tp_interval", "precision_interval"):
-        assert getattr(again, name) == getattr(point, name)
-    np.testing.assert_array_equal(display.path.fp, tuner.path_.fp)
-    assert display.path.area == tuner.path_.area
-
-
 def test_curve_is_that_of_the_decision_function_and_goes_through_the_path(tuner):
     display = PNCurveDisplay.from_estimator(tuner, SCORES[TEST], Y[TEST])
     fp, tp, _ = pn_curve(Y[TEST], tuner.decision_function(SCORES[TEST]))
@@ -213,29 +203,6 @@ def test_curve_is_that_of_the_decision_function_and_goes_through_the_path(tuner)
     np.testing.assert_array_equal(display.tp[0], tp[:n_known])
     curve = set(zip(fp, tp, strict=True))
     assert curve.issuperset(zip(display.path.fp, display.path.tp, strict=True))
-
-
-def test_nothing_is_drawn_below_the_base(tuner, rule):
-    everywhere = POSITIVE.astype(int)[TEST]
-    display = PNCurveDisplay.from_estimator(
-        tuner, SCORES[TEST], everywhere, plot_single=True
-    )
-    base = tuner.path_.thresholds[0]
-    reached = count(SCORES[TEST], everywhere, base, rule)
-    ends = [(fp[-1], tp[-1]) for fp, tp in zip(display.fp, display.tp, strict=True)]
-    assert ends[0] == reached == (display.path.fp[0], display.path.tp[0])
-    assert sum(reached) < len(everywhere)
-    assert display.path_ is None
-    # Single classifiers: those of "all" see what all of them let through.
-    for column, end in enumerate(ends[1:]):
-        alone = np.full(2, np.inf if rule == "any" else -np.inf)
-        alone[column] = base[column]
-        expected = count(SCORES[TEST], everywhere, alone, rule)
-        assert end == (reached if rule == "all" else expected)
-    for fp, tp, area in zip(display.fp, display.tp, display.area, strict=True):
-        assert (fp[0], tp[0]) == (0, 0)
-        assert area == pytest.approx(np.sum(np.diff(fp) * (tp[1:] + tp[:-1]) / 2))
-    assert display.plot(plot_path=True).path_ is not None
 
 
 def test_documents_of_which_none_is_known(tuner, rule):
@@ -294,25 +261,6 @@ def test_weighted_documents(tuner, rule):
     np.testing.assert_allclose(display.path.fp, again.path.fp, rtol=1e-14)
     np.testing.assert_allclose(display.fp[0], again.fp[0], rtol=1e-14)
     assert display.area == pytest.approx(again.area)
-
-
-def test_single_classifiers(tuner):
-    display = PNCurveDisplay.from_estimator(
-        tuner, SCORES[TEST], Y[TEST], plot_single=True
-    )
-    assert len(display.line_) == 3
-    base, scores = tuner.path_.thresholds[0], SCORES[TEST]
-    lets_through = (scores >= base).all(axis=1) | (tuner.rule == "any")
-    for line, column, least in zip(display.line_[1:], scores.T, base, strict=True):
-        known = (column >= least) & lets_through
-        fp, tp, _ = pn_curve(Y[TEST][known], column[known])
-        np.testing.assert_array_equal(line.get_xydata(), np.column_stack([fp, tp]))
-    names = [text.split(" (")[0] for text in legend_of(display)]
-    assert names[:3] == ["EnsembleThresholdTuner", "score 0", "score 1"]
-    named = PNCurveDisplay.from_estimator(
-        tuner, SCORES[TEST], Y[TEST], plot_single=True, name=["both", "one", "other"]
-    )
-    assert [text.split(" (")[0] for text in legend_of(named)][:3] == named.name
 
 
 def fitted_ensemble(**options):
@@ -377,58 +325,6 @@ def test_limits(path, point):
     _, ax = plt.subplots()
     assert display.plot_thresholds(ax) is display
     assert display.ax_ is ax
-
-
-def test_the_tangent_does_not_widen_the_axes(path, point):
-    with_tangent = PNCurveDisplay.from_path(
-        path, operating_point=point, plot_tangent=True
-    )
-    limits = with_tangent.ax_.axis()
-    assert limits == with_tangent.plot(plot_tangent=False).ax_.axis()
-
-
-def test_limits_show_the_operating_point():
-    point = Point(fp=2, tp=10, fp_interval=(1, 4), tp_interval=(6, 15))
-    fp, tp = np.arange(0.0, 5001), np.minimum(np.arange(0.0, 5001), 40)
-    display = PNCurveDisplay([fp], [tp], operating_point=point).plot()
-    assert display.ax_.get_xlim() == (0, 16)
-    assert display.ax_.get_ylim() == (0, pytest.approx(1.05 * 16))
-    np.testing.assert_array_equal(display.line_.get_xdata(), fp)  # nothing is lost
-    display.ax_.autoscale()
-    assert display.ax_.get_xlim()[1] >= 5000
-    assert display.plot(plot_point=False).ax_.get_xlim()[1] >= 5000
-    # What was on the axes before stays in sight.
-    _, ax = plt.subplots()
-    ax.plot([0, 300], [0, 80])
-    assert display.plot(ax).ax_.get_xlim()[1] >= 300
-    assert ax.get_ylim()[1] >= 80
-    # A point at the left border, and one near the end of the curve.
-    for other in (Point(tp=3), Point(fp=3000, tp=40, fp_interval=(2000, np.inf))):
-        wide = PNCurveDisplay([fp], [tp], operating_point=other).plot()
-        assert wide.ax_.get_xlim()[1] >= 5000
-
-
-@dataclass
-class Point:
-    """Counts without intervals, as where nothing is predicted."""
-
-    fp: float = 0.0
-    tp: float = 0.0
-    precision: float = float("nan")
-    fp_interval: tuple = (0.0, 0.0)
-    tp_interval: tuple = (0.0, 0.0)
-    target_derivative: float = 1.0
-
-
-def test_a_point_that_predicts_nothing(path):
-    display = PNCurveDisplay.from_path(path, operating_point=Point(), plot_tangent=True)
-    assert "operating point (predicts nothing)" in legend_of(display)
-
-
-def test_intervals_that_do_not_reach_the_count(path):
-    point = Point(fp=3, tp=4, precision=4 / 7, fp_interval=(4, 6), tp_interval=(1, 3.5))
-    display = PNCurveDisplay.from_path(path, operating_point=point)
-    assert error_bars(display.point_) == ((3, 6), (1, 4))
 
 
 # Threshold space

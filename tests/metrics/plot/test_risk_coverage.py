@@ -5,7 +5,6 @@ from functools import partial
 import matplotlib as mpl
 import numpy as np
 import pytest
-from scipy.stats import binomtest
 from sklearn.datasets import make_classification
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
@@ -94,19 +93,6 @@ def test_references_are_the_order_by_loss_and_the_mean_loss(weight):
     mean = np.average(losses, weights=weight)
     np.testing.assert_allclose(display.random_.get_xydata(), [(0, mean), (1, mean)])
     assert display.random == pytest.approx(mean)
-
-
-@pytest.mark.parametrize("mean_loss", [0, 1])
-def test_extreme_losses(mean_loss):
-    display = RiskCoverageDisplay.from_predictions(
-        (LABELS + mean_loss) % 3,
-        LABELS,
-        UNCERTAINTY,
-        plot_oracle=True,
-        plot_random=True,
-    )
-    for line in (display.line_, display.oracle_, display.random_):
-        np.testing.assert_array_equal(line.get_ydata(), mean_loss)
 
 
 # Estimators
@@ -211,18 +197,6 @@ def test_regressors_and_double_scores_have_rules():
         assert display.point[0][0] == pytest.approx(coverage)
 
 
-def test_the_classifier_inside_predicts_once(selective, monkeypatch):
-    calls, predict = [], GaussianNB.predict_proba
-
-    def count(self, X):
-        calls.append(len(X))
-        return predict(self, X)
-
-    monkeypatch.setattr(GaussianNB, "predict_proba", count)
-    draw(selective)
-    assert calls == [len(X_test)]
-
-
 # Bands
 
 FEW = {"n_resamples": 30, "random_state": 0}
@@ -257,38 +231,6 @@ def test_a_band_holds_the_intervals_of_the_risk_at_each_coverage(weight):
     for end in (low, high):
         for point in zip(coverage, end, strict=True):
             assert np.isclose(drawn.vertices, point).all(axis=1).any()
-
-
-def test_a_band_where_no_loss_is_seen():
-    """The ends are those of Clopper and Pearson, in units of the largest loss."""
-    options = {"confidence_level": 0.9, "random_state": 0}
-    of_losses = partial(
-        RiskCoverageDisplay.from_predictions, None, None, np.arange(50), **options
-    )
-    display = of_losses(loss=np.repeat([0.0, 4.0], [40, 10]))
-    ((coverage, low, high),) = display.band
-    at = np.isclose(coverage, 0.4)
-    exact = binomtest(0, 20).proportion_ci(0.9).high
-    assert high[at] == pytest.approx(4 * exact)
-    assert low[at] == 0
-    assert display.ax_.get_ylim()[1] < 3  # the left end, up to 3.8, is cut off
-    exact = binomtest(20, 20).proportion_ci(0.9).low
-    assert of_losses(loss=np.ones(50)).band[0][1][at] == pytest.approx(exact)
-
-
-def test_a_band_has_the_color_of_its_line():
-    options = {"confidence_level": 0.9, **FEW}
-    red = draw(
-        BAYES, curve_kwargs={"color": "red"}, band_kwargs={"alpha": 0.5}, **options
-    )
-    blue = RiskCoverageDisplay.from_predictions(*SAMPLES, **options)
-    np.testing.assert_allclose(red.band, blue.band)
-    assert tuple(red.band_.get_facecolor()[0]) == (1, 0, 0, 0.5)
-    assert len(legend_of(red)) == 1
-    several = RiskCoverageDisplay(2 * blue.coverage, 2 * blue.risk, band=2 * blue.band)
-    for line, drawn in zip(several.plot().line_, several.band_, strict=True):
-        color = mpl.colors.to_rgb(line.get_color())
-        assert tuple(drawn.get_facecolor()[0][:3]) == color
 
 
 def test_a_band_of_many_samples_has_few_points():
