@@ -47,7 +47,7 @@ help:  ## show this list
 demo: $(VENV)/stamp-plot  ## show in less than a minute what the package does
 	@$(ONE_THREAD) $(VENV)/$(BIN)/python examples/demo.py
 
-test: $(VENV)/stamp-test  ## fast tests and doctests, every warning an error
+test: $(VENV)/stamp-test  ## fast tests and docstrings, every warning an error
 	@$(ONE_THREAD) $(VENV)/$(BIN)/python $(PYTEST) $(FAST)
 
 test-all: $(VENV)/stamp-test  ## fast and slow tests, with more random examples

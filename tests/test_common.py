@@ -224,7 +224,7 @@ OF_REPEATED_ROWS = {
 
 
 # Of these the fast suite has all checks.
-IN_FULL = {"default", "decoder"}
+IN_FULL = {"default"}
 
 # The fast suite has these of every configuration: those that compare results, those
 # whose data are so small that folds, thresholds and scores come to their limits, and

@@ -121,6 +121,7 @@ def test_two_scores_by_hand():
     assert [x.tolist() for x in precision_recall(both)] == [[1], [1]]
 
 
+@pytest.mark.slow
 def test_many_samples_are_rounded_to_the_safe_side():
     rng = np.random.default_rng(0)
     n = 12_000

@@ -169,6 +169,7 @@ def test_two_scores_count_as_the_best_of_their_sums(sample):
         assert both == pytest.approx(best, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("power", [1e-3, 1.0, 50.0])
 @pytest.mark.parametrize("factor", [1e-6, 1e6])
 def test_no_direction_between_those_of_the_grid_is_much_better(power, factor):

@@ -113,6 +113,7 @@ def test_what_is_attainable_is_met_when_asked_for(name):
         assert model.rule_.coverage == pytest.approx(error.coverage, abs=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "bounds",
     [

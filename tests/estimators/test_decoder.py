@@ -251,6 +251,7 @@ SETS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 def test_small_calls_are_decided_as_all_rows_are(name):
     classifier, load = SETS[name]
@@ -568,6 +569,7 @@ def test_sparse_probabilities(average, strategy):
         assert score == pytest.approx(dense.score(eta, y))
 
 
+@pytest.mark.slow
 def test_large_sparse_probabilities_are_calibrated_on_some_rows():
     rng = np.random.default_rng(0)
     stored = np.zeros((600, 4096))

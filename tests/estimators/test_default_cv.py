@@ -65,14 +65,10 @@ def tpr_error(classifier, X, y, X_new, **options):
 ISOTONIC = CalibratedClassifierCV(GaussianNB(), method="isotonic", ensemble=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error_of", [coverage_error, deferral_error, tpr_error])
 @pytest.mark.parametrize(
-    "classifier",
-    [
-        *(tree(2), ISOTONIC),
-        *(pytest.param(tree(depth), marks=pytest.mark.slow) for depth in (1, 3, 5)),
-        pytest.param(GaussianNB(), marks=pytest.mark.slow),
-    ],
+    "classifier", [tree(1), tree(2), tree(3), tree(5), ISOTONIC, GaussianNB()]
 )
 def test_new_samples_are_as_those_that_tuned_the_rule(classifier, error_of):
     errors = [error_of(classifier, *draw(seed)) for seed in range(8)]

@@ -370,6 +370,7 @@ def test_certified_risk():
     assert model.rule_.deferral_rate < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("score", ["auto", "gain", "error_probability"])
 def test_learned_gains(score):
     """The expert is right in one half of the samples, and wrong in the other."""

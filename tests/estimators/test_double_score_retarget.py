@@ -79,6 +79,7 @@ def test_the_rule_is_that_of_another_fit(start, target, options, params):
     assert_same(model.retarget(**target), fresh.fit(X, y, **params))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "target",
     [

@@ -230,6 +230,7 @@ def in_chunks(decide, size):
     return np.concatenate(parts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group_by", [3, "prediction", place_of])
 @pytest.mark.parametrize("model", ["classifier", "regressor"])
 def test_decisions_belong_to_rows(model, group_by):

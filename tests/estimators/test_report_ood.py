@@ -159,6 +159,7 @@ def test_ends_of_the_fpr_of_a_mixture_are_shares_in_order(rejected):
     assert 0 <= fpr.low <= fpr.high <= 1
 
 
+@pytest.mark.slow
 def test_intervals_hold_as_often_as_they_say():
     rng = np.random.default_rng(1)
     truth = {"TPR": 0.8, "FPR": 0.8, "risk": 0.1, "precision": 0.5}

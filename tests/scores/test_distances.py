@@ -551,6 +551,7 @@ def fit_pipeline():
     return make_pipeline(StandardScaler(), GaussianNB()).fit(_X[:300], _Y[:300])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "detector",
     [

@@ -655,6 +655,7 @@ def test_what_cannot_work_is_refused_before_anything_is_fitted(
     assert Counting.n_fits == 0
 
 
+@pytest.mark.slow
 def test_regressors_and_two_scores_on_mixed_frames():
     for score in QUICK.values():
         if not isinstance(score, (ErrorProbability, TrueClassProbability)):

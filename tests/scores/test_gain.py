@@ -154,6 +154,7 @@ def test_what_cannot_be_learned(score, given, message):
         fit_gain(score, **given)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("expert", [EXPERT, GAPS], ids=["complete", "gaps"])
 @pytest.mark.parametrize("loss", [None, COSTS], ids=["zero_one", "matrix"])
 def test_weight_zero_is_absence_and_rows_do_not_depend_on_each_other(expert, loss):

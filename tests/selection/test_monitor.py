@@ -173,6 +173,7 @@ def chance_of_alarm(monitor, chances):
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROMISES)
 def test_alarms_are_as_rare_as_promised(name):
     monitor, sign = PROMISES[name]

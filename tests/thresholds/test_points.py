@@ -219,6 +219,7 @@ def test_direct_is_never_below_a_path(rule, n_classifiers, n_documents):
         assert worths[2] >= max(worths[:2]) - 1e-9
 
 
+@pytest.mark.slow
 @RULES
 @pytest.mark.parametrize("n_samples", [20, pytest.param(60, marks=pytest.mark.slow)])
 def test_three_classifiers_mostly_reach_the_optimum(rule, n_samples):

@@ -358,6 +358,7 @@ def test_counts_of_two_weights_are_covered(means):
     assert covered >= 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("heavy_is_positive", [False, True])
 @pytest.mark.parametrize(("light", "heavy"), [(8.0, 0.5), (15.0, 2.0), (3.0, 0.1)])
 def test_precision_of_two_weights_is_covered(light, heavy, heavy_is_positive):

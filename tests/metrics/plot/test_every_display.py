@@ -236,6 +236,7 @@ def luminance(color):
     return linear @ [0.2126, 0.7152, 0.0722]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", DISPLAYS)
 def test_labels_and_legend_are_within_the_figure(kind):
     with mpl.rc_context({"figure.figsize": (4, 3)}):
