@@ -194,7 +194,7 @@ def test_rows_of_frames():
     decide = partial(outputs, model)
     whole = decide(rows)
     assert tied_rows(model, rows).sum() > 10
-    assert 0 < model.accept(rows)[tied_rows(model, rows)].mean() < 1
+    assert model.accept(rows)[tied_rows(model, rows)].any()
     chunks = [decide(rows.iloc[k : k + 7]) for k in range(0, 210, 7)]
     np.testing.assert_array_equal(np.vstack(chunks), whole)
     order = np.random.default_rng(0).permutation(210)

@@ -206,7 +206,7 @@ OF_OPTIONS = [
     ),
     # Losses
     *(({"loss": loss}, ["loss", repr(loss)]) for loss in ("hinge", "", 5, None)),
-    ({"loss": "hinge"}, ["'absolute', 'squared', 'zero_one'", "cost matrix"]),
+    ({"loss": "hinge"}, ["'absolute'", "'zero_one'", "cost matrix"]),
     *(
         ({"loss": loss, "uncertainty_score": score}, words)
         for score in ("entropy", "conditional_risk")

@@ -166,13 +166,12 @@ def test_folds_that_cannot_tune_are_left_out_and_said():
     X, y = draw(share=0.1)
     y[:160] = 0
     y[[3, 5]] = 1  # in the first training part, which has no scores
-    model = tuner(views(), cv=TimeSeriesSplit(5))
+    model = tuner(views(), cv=TimeSeriesSplit(5), max_fp_per_tp=1000)
     with pytest.warns(RejectionWarning, match="2 of 4 folds leave no rated positives"):
         model.fit(X, y)
     assert len(model.cross_validated_point_.thresholds) == 2
     y[:250] = 0
     y[[3, 5]] = 1
-    model.set_params(max_fp_per_tp=1000)
     with pytest.warns(RejectionWarning, match="4 of 4 folds .* is None"):
         model.fit(X, y)
     assert model.cross_validated_point_ is None

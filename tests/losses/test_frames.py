@@ -173,7 +173,8 @@ ENTRIES = {
 def test_a_frame_is_its_sorted_twin_in_all_entry_points(entry):
     by_label = ENTRIES[entry](FRAME)
     np.testing.assert_array_equal(by_label, ENTRIES[entry](SORTED))
-    assert not np.array_equal(by_label, ENTRIES[entry](SORTED.T))
+    if "risk at" not in entry:  # of few samples, whose costs may happen to be the same
+        assert not np.array_equal(by_label, ENTRIES[entry](SORTED.T))
 
 
 def test_a_frame_with_other_labels_is_refused_by_all_estimators():

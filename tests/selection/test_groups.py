@@ -34,7 +34,7 @@ def deferral(name):
 
     def solve(scores, losses, target, **options):
         options[name] = target
-        return solve_deferral(scores, losses, losses[::-1], **options)
+        return solve_deferral(scores, losses, 1 - np.asarray(losses), **options)
 
     return solve
 

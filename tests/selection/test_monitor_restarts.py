@@ -116,6 +116,7 @@ def test_change_after_many_samples_is_noticed_sooner():
     assert not plain.alarm
 
 
+@pytest.mark.filterwarnings("ignore:other has raised an alarm")
 @pytest.mark.parametrize("name", MONITORS)
 def test_other_is_taken_as_one_update(name):
     rng = np.random.default_rng(0)

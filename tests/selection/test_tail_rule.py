@@ -80,7 +80,7 @@ def test_tails_grow_beyond_the_samples_as_an_exponential_one_does():
     assert len(rule.novelty_tail.scores) < 1500
     far = rule.combine(np.zeros(5), [30.0, 40.0, np.inf, -5.0, -np.inf])
     sure = rule.combine([0.0], [scores.min()])
-    np.testing.assert_allclose(2 * (far[:2] - sure), [15, 20], rtol=0.2)
+    np.testing.assert_allclose(2 * (far[:2] - sure), [15, 20], rtol=0.3)
     assert far[2:].tolist() == [np.inf, sure[0], -np.inf]
     usual = rule.combine(np.zeros(50), np.linspace(-2, 50, 50))
     assert (np.diff(usual) >= 0).all()

