@@ -151,12 +151,14 @@ def check_class_labels(y):
     return y
 
 
-def find_classes(estimator, y):
-    """Return the classes that a classifier has or, fitted on y, will have."""
-    if isinstance(estimator, FrozenEstimator):
+def find_classes(estimator, y, kind="classifier"):
+    """Return the classes that a classifier has or, fitted on y, will have, or None."""
+    is_frozen = isinstance(estimator, FrozenEstimator)
+    if is_frozen:
         check_is_fitted(estimator)
-        return np.asarray(estimator.classes_)
-    return np.unique(y)
+    if kind == "regressor":
+        return None
+    return np.asarray(estimator.classes_) if is_frozen else np.unique(y)
 
 
 def warn_of_lost_classes(estimator, inner, classes):

@@ -12,20 +12,10 @@ from sklearn_reject._estimators._calibration import (
     warn_of_risky_rule,
     warn_of_wrong_sign,
 )
-from sklearn_reject._estimators._groups import (
-    add_groups,
-    check_group_targets,
-    groups_of_retarget,
-)
-from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
 from sklearn_reject._estimators._targets import (
     RejectCost,
     TargetRisk,
     check_certifiable,
-    check_max_loss,
-    find_target,
-    target_names,
-    warn_if_vacuous,
 )
 from sklearn_reject._fitting import (
     PLUG_IN,
@@ -35,7 +25,6 @@ from sklearn_reject._fitting import (
     needs_samples,
     refuse_weights,
 )
-from sklearn_reject._validation import check_option
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.losses import CostMatrixLoss, ZeroOneLoss
 from sklearn_reject.scores import resolve_score
@@ -98,10 +87,6 @@ def _warn(rule, target, calibration):
             f"part of them with low scores costs less than {target} per sample. Use a "
             "score that ranks the errors better, or a larger cost."
         )
-
-
-# What a rule depends on beside its target.
-_OF_ANY = ("group_by", "confidence_level", "max_loss", "randomize")
 
 
 def claims_risk(estimator, score):
@@ -274,53 +259,6 @@ def _bound_options(
     if is_bounded or target.holds_on_average:
         options |= bound_of_losses(loss, max_loss)
     return options
-
-
-def retarget(estimator, changes, default):
-    """Return a copy of a fitted estimator whose rule is solved for another target."""
-    names = target_names(estimator)
-    check_target_names(changes, (*names, *_OF_ANY))
-    if changes.keys() & set(names):
-        changes = {**dict.fromkeys(names), **changes}
-    other = copy_fitted(estimator, changes)
-    check_option(other.randomize, "randomize", (True, False))
-    loss, score, calibration = other.loss_, other.uncertainty_score_, other.calibration_
-    target = find_target(other, default)
-    groups = groups_of_retarget(estimator, changes, other)
-    check_group_targets(target, groups)
-    target = target.prepare(getattr(other, "classes_", None), loss)
-    max_loss = check_max_loss(other, target, loss)
-    weight = None if calibration is None else calibration.sample_weight
-    check_guarantee(other, target, score, weight)
-    certifies = other.confidence_level is not None
-    if certifies and calibration is not None and calibration.draws is None:
-        raise ValueError(
-            f"confidence_level={other.confidence_level!r} needs a random part of the "
-            "samples, held out, but this fit held out none, or one drawn class by "
-            "class. Call fit with a confidence_level."
-        )
-    if calibration is None and not uses_plain_rule(other, target, score):
-        raise ValueError(
-            f"{target} needs out-of-sample predictions, but this fit made none, "
-            "because the plug-in rule does not need them. Fit with cv=5."
-        )
-    warn_if_vacuous(target, max_loss)
-    calibration = add_groups(calibration, groups)
-    other.calibration_ = calibration
-    other.group_by_ = other.group_by if groups is None else groups.group_by
-    other.rule_ = solve_rule(
-        other,
-        target,
-        calibration,
-        score=score,
-        loss=loss,
-        max_loss=max_loss,
-        seed=other.seed_,
-        groups=groups,
-    )
-    if hasattr(other, "bounds_"):
-        other.bounds_ = measure_bounds(other, target, other.rule_, calibration)
-    return other
 
 
 def measure_bounds(estimator, target, rule, calibration):

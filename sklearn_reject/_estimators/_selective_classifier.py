@@ -7,51 +7,22 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import get_config
-from sklearn.utils import indexable
 
 from sklearn_reject._curves import aurc_score
 from sklearn_reject._estimators._base import (
     RejectClassifier,
     check_class_labels,
-    find_classes,
-    store_fitted,
-    warn_of_lost_classes,
 )
 from sklearn_reject._estimators._calibration import (
     Calibration,
-    calibration_of,
-    warn_of_coarse_scores,
 )
-from sklearn_reject._estimators._groups import check_group_targets, find_groups
-from sklearn_reject._estimators._rejection_models import (
-    check_guarantee,
-    keeps_promise,
-    measure_bounds,
-    retarget,
-    solve_rule,
-    takes_sparse,
-    uses_plain_rule,
-)
+from sklearn_reject._estimators._rejection_models import takes_sparse
 from sklearn_reject._estimators._report import report_selective
 from sklearn_reject._estimators._report_table import Report
 from sklearn_reject._estimators._retarget import as_fitted, require_fit
 from sklearn_reject._estimators._risk_bounds import AchievedBound
-from sklearn_reject._estimators._targets import (
-    check_max_loss,
-    find_target,
-    has_target,
-    warn_if_vacuous,
-)
-from sklearn_reject._fitting import (
-    check_cv_choice,
-    check_inner,
-    draw_seeds,
-    evaluate_for_threshold,
-    evaluation_of,
-    plan_fits,
-    route_params,
-)
-from sklearn_reject._labels import resolve_reject_label
+from sklearn_reject._estimators._selective import fit_selective, retarget
+from sklearn_reject._estimators._targets import has_target
 from sklearn_reject._sklearn import with_callbacks
 from sklearn_reject._typing import (
     CV,
@@ -65,10 +36,10 @@ from sklearn_reject._typing import (
     TaskLossLike,
     UncertaintyScoreLike,
 )
-from sklearn_reject._validation import check_option, require_in_memory
+from sklearn_reject._validation import require_in_memory
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.losses import TaskLoss, ZeroOneLoss, check_loss
-from sklearn_reject.scores import UncertaintyScore, resolve_score
+from sklearn_reject.scores import UncertaintyScore
 from sklearn_reject.selection import RejectionRule
 
 _DEFAULT_REJECT_COST = 0.5
@@ -396,88 +367,17 @@ class SelectiveClassifier(RejectClassifier):
         ValueError
             If a parameter is invalid, or two targets are given.
         """
-        target = find_target(self, _DEFAULT_REJECT_COST)
-        check_inner(self, "classifier", way_out=" Use SelectiveRegressor.")
-        check_option(self.randomize, "randomize", (True, False))
-        require_in_memory(X=X, y=y, sample_weight=sample_weight, **params)
-        X, y = indexable(X, y)
-        y = check_class_labels(y)
-        params = {"sample_weight": sample_weight, **params}
-        fit_params, split_params, weight = route_params(
-            self, len(y), params, estimator=self.estimator
-        )
-
-        classes = find_classes(self.estimator, y)
-        reject_label = resolve_reject_label(self.reject_label, classes)
-        groups = find_groups(self, X, classes)
-        check_group_targets(target, groups)
-        loss = check_loss(self.loss, labels=classes)
-        target = target.prepare(classes, loss)
-        score_seed, row_seed = draw_seeds(self.random_state)
-        score = resolve_score(
-            self.uncertainty_score,
-            self.estimator,
-            loss=loss,
-            random_state=score_seed,
-        )
-        evaluation = evaluation_of(score, loss, classes)
-        check_cv_choice(
-            self.cv, self.estimator, learns=evaluation.learns, takes_plug_in=True
-        )
-        max_loss = check_max_loss(self, target, loss)
-        check_guarantee(self, target, score, weight)
-        is_plain = uses_plain_rule(self, target, score)
-        warn_if_vacuous(target, max_loss)
-
-        plan = plan_fits(
+        fit_selective(
             self,
             X,
             y,
-            split_params,
-            learns=evaluation.learns,
-            needs_data=not is_plain,
-            # What is promised is about samples that are drawn independently.
-            stratify=not keeps_promise(self, target),
+            sample_weight,
+            params,
+            check_y=check_class_labels,
+            check_loss=lambda loss, classes: check_loss(loss, labels=classes),
+            default_cost=_DEFAULT_REJECT_COST,
         )
-        evaluated = evaluate_for_threshold(
-            self.estimator,
-            evaluation,
-            X,
-            y,
-            plan=plan,
-            fit_params=fit_params,
-            sample_weight=weight,
-            caller=self,
-        )
-        warn_of_lost_classes(self, evaluated.estimator, classes)
-        calibration = calibration_of(
-            evaluated, X, weight, row_seed, labels=y, groups=groups
-        )
-        rule = solve_rule(
-            self,
-            target,
-            calibration,
-            # What "auto" stands for may have shown on the fitted classifier only.
-            score=evaluated.score.score,
-            loss=loss,
-            max_loss=max_loss,
-            seed=row_seed,
-            groups=groups,
-        )
-        self._warn_of_default(rule, classes, loss)
-        store_fitted(
-            self,
-            evaluated.estimator,
-            uncertainty_score_=evaluated.score.score,
-            loss_=loss,
-            calibration_=calibration,
-            rule_=rule,
-            bounds_=measure_bounds(self, target, rule, calibration),
-            group_by_=self.group_by,
-            reject_label_=reject_label,
-            seed_=row_seed,
-        )
-        warn_of_coarse_scores(self, evaluated, X, weight, rule.coverage, "accepts")
+        self._warn_of_default()
         return self
 
     def retarget(self, **target: Any) -> Self:
@@ -612,10 +512,10 @@ class SelectiveClassifier(RejectClassifier):
             return f"{text[:-1]}, reject_cost={_DEFAULT_REJECT_COST})"
         return f"{shown}reject_cost={_DEFAULT_REJECT_COST}{rest}"
 
-    def _warn_of_default(self, rule, classes, loss):
+    def _warn_of_default(self):
         """Warn where no target is given, and the default one rejects nothing."""
-        is_binary = len(classes) <= 2 and type(loss) is ZeroOneLoss
-        rejects = rule.coverage < 1
+        is_binary = len(self.classes_) <= 2 and type(self.loss_) is ZeroOneLoss
+        rejects = self.rule_.coverage < 1
         if is_binary and not rejects and not has_target(self):
             warn_user(
                 f"Without a target, reject_cost={_DEFAULT_REJECT_COST}, which rejects "

@@ -8,46 +8,23 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
-from sklearn.frozen import FrozenEstimator
-from sklearn.utils import check_array, indexable
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils import check_array
+from sklearn.utils.validation import column_or_1d
 
 from sklearn_reject._curves import aurc_score
 from sklearn_reject._estimators._base import (
     BaseWrapper,
     RejectMixin,
-    store_fitted,
 )
 from sklearn_reject._estimators._calibration import (
     Calibration,
     brief,
-    calibration_of,
-    warn_of_coarse_scores,
 )
-from sklearn_reject._estimators._groups import check_group_targets, find_groups
-from sklearn_reject._estimators._rejection_models import (
-    check_guarantee,
-    retarget,
-    solve_rule,
-    takes_sparse,
-)
+from sklearn_reject._estimators._rejection_models import takes_sparse
 from sklearn_reject._estimators._report import report_selective
 from sklearn_reject._estimators._report_table import Report
 from sklearn_reject._estimators._retarget import as_fitted, require_fit
-from sklearn_reject._estimators._targets import (
-    check_max_loss,
-    find_target,
-    warn_if_vacuous,
-)
-from sklearn_reject._fitting import (
-    check_cv_choice,
-    check_inner,
-    draw_seeds,
-    evaluate_for_threshold,
-    evaluation_of,
-    plan_fits,
-    route_params,
-)
+from sklearn_reject._estimators._selective import fit_selective, retarget
 from sklearn_reject._sklearn import with_callbacks
 from sklearn_reject._typing import (
     CV,
@@ -59,9 +36,9 @@ from sklearn_reject._typing import (
     ScoreLike,
     Target,
 )
-from sklearn_reject._validation import check_option, require_in_memory
+from sklearn_reject._validation import require_in_memory
 from sklearn_reject.losses import CostMatrixLoss, TaskLoss, ZeroOneLoss, check_loss
-from sklearn_reject.scores import UncertaintyScore, resolve_score
+from sklearn_reject.scores import UncertaintyScore
 from sklearn_reject.selection import RejectionRule
 
 _OF_LABELS = (ZeroOneLoss, CostMatrixLoss)
@@ -308,76 +285,15 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         ValueError
             If a parameter is invalid, or not exactly one target is given.
         """
-        target = find_target(self, None)
-        check_inner(self, "regressor", way_out=" Use SelectiveClassifier.")
-        check_option(self.randomize, "randomize", (True, False))
-        require_in_memory(X=X, y=y, sample_weight=sample_weight, **params)
-        X, y = indexable(X, y)
-        y = check_targets(y)
-        params = {"sample_weight": sample_weight, **params}
-        fit_params, split_params, weight = route_params(
-            self, len(y), params, estimator=self.estimator
-        )
-
-        if isinstance(self.estimator, FrozenEstimator):
-            check_is_fitted(self.estimator)
-        groups = find_groups(self, X)
-        check_group_targets(target, groups)
-        loss = check_loss_of_numbers(self.loss)
-        score_seed, row_seed = draw_seeds(self.random_state)
-        score = resolve_score(
-            self.uncertainty_score,
-            self.estimator,
-            loss=loss,
-            random_state=score_seed,
-        )
-        evaluation = evaluation_of(score, loss, classes=None)
-        check_cv_choice(self.cv, self.estimator, learns=evaluation.learns)
-        max_loss = check_max_loss(self, target, loss)
-        check_guarantee(self, target, score, weight)
-        warn_if_vacuous(target, max_loss)
-
-        plan = plan_fits(
+        return fit_selective(
             self,
             X,
             y,
-            split_params,
-            learns=evaluation.learns,
-            stratify=False,
+            sample_weight,
+            params,
+            check_y=check_targets,
+            check_loss=check_loss_of_numbers,
         )
-        evaluated = evaluate_for_threshold(
-            self.estimator,
-            evaluation,
-            X,
-            y,
-            plan=plan,
-            fit_params=fit_params,
-            sample_weight=weight,
-            caller=self,
-        )
-        calibration = calibration_of(evaluated, X, weight, row_seed, groups=groups)
-        rule = solve_rule(
-            self,
-            target,
-            calibration,
-            score=evaluated.score.score,
-            loss=loss,
-            max_loss=max_loss,
-            seed=row_seed,
-            groups=groups,
-        )
-        store_fitted(
-            self,
-            evaluated.estimator,
-            uncertainty_score_=evaluated.score.score,
-            loss_=loss,
-            calibration_=calibration,
-            rule_=rule,
-            group_by_=self.group_by,
-            seed_=row_seed,
-        )
-        warn_of_coarse_scores(self, evaluated, X, weight, rule.coverage, "accepts")
-        return self
 
     def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the targets of all samples, rejected or not.
@@ -511,7 +427,7 @@ def check_targets(y):
     return column_or_1d(y, warn=True) if is_column else y
 
 
-def check_loss_of_numbers(loss):
+def check_loss_of_numbers(loss, classes=None):
     """Return the loss, after refusing one of labels."""
     try:
         resolved = check_loss(loss)
