@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from numpy.typing import ArrayLike
 
 from sklearn_reject._typing import Other, RandomState, RiskBound, Target
@@ -25,11 +23,12 @@ from sklearn_reject.selection._failure_rules import (
 )
 from sklearn_reject.selection._order import tell_order
 from sklearn_reject.selection._rule import RejectionRule
-from sklearn_reject.selection._solve_by_group import is_by_group, solve_arrays_by_group
+from sklearn_reject.selection._solve_by_group import by_group
 
 
 @of_arrays
 @tell_order
+@by_group
 def solve_target_failure_rate(
     scores: ArrayLike,
     losses: ArrayLike,
@@ -162,25 +161,6 @@ def solve_target_failure_rate(
     >>> solve_target_failure_rate(scores, losses, 0.1, confidence_level=0.9).coverage
     0.85
     """
-    if is_by_group(groups, all_groups):
-        refuse_failure_weights(sample_weight)
-        return solve_arrays_by_group(
-            partial(
-                solve_target_failure_rate,
-                randomize=randomize,
-                bound=bound,
-                max_loss=max_loss,
-            ),
-            scores,
-            losses,
-            target,
-            groups,
-            all_groups,
-            None,
-            confidence_level=confidence_level,
-            draws=draws,
-            random_state=random_state,
-        )
     rate = check_number(target, "target (the failure rate)")
     confidence_level = check_failure_options(
         randomize, bound, confidence_level, sample_weight

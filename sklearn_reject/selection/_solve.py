@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,11 +34,12 @@ from sklearn_reject.selection._certify import (
 )
 from sklearn_reject.selection._order import tell_order
 from sklearn_reject.selection._rule import RejectionRule, check_draws, hull_slope
-from sklearn_reject.selection._solve_by_group import is_by_group, solve_arrays_by_group
+from sklearn_reject.selection._solve_by_group import by_group
 
 
 @of_arrays
 @tell_order
+@by_group
 def solve_reject_cost(
     scores: ArrayLike,
     losses: ArrayLike,
@@ -108,10 +108,6 @@ def solve_reject_cost(
     >>> solve_reject_cost(scores, losses, 0.5).coverage
     0.75
     """
-    if is_by_group(groups, all_groups):
-        return solve_arrays_by_group(
-            solve_reject_cost, scores, losses, target, groups, all_groups, sample_weight
-        )
     cost = check_number(target, "target (the reject cost)")
     groups = _group(scores, losses, sample_weight)
     return make_rule_at(groups, cheapest_prefix(groups, cost))
@@ -119,6 +115,7 @@ def solve_reject_cost(
 
 @of_arrays
 @tell_order
+@by_group
 def solve_target_risk(
     scores: ArrayLike,
     losses: ArrayLike,
@@ -243,24 +240,6 @@ def solve_target_risk(
     >>> solve_target_risk(scores, losses, 0.1, confidence_level=0.9).coverage
     0.84
     """
-    if is_by_group(groups, all_groups):
-        return solve_arrays_by_group(
-            partial(
-                solve_target_risk,
-                randomize=randomize,
-                bound=bound,
-                max_loss=max_loss,
-            ),
-            scores,
-            losses,
-            target,
-            groups,
-            all_groups,
-            sample_weight,
-            confidence_level=confidence_level,
-            draws=draws,
-            random_state=random_state,
-        )
     risk = check_number(target, "target (the selective risk)")
     check_option(randomize, "randomize", (True, False))
     check_option(bound, "bound", ("auto", *BOUNDS))
@@ -291,6 +270,7 @@ def solve_target_risk(
 
 @of_arrays
 @tell_order
+@by_group
 def solve_target_coverage(
     scores: ArrayLike,
     losses: ArrayLike,
@@ -390,19 +370,6 @@ def solve_target_coverage(
     >>> solve_target_coverage(scores, losses, 0.5, confidence_level=0.9).coverage
     0.57
     """
-    if is_by_group(groups, all_groups):
-        return solve_arrays_by_group(
-            partial(solve_target_coverage, randomize=randomize),
-            scores,
-            losses,
-            target,
-            groups,
-            all_groups,
-            sample_weight,
-            confidence_level=confidence_level,
-            draws=draws,
-            random_state=random_state,
-        )
     coverage = check_number(target, "target (the coverage)", high=1.0, open_low=True)
     check_option(randomize, "randomize", (True, False))
     if confidence_level is None:

@@ -1,6 +1,7 @@
 """Solving a rule for each group, and what is said where a group has none."""
 
 from dataclasses import replace
+from functools import wraps
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -33,6 +34,9 @@ from sklearn_reject.selection._partition import (
 )
 from sklearn_reject.selection._rule import check_draws
 
+# What certifies the rule of a group is its own.
+_OF_CONFIDENCE = ("confidence_level", "draws", "random_state")
+
 
 def is_by_group(groups, all_groups):
     """Tell whether each group gets a rule; raise for their names without samples'."""
@@ -43,29 +47,34 @@ def is_by_group(groups, all_groups):
     return groups is not None
 
 
-def solve_arrays_by_group(
-    solve, scores, losses, target, groups, all_groups, sample_weight, **certified
-):
-    """Return the rules that a solver finds for the samples of each group.
+def by_group(solve):
+    """Decorate a solver of one rule, so that it solves one for each of `groups`."""
 
-    `certified` are `confidence_level`, `draws` and `random_state`, of solvers that take
-    them.
-    """
-    scores, losses, weight = check_samples(scores, losses, sample_weight)
-    partition = make_partition(groups, len(scores), all_groups)
-    targets = targets_by_group(target, partition.labels)
-    options = options_by_group(partition, len(scores), sample_weight, **certified)
-
-    def solve_one(label, rows):
-        return solve(
-            scores[rows],
-            losses[rows],
-            targets[label],
-            sample_weight=take_weight(weight, rows),
-            **options(label, rows),
+    @wraps(solve)
+    def solved(scores, losses, target, *, groups=None, all_groups=None, **options):
+        if not is_by_group(groups, all_groups):
+            return solve(scores, losses, target, **options)
+        scores, losses, weight = check_samples(
+            scores, losses, options.pop("sample_weight", None)
         )
+        partition = make_partition(groups, len(scores), all_groups)
+        targets = targets_by_group(target, partition.labels)
+        certified = {k: options.pop(k) for k in _OF_CONFIDENCE if k in options}
+        more = options_by_group(partition, len(scores), weight, **certified)
 
-    return solve_by_group(partition, solve_one, targets, weight)
+        def solve_one(label, rows):
+            return solve(
+                scores[rows],
+                losses[rows],
+                targets[label],
+                sample_weight=take_weight(weight, rows),
+                **options,
+                **more(label, rows),
+            )
+
+        return solve_by_group(partition, solve_one, targets, weight)
+
+    return solved
 
 
 def options_by_group(
