@@ -1,6 +1,5 @@
 """Curves and areas from arrays of scores and losses: what metrics are made of."""
 
-from sklearn_reject._curves._area import augrc_score, aurc_score, sele_score
 from sklearn_reject._curves._cell_bounds import (
     CellBounds,
     bound_aurc,
@@ -41,6 +40,7 @@ from sklearn_reject._curves._groups import (
     group_by_score,
     group_validated,
     make_finite,
+    prefix_sums,
     running_sum,
     snap,
     snap_sorted,
@@ -59,6 +59,8 @@ from sklearn_reject._curves._ood import (
     ood_auroc_score,
     ood_precision_recall_curve,
     ood_roc_curve,
+    pn_auc_score,
+    pn_curve,
     precision_recall_frontier,
     risk_coverage_frontier,
     roc_frontier,
@@ -67,14 +69,15 @@ from sklearn_reject._curves._ood import (
 from sklearn_reject._curves._origins import (
     check_origin_samples,
     gather_samples,
-    group_by_origin,
     group_origins_validated,
 )
-from sklearn_reject._curves._pn import pn_auc_score, pn_curve
 from sklearn_reject._curves._resampled import CountedArea, CountedRisks
 from sklearn_reject._curves._risk_coverage import (
+    augrc_score,
+    aurc_score,
     coverage_at_risk_score,
     risk_coverage_curve,
+    sele_score,
     selective_risk_at_coverage_score,
     share_reaching_coverage,
     share_within_risk,

@@ -9,8 +9,8 @@ losses along the cumulative weight: what it weighs never rises.
 
 import numpy as np
 
-from sklearn_reject._curves._area import weigh_losses
 from sklearn_reject._curves._groups import RELATIVE_TOLERANCE, running_sum
+from sklearn_reject._curves._risk_coverage import weigh_losses
 
 
 class CellBounds:
@@ -119,7 +119,8 @@ def bound_pairs(bounds, *, has_weights, inclusive):
     total = bounds.total
 
     def area(starts, weights, losses):
-        return pair_area(starts, weights, losses, total, tied_part=0.5)
+        after = total - (starts + 0.5 * weights)
+        return float((losses / total) @ (after / total))
 
     value, low, high = _value_and_bounds(bounds, area)
     if inclusive:
@@ -134,12 +135,6 @@ def bound_pairs(bounds, *, has_weights, inclusive):
         ]
         return widen(bounds, value + added[0], low + added[1], high + added[2])
     return value, low, high
-
-
-def pair_area(starts, weights, losses, total, tied_part):
-    """Return what groups of samples add to the mean over pairs of `sele_score`."""
-    after = total - (starts + tied_part * weights)
-    return float((losses / total) @ (after / total))
 
 
 def _value_and_bounds(bounds, area):

@@ -6,15 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
-from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_reject._curves._groups import (
-    RELATIVE_TOLERANCE,
     argsort_scores,
+    prefix_sums,
     running_sum,
     snap_sorted,
     starts_of_ties,
 )
+from sklearn_reject._curves._risk_coverage import normalize_area
 from sklearn_reject._validation import (
     as_real_array,
     check_option,
@@ -153,7 +153,7 @@ class DeferralGroups:
     @cached_property
     def cumulative_weights(self):
         """Weight of the first 0, 1, ... groups, ndarray of shape (n_groups + 1,)."""
-        return np.append(0.0, running_sum(self.weights))
+        return prefix_sums(self.weights)
 
     @property
     def total_weight(self):
@@ -166,7 +166,7 @@ class DeferralGroups:
 
         Sums of what is kept and of what is deferred: nothing cancels.
         """
-        losses = np.append(0.0, running_sum(self.loss_second))
+        losses = prefix_sums(self.loss_second)
         losses[:-1] += running_sum(self.loss_first[::-1])[::-1]
         return losses
 
@@ -227,23 +227,15 @@ def deferral_area_score(
     if normalize is None:
         return area
     oracle = _area(samples._replace(scores=samples.loss_first - samples.loss_second))
-    # The oracle is the minimum over all orders; only rounding gets below it.
-    area = max(area, oracle)
-    if normalize == "excess":
-        return area - oracle
     random = sum(
         float(np.average(losses, weights=samples.weight)) / 2
         for losses in (samples.loss_first, samples.loss_second)
     )
-    if not random - oracle > RELATIVE_TOLERANCE * random:
-        warn_user(
-            "The loss of the first opinion minus that of the second is the same in all "
-            "samples, so no score can be better than a random one, and normalize='prr' "
-            "is undefined. The value is set to NaN.",
-            UndefinedMetricWarning,
-        )
-        return float("nan")
-    return (random - area) / (random - oracle)
+    reason = (
+        "The loss of the first opinion minus that of the second is the same in all "
+        "samples"
+    )
+    return normalize_area(area, oracle, random, normalize, reason)
 
 
 def _area(samples):

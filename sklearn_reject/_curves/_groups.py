@@ -176,6 +176,11 @@ def running_sum(values, block=512):
     return sums
 
 
+def prefix_sums(values):
+    """Return the sums of the first 0, 1, ... values."""
+    return np.append(0.0, running_sum(values))
+
+
 def starts_of_ties(sorted_scores):
     """Tell for each sorted score whether it is the first of its value."""
     is_start = np.ones(len(sorted_scores), dtype=bool)

@@ -16,7 +16,7 @@ from sklearn_reject._curves._groups import (
     argsort_scores,
     first_thresholds,
     make_finite,
-    running_sum,
+    prefix_sums,
     snap,
     starts_of_ties,
 )
@@ -48,8 +48,9 @@ class OriginGroups:
     former are the first group, the latter no group at all but part of the totals.
     Scores increase, `losses` are sums over ID samples, and `total_ood` may be zero.
 
-    >>> from sklearn_reject._curves import group_by_origin
-    >>> groups = group_by_origin([0.1, 0.4, 0.4, 0.8], [0, 1, 0, 0], [0, 0, 1, 1])
+    >>> from sklearn_reject._curves import gather_samples
+    >>> samples = gather_samples([0.1, 0.4, 0.4, 0.8], None, [0, 0, 1, 1], None)
+    >>> groups = samples.group()
     >>> groups.scores, groups.id_weights, groups.ood_weights
     (array([0.1, 0.4, 0.8]), array([1., 1., 0.]), array([0., 1., 1.]))
     >>> groups.true_positive_rates, groups.false_positive_rates
@@ -74,17 +75,17 @@ class OriginGroups:
     @cached_property
     def accepted_id(self):
         """ID weight of the first 0, 1, ... groups, shape (n_groups + 1,)."""
-        return _running_sum_from_zero(self.id_weights)
+        return prefix_sums(self.id_weights)
 
     @cached_property
     def accepted_ood(self):
         """OOD weight of the first 0, 1, ... groups, shape (n_groups + 1,)."""
-        return _running_sum_from_zero(self.ood_weights)
+        return prefix_sums(self.ood_weights)
 
     @cached_property
     def accepted_losses(self):
         """Loss of the first 0, 1, ... groups, shape (n_groups + 1,)."""
-        return _running_sum_from_zero(self.losses)
+        return prefix_sums(self.losses)
 
     @property
     def true_positive_rates(self):
@@ -95,10 +96,6 @@ class OriginGroups:
     def false_positive_rates(self):
         """Share of OOD weight in the first 0, 1, ... groups; zero without OOD."""
         return self.accepted_ood / (self.total_ood or 1.0)
-
-
-def _running_sum_from_zero(values):
-    return np.append(0.0, running_sum(values))
 
 
 def check_origin_samples(scores, losses, is_ood, sample_weight=None):
@@ -120,17 +117,6 @@ def check_origin_samples(scores, losses, is_ood, sample_weight=None):
             "sample is needed to measure the share that is accepted."
         )
     return scores, losses, is_ood, weight
-
-
-def group_by_origin(scores, losses, is_ood, sample_weight=None):
-    """Validate and group scores, losses and flags of shape (n_samples,).
-
-    Scores may be infinite, see `OriginGroups`; losses of OOD samples are not used and
-    samples of zero weight count as absent.
-    """
-    return group_origins_validated(
-        *check_origin_samples(scores, losses, is_ood, sample_weight)
-    )
 
 
 def group_origins_validated(scores, losses, is_ood, weight, *, near=False, sizes=None):
@@ -165,8 +151,8 @@ def group_origins_validated(scores, losses, is_ood, weight, *, near=False, sizes
         ood_weights,
         losses,
         # As the running sum does, so that the last rate is 1 and not nearly 1.
-        float(_running_sum_from_zero(id_weights)[-1] + never_id),
-        float(_running_sum_from_zero(ood_weights)[-1] + never_ood),
+        float(prefix_sums(id_weights)[-1] + never_id),
+        float(prefix_sums(ood_weights)[-1] + never_ood),
     )
 
 
@@ -207,15 +193,6 @@ class OriginSamples:
                 f"OOD sample is needed for {what}. {MARK_OOD}"
             )
 
-    def combinations(self):
-        """Yield the score, or the combined scores of each direction of the grid."""
-        if len(self.scores) == 1:
-            yield self.scores[0]
-            return
-        pair = lift_risk(self.scores[0])[0], self.scores[1]
-        for weights in score_directions(*pair):
-            yield combine(*pair, weights)
-
     def group(self):
         """Return the samples grouped by the one score."""
         return group_origins_validated(
@@ -234,8 +211,7 @@ class OriginSamples:
         if len(snapped) == 1:
             yield group_origins_validated(*snapped, *rest)
             return
-        pair = lift_risk(self.scores[0])[0], self.scores[1]
-        snapped = lift_risk(snapped[0])[0], snapped[1]
+        pair, snapped = _lift(*self.scores), _lift(*snapped)
         finite = np.isfinite(snapped[1])
         rows = slice(None) if finite.all() else finite
         ranges = [np.ptp(s[rows]) if finite.any() else 0.0 for s in snapped]
@@ -254,18 +230,26 @@ class OriginSamples:
         the OOD samples, the highest scores first.
         """
         is_negative = self.is_ood if positive == "id" else ~self.is_ood
-        for scores in self.combinations():
+        combined = self.scores
+        if len(self.scores) == 2:
+            pair = _lift(*self.scores)
+            combined = (combine(*pair, weights) for weights in score_directions(*pair))
+        for scores in combined:
             scores = scores if positive == "id" else -scores
             yield group_origins_validated(
                 make_finite(scores), self.losses, is_negative, self.weight
             )
 
 
+def _lift(risk, novelty):
+    return lift_risk(risk)[0], novelty
+
+
 def gather_samples(scores, losses, is_ood, sample_weight):
     """Validate one or two scores, losses of ID samples (None: all zero) and origins."""
-    columns = _columns(scores)
-    losses = np.zeros(len(columns[-1])) if losses is None else losses
-    *first, last = columns
+    scores = np.asarray(scores)
+    *first, last = scores.T if scores.ndim == 2 else [scores]
+    losses = np.zeros(len(last)) if losses is None else losses
     last, *rest = check_origin_samples(last, losses, is_ood, sample_weight)
     scores = [*(check_vector(score, "the risk scores") for score in first), last]
     present = rest[-1] > 0
@@ -273,18 +257,6 @@ def gather_samples(scores, losses, is_ood, sample_weight):
         return OriginSamples(scores, *rest)
     scores = [score[present] for score in scores]
     return OriginSamples(scores, *(column[present] for column in rest))
-
-
-def _columns(scores):
-    scores = np.asarray(scores)
-    if scores.ndim != 2:
-        return [scores]
-    if scores.shape[1] != 2:
-        raise ValueError(
-            "scores must be a vector of shape (n_samples,), or risk and novelty scores "
-            f"of shape (n_samples, 2), got an array of shape {scores.shape}."
-        )
-    return list(scores.T)
 
 
 def check_positive(positive):

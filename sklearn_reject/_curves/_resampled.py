@@ -8,7 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
-from sklearn_reject._curves._groups import argsort_scores, running_sum, starts_of_ties
+from sklearn_reject._curves._groups import (
+    argsort_scores,
+    prefix_sums,
+    running_sum,
+    starts_of_ties,
+)
 
 
 class _CountedSamples:
@@ -119,7 +124,7 @@ class _HarmonicSums:
         # To the largest n; what is the same for all ranks is taken off for others.
         tails = running_sum(1 / np.arange(size, 0.0, -1))[::-1]
         self._tails = np.append(tails, 0.0)
-        self._table = np.append(0.0, running_sum(tails))
+        self._table = prefix_sums(tails)
 
     def __call__(self, ranks, total):
         largest = int(total.max())

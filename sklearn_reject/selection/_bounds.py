@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import xlogy
 from scipy.stats import beta, binom
 
-from sklearn_reject._curves import running_sum
+from sklearn_reject._curves import prefix_sums
 
 # Share of the largest stake that cannot ruin: a bet of everything loses everything.
 _LARGEST_STAKE = 0.75
@@ -201,7 +201,7 @@ class _OfSums:
 
     def tests(self, losses, rate, delta):
         """Return the p-value of a prefix as a function of its length."""
-        sums = np.append(0.0, running_sum(losses))
+        sums = prefix_sums(losses)
         return self.tests_of_sums(sums, len(losses), rate)
 
     def tests_of_sums(self, sums, n_samples, rate):
@@ -251,7 +251,7 @@ class FailureBetting:
         stakes = _stakes(len(losses), rate, delta)
         # What a loss takes off the logarithm of each capital, and what none leaves.
         taken = [
-            np.append(0.0, running_sum(np.log1p(-stake * losses / (1 + stake * rate))))
+            prefix_sums(np.log1p(-stake * losses / (1 + stake * rate)))
             for stake in stakes
         ]
         logs = len(losses) * np.log1p(stakes * rate) - math.log(len(stakes))

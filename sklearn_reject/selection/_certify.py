@@ -9,7 +9,7 @@ from scipy.stats import beta, binom
 
 from sklearn_reject._curves import (
     argsort_scores,
-    running_sum,
+    prefix_sums,
     snap_sorted,
     starts_of_ties,
 )
@@ -39,7 +39,7 @@ class RankedSample:
     @cached_property
     def loss_sums(self):
         """Loss of the first 0, 1, ... samples, ndarray of shape (n_samples + 1,)."""
-        return np.append(0.0, running_sum(self.losses))
+        return prefix_sums(self.losses)
 
     @cached_property
     def accepted_counts(self):

@@ -193,7 +193,7 @@ ZEROS, COLUMN = np.zeros(6), pd.DataFrame({"s": np.arange(4.0), "l": [0, 0, 1, 1
         ),
         (da.zeros((6, 2, 2), chunks=3), "3 dimensions"),
         (da.zeros((6, 2), chunks=3), r"In partition \d, losses must be a vector"),
-        (cut(-np.ones(6), (3, 3)), "In partition 0, losses must be non-negative"),
+        (cut(-np.eye(6)[5], (3, 3)), "In partition 1, losses must be non-negative"),
     ],
     ids=[
         *("in memory", "list", "delayed", "fewer rows", "other number unknown"),
