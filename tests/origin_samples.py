@@ -42,15 +42,3 @@ def weights_of(sample):
 def thresholds_of(scores):
     """Return the thresholds of all rules, the strictest first."""
     return [-np.inf, *np.unique(scores[np.isfinite(scores)])]
-
-
-def repeat(sample):
-    """Return the sample with rows repeated as their integer weights say."""
-    times = weights_of(sample).astype(int)
-    return tuple(np.repeat(array, times, axis=0) for array in sample[:3])
-
-
-def permute(sample, seed=0):
-    """Return the sample with its rows in another order."""
-    rows = np.random.default_rng(seed).permutation(len(sample[2]))
-    return tuple(None if array is None else array[rows] for array in sample)

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_reject import InfeasibleTargetError, metrics
 from sklearn_reject import _curves as curves
-from sklearn_reject.selection import tune_double_score, tune_single_score
+from sklearn_reject import metrics
+from sklearn_reject.selection import tune_double_score
 from tests.curves.test_ood import both_kinds, labels_of
 from tests.origin_samples import origin_samples, weights_of
 from tests.selection.ood_oracle import Sample, all_scores
@@ -93,34 +93,6 @@ def test_risk_coverage_frontier_against_all_rules(sample, max_fpr):
     assert_best_at_least(tpr, risk, attained, min)
 
 
-@given(origin_samples(), st.sampled_from([0.0, 0.4, 1.0]), st.integers(1, 12))
-def test_frontiers_say_what_the_solver_attains(sample, max_fpr, twelfths):
-    bounds = {"min_tpr": twelfths / 12, "max_fpr": max_fpr, "randomize": False}
-    tpr, risk = risk_coverage(sample, max_fpr)
-    fpr, largest = roc(sample)
-    point = np.searchsorted(tpr, twelfths / 12 - 1e-12)
-    reached = np.searchsorted(fpr, max_fpr + 1e-12) - 1
-    if point == len(tpr):
-        assert reached < 0 or largest[reached] < twelfths / 12
-        with pytest.raises(InfeasibleTargetError):
-            tune_single_score(*sample[:3], sample_weight=sample[3], **bounds)
-    else:
-        assert largest[reached] >= twelfths / 12 - 1e-12
-        rule = tune_single_score(*sample[:3], sample_weight=sample[3], **bounds)
-        assert rule.selective_risk == pytest.approx(risk[point], abs=1e-14)
-
-
-def test_two_scores_by_hand():
-    # Neither score separates them, their sum does.
-    is_ood = np.array([False, False, True, True])
-    scores = np.array([[0.0, 1.0], [1.0, 0.0], [0.6, 0.6], [1.0, 1.0]])
-    alone = scores[:, 0], np.zeros(4), is_ood, None
-    assert [x.tolist() for x in roc(alone)] == [[0, 1], [0.5, 1]]
-    both = scores, np.zeros(4), is_ood, None
-    assert [x.tolist() for x in roc(both)] == [[0], [1]]
-    assert [x.tolist() for x in precision_recall(both)] == [[1], [1]]
-
-
 @pytest.mark.slow
 def test_many_samples_are_rounded_to_the_safe_side():
     rng = np.random.default_rng(0)
@@ -189,7 +161,6 @@ def test_risk_coverage_curve_of_id_samples(sample, max_fpr):
 @pytest.mark.parametrize(
     ("y", "options", "message"),
     [
-        ([1, 1], {"max_fpr": 0.5}, r"max_fpr=0\.5 limits.* ood_label"),
         ([1, 1], {"max_fpr": 0.5, "ood_label": -1}, "needed for a bound on the FPR"),
         ([1, -1], {"max_fpr": 1.5, "ood_label": -1}, "max_fpr must be in"),
     ],

@@ -35,20 +35,11 @@ def test_the_influence_is_the_derivative_by_the_weight(rows):
     assert influence @ shares == pytest.approx(0, abs=1e-12)
     area = deferral_area_score(scores, first, second, sample_weight=weight)
     assert area == pytest.approx(area_of_pairs(scores, first, second, shares))
-    for row in range(len(rows)):
+    for row, only in enumerate(np.eye(len(rows))):
         # A quadratic function of the mixture: central differences are exact.
-        values = [
-            area_of_pairs(
-                scores, first, second, (1 - step) * shares + step * one_hot(row, rows)
-            )
-            for step in (1e-3, -1e-3)
-        ]
-        slope = (values[0] - values[1]) / 2e-3
-        assert influence[row] == pytest.approx(slope, abs=1e-9)
-
-
-def one_hot(row, rows):
-    return np.eye(len(rows))[row]
+        mixed = (shares + step * (only - shares) for step in (1e-3, -1e-3))
+        more, less = (area_of_pairs(scores, first, second, each) for each in mixed)
+        assert influence[row] == pytest.approx((more - less) / 2e-3, abs=1e-9)
 
 
 def draw(n_samples, seed, quality=0.0):
@@ -108,9 +99,9 @@ def test_very_few_samples_prove_nothing(n_samples):
 
 def test_the_least_area_wins_without_a_baseline():
     first, second, blind, seeing = draw(100, seed=0, quality=0.1)
-    for names in (("blind", "seeing"), ("seeing", "blind")):
-        scores = {name: {"blind": blind, "seeing": seeing}[name] for name in names}
-        name, areas = choose_by_area(scores, first, second)
+    scores = {"blind": blind, "seeing": seeing}
+    for each in (scores, dict(reversed(scores.items()))):
+        name, areas = choose_by_area(each, first, second)
         assert areas[name] == min(areas.values())
     assert choose_by_area({"gain": blind}, first, second)[0] == "gain"
     twice = {"confidence": seeing, "gain": seeing}

@@ -10,10 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.datasets import make_classification
-from sklearn.linear_model import LogisticRegression
 
-from sklearn_reject import SelectiveClassifier, metrics
 from sklearn_reject import dask as of_dask
 from sklearn_reject.dask import summarize
 from sklearn_reject.selection import RiskCoverageSummary
@@ -122,17 +119,6 @@ def test_the_same_rows_of_each(first, second):
     assert_same_summary(summarize(*columns), arrays)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_points_of_a_table_of_one_classifier(kind):
-    scores, y, *_ = draw_ratings(200)
-    sizes, options = (90, 0, 110), {"max_alerts": 60}
-    columns = cut(scores[:, 0], sizes, kind), cut(y, sizes, kind)
-    table = of_dask.pn_table(*columns, thresholds=[GRID[0]])
-    expected = pn_table(scores[:, 0], y, thresholds=[GRID[0]])
-    point, other = table.operating_point(**options), expected.operating_point(**options)
-    assert point.to_dict() == other.to_dict()
-
-
 def test_tables_of_columns_of_a_dataframe():
     scores, y, *_ = draw_ratings(60)
     names = np.array(["no", "yes"])
@@ -141,9 +127,11 @@ def test_tables_of_columns_of_a_dataframe():
     options = {"thresholds": GRID, "pos_label": "yes"}
     table = of_dask.pn_table(frame[["a", "b"]], frame["y"], **options)
     assert_same_table(table, pn_table(scores, names[y], **options))
-    delayed = of_dask.pn_table(frame[["a", "b"]], frame["y"], **options, compute=False)
+    options["thresholds"] = GRID[:1]
+    delayed = of_dask.pn_table(frame["a"], frame["y"], **options, compute=False)
     assert dask.is_dask_collection(delayed)
-    assert_same_table(delayed.compute(), table)
+    expected = pn_table(scores[:, 0], names[y], **options)
+    assert_same_table(delayed.compute(), expected)
 
 
 @pytest.mark.parametrize("kind", ["array", "column"])
@@ -169,41 +157,64 @@ def test_what_they_share_is_computed_once(kind):
     assert made == [2, 2, 2]
 
 
-ZEROS, COLUMN = np.zeros(6), pd.DataFrame({"s": np.arange(4.0), "l": [0, 0, 1, 1]})
+ZEROS, NUMBERS = np.zeros(6), cut(np.arange(6.0), (3, 3))
+MASKED = np.ma.array(ZEROS, mask=[0, 0, 0, 0, 0, 1])
+FRAME = dd.from_pandas(pd.DataFrame({"s": np.arange(4.0), "l": 0}), npartitions=2)
+EMPTY, NEGATIVE = cut(ZEROS[:0], (0, 0)), -np.eye(6)[5]
 
 
 @pytest.mark.parametrize(
-    ("losses", "message"),
+    ("columns", "options", "message"),
     [
-        (np.arange(6.0), r"losses must be a dask array .* got ndarray.*from_array"),
-        ([0.0] * 6, "got list"),
-        (dask.delayed([0.0] * 6), r"losses is a dask Delayed.*from_delayed"),
-        (cut(np.zeros(5), (3, 2)), "losses has 5 rows, but scores has 6"),
+        ([NUMBERS, ZEROS], {}, r"losses must be a dask array .* got ndarray.*from_arr"),
+        ([NUMBERS, [0.0] * 6], {}, "got list"),
+        ([NUMBERS, dask.delayed(ZEROS)], {}, r"losses is a dask Delayed.*from_delayed"),
+        ([NUMBERS, cut(ZEROS[:5], (3, 2))], {}, "losses has 5 rows, but scores has 6"),
         (
-            cut(ZEROS, (2, 2, 2), "unknown"),
+            [NUMBERS, cut(ZEROS, (2, 2, 2), "unknown")],
+            {},
             r"3 partitions.*scores has 2.*losses.compute_chunk_sizes\(\)",
         ),
         (
-            cut(ZEROS, (2, 2, 2), "column"),
+            [NUMBERS, cut(ZEROS, (2, 2, 2), "column")],
+            {},
             r"losses.to_dask_array\(\).compute_chunk_sizes\(\) and scores.compute_ch",
         ),
         (
-            cut(ZEROS, (2, 4), "unknown"),
+            [NUMBERS, cut(ZEROS, (2, 4), "unknown")],
+            {},
             r"In partition \d, losses has \d rows, but scores has 3.*compute_chunk",
         ),
-        (da.zeros((6, 2, 2), chunks=3), "3 dimensions"),
-        (da.zeros((6, 2), chunks=3), r"In partition \d, losses must be a vector"),
-        (cut(-np.eye(6)[5], (3, 3)), "In partition 1, losses must be non-negative"),
-    ],
-    ids=[
-        *("in memory", "list", "delayed", "fewer rows", "other number unknown"),
-        *("other number of columns", "other rows", "three dimensions", "a table"),
-        "negative",
+        (
+            [FRAME["s"], FRAME.repartition(divisions=[0, 1, 3])["l"]],
+            {},
+            r"losses and scores are .* different divisions",
+        ),
+        ([NUMBERS, da.zeros((6, 2, 2), chunks=3)], {}, "3 dimensions"),
+        (
+            [NUMBERS, da.zeros((6, 2), chunks=3)],
+            {},
+            r"losses must be a vector",
+        ),
+        (
+            [NUMBERS, cut(NEGATIVE, (3, 3))],
+            {},
+            "In partition 1, losses must be non-",
+        ),
+        (
+            [da.from_array(MASKED, 3), NUMBERS],
+            {},
+            "In partition 1, scores is a masked",
+        ),
+        ([EMPTY, EMPTY], {}, "No partition has a sample"),
+        ([NUMBERS, NUMBERS, da.zeros(6, chunks=3)], {}, "No partition has a sample"),
+        ([NUMBERS, NUMBERS], {"n_bits": 3}, "n_bits must be in"),
+        ([NUMBERS, NUMBERS], {"compute": "later"}, "compute must be one of"),
     ],
 )
-def test_what_cannot_be_summarized(losses, message):
+def test_what_cannot_be_summarized(columns, options, message):
     with pytest.raises(ValueError, match=message):
-        summarize(cut(np.arange(6.0), (3, 3)), losses)
+        summarize(*columns, **options)
 
 
 def test_chunks_that_differ_beside_a_column():
@@ -213,15 +224,6 @@ def test_chunks_that_differ_beside_a_column():
         summarize(*arrays, weight)
     weight = weight.to_dask_array().compute_chunk_sizes()
     assert summarize(*arrays, weight).n_samples == 6
-
-
-def test_columns_cut_at_other_labels():
-    frame = dd.from_pandas(COLUMN, npartitions=2)
-    other = frame.repartition(divisions=[0, 1, 3])
-    with pytest.raises(
-        ValueError, match=r"losses and scores are .* different divisions"
-    ):
-        summarize(frame["s"], other["l"])
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -239,23 +241,6 @@ def test_the_partition_at_fault_is_named(kind, bad, message):
     scores = collect([good, good, np.array(bad)], kind)
     with pytest.raises(ValueError, match=message):
         summarize(scores, cut(np.zeros(9), (3, 3, 3), kind))
-
-
-def test_masked_values():
-    masked = np.ma.array([0.1, 0.2, 0.3, 0.4], mask=[0, 0, 0, 1])
-    with pytest.raises(ValueError, match="In partition 1, scores is a masked array"):
-        summarize(da.from_array(masked, chunks=2), cut(np.zeros(4), (2, 2)))
-
-
-def test_no_samples_and_bad_options():
-    zeros = cut(np.zeros(4), (2, 2))
-    for columns in ([cut(np.zeros(0), (0, 0))] * 2, [zeros] * 3):
-        with pytest.raises(ValueError, match="No partition has a sample"):
-            summarize(*columns)
-    with pytest.raises(ValueError, match="n_bits must be in"):
-        summarize(zeros, zeros, n_bits=3)
-    with pytest.raises(ValueError, match="compute must be one of"):
-        summarize(zeros, zeros, compute="later")
 
 
 def test_empty_partitions_of_another_type():
@@ -292,38 +277,6 @@ def test_two_processes(cluster):
             summarize(bad, cut(ZEROS, (3, 3)))
     assert_same_summary(summary, arrays)
     assert_same_table(table, pn_table(ratings, y, thresholds=GRID))
-
-
-@pytest.mark.parametrize("kind", ["array", "column"])
-def test_errors_of_a_model_on_partitions(kind):
-    X, y = make_classification(300, n_informative=4, flip_y=0.2, random_state=0)
-    selective = SelectiveClassifier(
-        LogisticRegression(), target_coverage=0.8, random_state=0
-    ).fit(X[:100], y[:100])
-    X, y = X[100:], y[100:]
-    if kind == "array":
-        rows, y_true = da.from_array(X, chunks=(60, X.shape[1])), da.from_array(y, 60)
-        uncertainty = rows.map_blocks(
-            selective.uncertainty, drop_axis=1, meta=np.zeros(0)
-        )
-        y_pred = rows.map_blocks(selective.predict_label, drop_axis=1, meta=y[:0])
-    else:
-        frame = dd.from_pandas(pd.DataFrame(X).assign(y=y), npartitions=4)
-
-        def on_partitions(method, dtype):
-            return frame.drop(columns="y").map_partitions(
-                lambda part: pd.Series(method(part.to_numpy()), index=part.index),
-                meta=pd.Series(dtype=dtype),
-            )
-
-        y_true = frame["y"]
-        uncertainty = on_partitions(selective.uncertainty, float)
-        y_pred = on_partitions(selective.predict_label, int)
-    expected = metrics.aurc_score(
-        y, selective.predict_label(X), selective.uncertainty(X)
-    )
-    area = summarize(uncertainty, y_true != y_pred).aurc()
-    assert area.low <= expected <= area.high
 
 
 def test_files_that_are_read_together(tmp_path):

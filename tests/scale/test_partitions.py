@@ -47,16 +47,11 @@ NAMES = np.array(
 )
 TREE = DecisionTreeClassifier(max_depth=4, random_state=0)
 EXPERT = DecisionTreeClassifier(max_depth=8, random_state=0)
-REJECTS = "uncertainty", "accept", "accept_proba", "predict"
-CLASSIFIES = (*REJECTS, "predict_label", "predict_proba")
 SEEDED = {"cv": 0.5, "random_state": 0}
+SELECTIVE = SelectiveClassifier(TREE, target_coverage=0.7, **SEEDED)
 
 MODELS = {
-    "text": (
-        SelectiveClassifier(TREE, target_coverage=0.7, **SEEDED),
-        NAMES[y],
-        CLASSIFIES,
-    ),
+    "text": (SELECTIVE, NAMES[y]),
     "regressor": (
         SelectiveRegressor(
             DecisionTreeRegressor(max_depth=4, random_state=0),
@@ -65,27 +60,20 @@ MODELS = {
             **SEEDED,
         ),
         y,
-        REJECTS,
     ),
     "double": (
         DoubleScoreOODClassifier(
             TREE, novelty_score="msp", min_tpr=0.63, max_fpr=1.0, **SEEDED
         ),
         np.where(y == 9, -1, y),
-        CLASSIFIES,
     ),
     "defers": (
         DeferringClassifier(
             TREE, EXPERT, max_deferral=0.2, gain_score="confidence", **SEEDED
         ),
         NAMES[y],
-        ("predict", "predict_first", "predict_proba", "defer", "deferral_score"),
     ),
-    "sets of classes": (
-        ExpectedLossDecoder(TREE, loss="f_beta"),
-        y,
-        ("predict", "predict_set", "predict_proba"),
-    ),
+    "sets of classes": (ExpectedLossDecoder(TREE, loss="f_beta"), y),
     "tuner": (
         EnsembleThresholdTuner(
             [("tree", TREE), ("bayes", GaussianNB())],
@@ -94,15 +82,25 @@ MODELS = {
             pos_label="odd",
         ),
         np.where(y % 2, "odd", "even"),
-        ("predict", "decision_function", "joint_scores"),
     ),
 }
+# Those of rows, of which each estimator has some.
+METHODS = [
+    *("predict", "predict_label", "predict_proba", "uncertainty", "accept"),
+    *("accept_proba", "predict_first", "defer", "deferral_score", "predict_set"),
+    *("decision_function", "joint_scores"),
+]
+
+
+def methods_of(model):
+    return [method for method in METHODS if hasattr(model, method)]
 
 
 @pytest.fixture(scope="module", params=MODELS)
 def fitted(request):
-    model, labels, methods = MODELS[request.param]
-    return clone(model).fit(X, labels), methods
+    model, labels = MODELS[request.param]
+    model = clone(model).fit(X, labels)
+    return model, methods_of(model)
 
 
 def map_rows(method, rows, whole):
@@ -135,18 +133,8 @@ def test_two_processes(fitted, cluster):
     assert_maps(*fitted, X_NEW, 75)
 
 
-def test_permuted_blocks(fitted):
-    model, methods = fitted
-    order = np.random.default_rng(0).permutation(len(X_NEW))
-    rows = da.from_array(X_NEW, chunks=(50, -1))[order]
-    for method in methods:
-        whole = getattr(model, method)(X_NEW)
-        found = map_rows(getattr(model, method), rows, whole[order]).compute()
-        np.testing.assert_array_equal(found, whole[order])
-
-
 def test_sparse_blocks():
-    model = clone(MODELS["text"][0]).fit(sparse.csr_array(X), NAMES[y])
+    model = clone(SELECTIVE).fit(sparse.csr_array(X), NAMES[y])
     rows = da.from_array(X_NEW, chunks=(50, -1)).map_blocks(sparse.csr_matrix)
     for method in ("predict", "accept"):
         whole = getattr(model, method)(X_NEW)
@@ -200,7 +188,7 @@ def test_partitions_of_a_data_frame(of_frames, strings, size):
         {"dataframe.convert-string": strings == "arrow", "scheduler": "synchronous"}
     ):
         parts = dd.from_pandas(frame, chunksize=size, sort=False)
-        for method in CLASSIFIES:
+        for method in methods_of(model):
             whole = getattr(model, method)(frame)
             found = parts.map_partitions(getattr(model, method), meta=whole[:0])
             np.testing.assert_array_equal(found.compute(), whole)
@@ -222,44 +210,34 @@ def test_all_decisions_as_a_data_frame(of_frames, cluster):
 def test_keys_of_a_column(of_frames):
     model, frame = of_frames
     parts = dd.from_pandas(frame.assign(id=np.arange(len(frame))), npartitions=6)
-
-    def accept(part):
-        return model.accept(part.drop(columns="id"), keys=part["id"])
-
     whole = model.accept(frame, keys=np.arange(len(frame)))
     assert (whole != model.accept(frame)).any()
-    found = parts.map_partitions(accept, meta=whole[:0])
-    np.testing.assert_array_equal(found.compute(), whole)
     inputs, ids = parts.drop(columns="id"), parts["id"]
     found = inputs.map_partitions(model.accept, ids, meta=whole[:0]).compute()
     np.testing.assert_array_equal(found, whole)
 
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
-def test_batches_of_arrow(of_frames, size):
+@pytest.mark.parametrize("types_mapper", [None, pd.ArrowDtype])
+def test_batches_of_arrow(of_frames, size, types_mapper):
     model, frame = of_frames
     frame = frame if size > 7 else frame[: 30 * size]
     batches = pa.Table.from_pandas(frame).to_batches(max_chunksize=size)
-    kinds = {
-        "as pandas": lambda batch: batch.to_pandas(),
-        "of Arrow's types": lambda batch: batch.to_pandas(types_mapper=pd.ArrowDtype),
-    }
-    for method in ("predict", "accept", "uncertainty"):
-        whole = getattr(model, method)(frame)
-        for convert in kinds.values():
-            found = [getattr(model, method)(convert(batch)) for batch in batches]
-            np.testing.assert_array_equal(np.concatenate(found), whole)
+    batches = [batch.to_pandas(types_mapper=types_mapper) for batch in batches]
+    assert_same_of_parts(model, ("predict", "accept", "uncertainty"), frame, batches)
 
 
 def test_batches_of_numbers_as_they_come(fitted):
     """scikit-learn takes those of Arrow for arrays."""
-    model, methods = fitted
     table = pa.table({f"x{k}": column for k, column in enumerate(X_NEW.T)})
+    assert_same_of_parts(*fitted, X_NEW, table.to_batches(max_chunksize=50))
+
+
+def assert_same_of_parts(model, methods, whole, parts):
     for method in methods:
-        whole = getattr(model, method)(X_NEW)
-        batches = table.to_batches(max_chunksize=50)
-        found = [getattr(model, method)(batch) for batch in batches]
-        np.testing.assert_array_equal(np.concatenate(found), whole)
+        found = [getattr(model, method)(part) for part in parts]
+        expected = getattr(model, method)(whole)
+        np.testing.assert_array_equal(np.concatenate(found), expected)
 
 
 def test_keys_are_of_values_and_not_of_types(of_frames):
@@ -308,21 +286,12 @@ def test_parallel_post_fit(fitted, cluster):
         np.testing.assert_array_equal(found.compute(), whole)
 
 
-def test_parallel_post_fit_of_a_data_frame(of_frames):
-    model, frame = of_frames
-    parts = dd.from_pandas(frame, npartitions=4)
-    whole = model.predict(frame)
-    wrapped = ParallelPostFit(estimator=model, predict_meta=whole[:0])
-    np.testing.assert_array_equal(wrapped.predict(parts).compute(), whole)
-
-
 def test_parallel_post_fit_fits_what_is_in_memory():
-    model, labels, _ = MODELS["text"]
-    wrapped = ParallelPostFit(estimator=clone(model)).fit(X, labels)
-    expected = clone(model).fit(X, labels).predict(X_NEW)
+    wrapped = ParallelPostFit(estimator=clone(SELECTIVE)).fit(X, NAMES[y])
+    expected = clone(SELECTIVE).fit(X, NAMES[y]).predict(X_NEW)
     np.testing.assert_array_equal(wrapped.predict(X_NEW), expected)
     with pytest.raises(TypeError, match=r"X is a Dask collection .*compute\(\)"):
-        wrapped.fit(da.from_array(X, chunks=(300, -1)), labels)
+        wrapped.fit(da.from_array(X, chunks=(300, -1)), NAMES[y])
 
 
 # Linear algebra rounds by the size of a batch; decisions do not
@@ -371,13 +340,6 @@ def test_partitions_of_other_columns(of_frames):
         labels[3].compute(scheduler="sync")
 
 
-def test_partitions_of_columns_in_another_order():
-    frame = pd.DataFrame(X).add_prefix("x")
-    model = clone(MODELS["text"][0]).fit(frame, NAMES[y])
-    with pytest.raises(ValueError, match="must be in the same order"):
-        model.predict(frame.iloc[:, ::-1])
-
-
 COLLECTIONS = {
     "array": da.from_array(X, chunks=(300, -1)),
     "unknown sizes": da.from_array(X, chunks=(300, -1))[da.ones(900, chunks=300) > 0],
@@ -392,7 +354,7 @@ def test_collections_are_not_computed(name):
     """Neither silently nor at all: a callback counts what is."""
     computed = []
     collection = COLLECTIONS[name]
-    model = clone(MODELS["text"][0]).fit(X, NAMES[y])
+    model = clone(SELECTIVE).fit(X, NAMES[y])
     with dask.callbacks.Callback(start=computed.append):
         with pytest.raises(TypeError, match=r"X is a Dask .*compute.*persist"):
             clone(model).fit(collection, y)

@@ -22,46 +22,43 @@ def measure(name, scores, losses, weight=None, **options):
     return metric(None, None, scores, loss=losses, sample_weight=weight, **options)
 
 
+SCORES = {
+    "uniform": lambda rng, n: rng.random(n),
+    "few": lambda rng, n: rng.integers(0, 5, n) / 7.0,
+    "decades": lambda rng, n: rng.choice([-1, 1], n) * 10.0 ** rng.uniform(-8, 8, n),
+    "near": lambda rng, n: (
+        rng.integers(1, 4, n) * (1 + rng.integers(-4, 5, n) * 2.0**-42)
+    ),
+    "normal": lambda rng, n: rng.normal(size=n),
+}
+LOSSES = {
+    "unit": lambda rng, n: (rng.random(n) < 0.4).astype(float),
+    "real": lambda rng, n: rng.random(n) * 3,
+    "mixed": lambda rng, n: rng.choice([0, 0.5, 1, 2], n),
+}
+
+
 @st.composite
-def samples(draw, weighted=True, cells_are_tied=False):
+def samples(draw, weighted=True, kinds=tuple(SCORES)):
     """Scores with ties and near ties of sixteen decades, losses, weights, parts."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n = draw(st.integers(1, 60))
-    kinds = (
-        ["few"] if cells_are_tied else ["uniform", "few", "decades", "near", "normal"]
-    )
-    kind = draw(st.sampled_from(kinds))
-    scores = {
-        "uniform": lambda: rng.random(n),
-        "few": lambda: rng.integers(0, 5, n) / 7.0,
-        "decades": lambda: rng.choice([-1, 1], n) * 10.0 ** rng.uniform(-8, 8, n),
-        "near": lambda: rng.integers(1, 4, n) * (1 + rng.integers(-4, 5, n) * 2.0**-42),
-        "normal": lambda: rng.normal(size=n),
-    }[kind]()
-    kind = draw(st.sampled_from(["unit", "real", "mixed"]))
-    values = {
-        "unit": lambda: (rng.random(n) < 0.4).astype(float),
-        "real": lambda: rng.random(n) * 3,
-        "mixed": lambda: rng.choice([0, 0.5, 1, 2], n),
-    }[kind]()
+    scores = SCORES[draw(st.sampled_from(kinds))](rng, n)
+    losses = LOSSES[draw(st.sampled_from([*LOSSES]))](rng, n)
     weight = None
     if weighted and draw(st.booleans()):
         weight = rng.choice([0.0, 1.0, 2.0, 0.37], n) * 10.0 ** draw(st.integers(-6, 6))
         weight[rng.integers(n)] = 1.0
-    n_parts = draw(st.integers(1, 5))
-    part = rng.integers(0, n_parts, n)
-    return scores, values, weight, [part == k for k in range(n_parts)]
-
-
-def take(sample):
-    scores, losses, weight, masks = sample
-    for mask in masks:
-        yield scores[mask], losses[mask], None if weight is None else weight[mask]
+    part = rng.integers(0, draw(st.integers(1, 5)), n)
+    return scores, losses, weight, [part == k for k in np.unique(part)]
 
 
 def summarize(sample, n_bits):
+    """Summarize the parts of a sample, by merges and updates."""
+    *columns, masks = sample
     summary = RiskCoverageSummary(n_bits)
-    for number, part in enumerate(take(sample)):
+    for number, mask in enumerate(masks):
+        part = [None if column is None else column[mask] for column in columns]
         if number % 2:
             summary = summary.merge(RiskCoverageSummary(n_bits).update(*part))
         else:
@@ -142,7 +139,7 @@ def test_rules(target, sample, n_bits, value):
         assert costs[0] >= costs[1] - 1e-9
 
 
-@given(sample=samples(weighted=False, cells_are_tied=True), value=st.floats(0.02, 1.0))
+@given(sample=samples(weighted=False, kinds=("few",)), value=st.floats(0.02, 1.0))
 @pytest.mark.parametrize("name", ["risk", "coverage", "cost", "failure_rate"])
 @pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
 def test_rules_where_each_cell_is_one_score(name, sample, value):
@@ -222,20 +219,16 @@ def test_comes_back_from_json_and_pickle(sample, n_bits):
         assert other.n_bits == n_bits
 
 
-def test_rows_without_weight_are_absent():
-    summary = RiskCoverageSummary().update([0.1, 0.2], [1, 0], [0.0, 0.0])
-    assert summary.n_samples == 0
-    summary.update([0.3, 0.4], [1, 0], [1.0, 0.0])
-    assert summary.n_samples == 1
-    assert summary.aurc().value == 1
-
-
-def test_updates_without_samples_and_without_any():
+def test_no_samples():
     summary = RiskCoverageSummary().update([], [])
+    summary.update([0.1, 0.2], [1, 0], [0.0, 0.0])
     with pytest.raises(ValueError, match="no samples"):
         summary.aurc()
     assert repr(summary) == "<RiskCoverageSummary(n_bits=22): n_samples=0, n_cells=0>"
     assert RiskCoverageSummary.from_dict(summary.to_dict()).n_samples == 0
+    summary.update([0.3, 0.4], [1, 0], [1.0, 0.0])
+    assert summary.n_samples == 1
+    assert summary.aurc().value == 1
 
 
 @pytest.mark.parametrize(
@@ -256,12 +249,6 @@ def test_a_bad_update_changes_nothing(arguments, message):
     with pytest.raises(ValueError, match=message):
         summary.update(*arguments)
     assert summary.to_dict() == before
-
-
-@pytest.mark.parametrize("n_bits", [12, 33, 0, "22", 22.0, True])
-def test_bad_bits(n_bits):
-    with pytest.raises(ValueError, match="n_bits"):
-        RiskCoverageSummary(n_bits)
 
 
 def test_bad_merges_and_dictionaries():
@@ -307,17 +294,17 @@ def test_cells_that_no_samples_have_are_refused(column, value, is_unit, is_weigh
         RiskCoverageSummary.from_dict(state)
 
 
+CERTIFIED = {"target": 0.3, "confidence_level": 0.9}
+
+
 @pytest.mark.parametrize(
     ("method", "options", "message"),
     [
         ("solve_target_risk", {"target": -1.0}, "selective risk"),
         ("solve_target_risk", {"target": 0.1, "randomize": 2}, "randomize"),
-        (
-            "solve_target_risk",
-            {"target": 0.1, "confidence_level": 2},
-            "confidence_level",
-        ),
+        ("solve_target_risk", CERTIFIED | {"confidence_level": 2}, "confidence_level"),
         ("solve_target_risk", {"target": 0.1, "bound": "exact"}, "bound must be one"),
+        ("solve_target_risk", CERTIFIED | {"bound": "betting"}, "stores only their su"),
         ("solve_target_coverage", {"target": 0}, "coverage"),
         ("solve_reject_cost", {"target": -1}, "reject cost"),
         ("solve_target_failure_rate", {"target": 0}, "failure rate"),
@@ -326,11 +313,6 @@ def test_cells_that_no_samples_have_are_refused(column, value, is_unit, is_weigh
         ("risk_coverage_band", {"coverage": [0.5, 2]}, "coverage must be in"),
         ("risk_coverage_curve", {"max_points": 0}, "max_points"),
         ("sele", {"ties": "none"}, "ties"),
-        (
-            "solve_target_risk",
-            {"target": 0.1, "confidence_level": 0.9, "bound": "betting"},
-            "stores only their sums",
-        ),
     ],
 )
 def test_bad_options(method, options, message):
@@ -339,21 +321,27 @@ def test_bad_options(method, options, message):
         getattr(summary, method)(**options)
 
 
+@pytest.mark.parametrize("n_bits", [12, 33, "22", 22.0, True])
+def test_bad_bits(n_bits):
+    with pytest.raises(ValueError, match="n_bits"):
+        RiskCoverageSummary(n_bits)
+
+
 def test_weights_and_losses_that_cannot_be_certified():
     scores, losses = uniform()
     weighted = RiskCoverageSummary().update(scores, losses, np.full(500, 2.0))
-    with pytest.raises(ValueError, match="cannot be combined with confidence"):
-        weighted.solve_target_risk(0.3, confidence_level=0.9)
     with pytest.raises(ValueError, match="failure rate, because its bound"):
         weighted.solve_target_failure_rate(0.3)
     real = RiskCoverageSummary().update(scores, losses * 0.7)
-    with pytest.raises(ValueError, match="max_loss is needed"):
-        real.solve_target_risk(0.3, confidence_level=0.9)
-    with pytest.raises(ValueError, match="above max_loss"):
-        real.solve_target_risk(0.3, confidence_level=0.9, max_loss=0.5)
-    with pytest.raises(ValueError, match="binomial"):
-        real.solve_target_risk(0.3, confidence_level=0.9, max_loss=1, bound="binomial")
-    rule = real.solve_target_risk(0.3, confidence_level=0.9, max_loss=0.7)
+    for summary, options, message in (
+        (weighted, {}, "cannot be combined with confidence"),
+        (real, {}, "max_loss is needed"),
+        (real, {"max_loss": 0.5}, "above max_loss"),
+        (real, {"max_loss": 1, "bound": "binomial"}, "binomial"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            summary.solve_target_risk(**CERTIFIED, **options)
+    rule = real.solve_target_risk(**CERTIFIED, max_loss=0.7)
     assert rule.certificate.bound == "hoeffding_bentkus"
 
 
@@ -397,16 +385,13 @@ def test_a_failure_rate_that_accepts_nothing_is_told():
             summary.solve_target_failure_rate(5e-324, confidence_level=confidence_level)
 
 
-def test_a_last_cell_of_next_to_no_weight():
-    scores, losses, weight = [0.1, 0.2], [0.0, 1.0], [1e6, 2.07e-6]
-    summary = RiskCoverageSummary().update(scores, losses, weight)
-    for coverage in (0.5, 1.0):
-        options = {"coverage": coverage}
-        exact = measure(
-            "selective_risk_at_coverage_score", scores, losses, weight, **options
-        )
-        risk = summary.selective_risk_at_coverage(coverage)
-        assert risk.low <= exact <= risk.high
+@pytest.mark.parametrize("coverage", [0.5, 1.0])
+def test_a_last_cell_of_next_to_no_weight(coverage):
+    sample = [0.1, 0.2], [0.0, 1.0], [1e6, 2.07e-6]
+    exact = measure("selective_risk_at_coverage_score", *sample, coverage=coverage)
+    summary = RiskCoverageSummary().update(*sample)
+    risk = summary.selective_risk_at_coverage(coverage)
+    assert risk.low <= exact <= risk.high
 
 
 def test_products_that_vanish():
