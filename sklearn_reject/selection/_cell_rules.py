@@ -22,10 +22,8 @@ from sklearn_reject._curves import (
 )
 from sklearn_reject.selection._bounds import BOUNDS, FAILURE_BOUNDS, find_longest
 from sklearn_reject.selection._certify import (
+    certify_counts,
     certify_coverage,
-    explain_hopeless,
-    find_last_passing,
-    nothing_passes,
 )
 from sklearn_reject.selection._failure_rules import (
     allowed_failures,
@@ -156,9 +154,10 @@ class Borders:
         """Return the sum of the losses that thresholds accept, by how many they do."""
         return self.sums[np.searchsorted(self.counts, counts)]
 
-    def rule(self, index, certificate):
-        """Return the rule of a threshold."""
+    def rule(self, certificate):
+        """Return the rule of the threshold that a certificate is for."""
         groups = self._sample.groups
+        index = np.searchsorted(self.counts, certificate.n_accepted)
         place = int(self.places[index])
         is_inner = place < len(groups)
         rule = make_rule_at(groups, place, 0.0 if is_inner else None)
@@ -200,29 +199,16 @@ def choose_bound_of_sums(table, name, max_loss):
 def certify_risk_of_cells(sample, risk, confidence_level, bound, max_loss):
     """Return the rule of largest coverage whose risk can be certified."""
     name, max_loss = choose_bound_of_sums(sample.table, bound, max_loss)
-    bound, n_samples, delta = BOUNDS[name], len(sample), 1 - confidence_level
-    borders = Borders(sample, max_loss)
-    certificate = partial(Certificate, "risk", risk, confidence_level, name, n_samples)
-    if risk >= max_loss:
-        return borders.rule(-1, certificate(n_samples, 0.0))
+    bound, borders = BOUNDS[name], Borders(sample, max_loss)
 
     def p_values(counts, risk):
         return bound.of_sums(counts, borders.sums_at(counts), risk)
 
-    def find(risk):
-        """Return how many samples the last threshold that passes accepts, or None."""
-        test = partial(p_values, risk=risk)
-        return find_last_passing(test, borders.counts, delta, bound, risk)
-
-    n_accepted = find(risk / max_loss) if risk / max_loss > 0 else None
-    if n_accepted is None:
-        hopeless = explain_hopeless(n_samples, risk, max_loss, bound, delta)
-        raise nothing_passes(
-            find, n_samples, risk, max_loss, confidence_level, hopeless
+    return borders.rule(
+        certify_counts(
+            borders.counts, p_values, risk, confidence_level, bound, max_loss
         )
-    p_value = float(p_values(np.array([n_accepted]), risk / max_loss)[0])
-    index = int(np.searchsorted(borders.counts, n_accepted))
-    return borders.rule(index, certificate(n_accepted, p_value))
+    )
 
 
 def certify_coverage_of_cells(sample, coverage, confidence_level):
@@ -230,9 +216,7 @@ def certify_coverage_of_cells(sample, coverage, confidence_level):
     certificate = certify_coverage(
         len(sample), coverage, confidence_level=confidence_level
     )
-    borders = Borders(sample, 1.0)
-    index = int(np.searchsorted(borders.counts, certificate.n_accepted))
-    return borders.rule(index, certificate)
+    return Borders(sample, 1.0).rule(certificate)
 
 
 def certify_failures_of_cells(sample, rate, confidence_level, bound, max_loss):
@@ -245,7 +229,7 @@ def certify_failures_of_cells(sample, rate, confidence_level, bound, max_loss):
         Certificate, "failure_rate", rate, confidence_level, name, n_samples
     )
     if rate >= max_loss:
-        return borders.rule(-1, certificate(n_samples, 0.0))
+        return borders.rule(certificate(n_samples, 0.0))
     p_value = bound.tests_of_sums(borders.sums, n_samples, rate / max_loss)
     index = find_longest(p_value, np.arange(len(borders.counts)), delta)
     if index is None:
@@ -257,4 +241,4 @@ def certify_failures_of_cells(sample, rate, confidence_level, bound, max_loss):
             ", or use a larger rate or a lower confidence",
         )
     n_accepted = int(borders.counts[index])
-    return borders.rule(index, certificate(n_accepted, min(p_value(index), 1.0)))
+    return borders.rule(certificate(n_accepted, min(p_value(index), 1.0)))

@@ -154,30 +154,42 @@ def certify_risk(ranked, risk, *, confidence_level, bound, max_loss, random_stat
     Returns the certificate of the rule that accepts the first `n_accepted` samples. The
     random state gives the order of the bets.
     """
+    prefixes, delta = None, 1 - confidence_level
+    if risk < max_loss:
+        scaled = ranked
+        if max_loss != 1:
+            scaled = replace(ranked, losses=ranked.losses / max_loss)
+        prefixes = Prefixes(scaled.loss_sums, scaled.shuffle(random_state))
+
+    def p_values(counts, risk):
+        return bound.p_values(prefixes, counts, risk, delta)
+
+    return certify_counts(
+        ranked.accepted_counts, p_values, risk, confidence_level, bound, max_loss
+    )
+
+
+def certify_counts(counts, p_values, risk, confidence_level, bound, max_loss):
+    """Return the certificate of the last threshold that passes, by what each accepts.
+
+    `p_values` maps numbers of samples and a risk, in multiples of the largest loss.
+    """
+    n_samples, delta = int(counts[-1]), 1 - confidence_level
     certificate = partial(
-        Certificate, "risk", risk, confidence_level, bound.name, len(ranked)
+        Certificate, "risk", risk, confidence_level, bound.name, n_samples
     )
     if risk >= max_loss:
-        return certificate(len(ranked), 0.0)
-    delta = 1 - confidence_level
-    scaled = ranked
-    if max_loss != 1:
-        scaled = replace(ranked, losses=ranked.losses / max_loss)
-    prefixes = Prefixes(scaled.loss_sums, scaled.shuffle(random_state))
+        return certificate(n_samples, 0.0)
 
     def find(risk):
         """Return how many samples the last threshold that passes accepts, or None."""
-        p_values = partial(bound.p_values, prefixes, risk=risk, level=delta)
-        return find_last_passing(p_values, ranked.accepted_counts, delta, bound, risk)
+        test = partial(p_values, risk=risk)
+        return find_last_passing(test, counts, delta, bound, risk)
 
     n_accepted = find(risk / max_loss) if risk / max_loss > 0 else None
     if n_accepted is None:
-        hopeless = explain_hopeless(len(ranked), risk, max_loss, bound, delta)
-        raise nothing_passes(
-            find, len(ranked), risk, max_loss, confidence_level, hopeless
-        )
-    counts = np.array([n_accepted])
-    p_value = bound.p_values(prefixes, counts, risk / max_loss, delta)
+        raise _nothing_passes(find, n_samples, risk, max_loss, confidence_level, bound)
+    p_value = p_values(np.array([n_accepted]), risk / max_loss)
     return certificate(n_accepted, float(p_value[0]))
 
 
@@ -198,9 +210,10 @@ def explain_hopeless(n_samples, risk, max_loss, bound, delta):
     )
 
 
-def nothing_passes(find, n_samples, risk, max_loss, confidence_level, hopeless):
+def _nothing_passes(find, n_samples, risk, max_loss, confidence_level, bound):
     """Return the error of a target that no threshold passes, with one that does."""
-    problem = hopeless or (
+    delta = 1 - confidence_level
+    problem = explain_hopeless(n_samples, risk, max_loss, bound, delta) or (
         f"No threshold can be certified for the target risk {risk} with "
         f"confidence_level={confidence_level:g} on {n_samples} samples"
     )
