@@ -9,6 +9,7 @@ from sklearn_reject._curves import (
     area_influence,
     choose_by_area,
     deferral_area_score,
+    standard_error,
 )
 
 ROWS = st.lists(
@@ -86,6 +87,15 @@ def test_what_is_better_is_chosen_and_what_is_not_is_left():
     assert choose_by_area(scores, first, second)[0] == "gain"
     scores = {"confidence": seeing, "own": blind, "gain": blind}
     assert choose_by_area(scores, first, second)[0] == "confidence"
+
+
+def test_noise_that_both_scores_have_does_not_count():
+    first, second, _, seeing = draw(300, seed=0, quality=1.0)
+    scores = {"confidence": seeing, "gain": seeing + 0.2 * (first - second)}
+    name, areas = choose_by_area(scores, first, second)
+    alone = standard_error(area_influence(scores["gain"], first, second), None)
+    assert areas["confidence"] - areas["gain"] < 1.645 * alone
+    assert name == "gain"
 
 
 @pytest.mark.parametrize("n_samples", [1, 2, 3])

@@ -148,7 +148,8 @@ def test_no_direction_between_those_of_the_grid_is_much_better(power, factor):
     scores = np.column_stack([factor * risk**power, novelty / factor])
     area = AREAS["auroc"](scores, None, is_ood)
     # From all but the risk to all but the novelty, in equal steps of the ranks.
-    i, j = rng.integers(0, 3000, (2, 400))
+    i = rng.integers(0, 3000, 400)
+    j = (i + rng.integers(1, 3000, 400)) % 3000
     slopes = abs((scores[i, 0] - scores[j, 0]) / (scores[i, 1] - scores[j, 1]))
     finer = [AREAS["auroc"](scores @ [1, slope], None, is_ood) for slope in slopes]
     alone = [AREAS["auroc"](score, None, is_ood) for score in scores.T]

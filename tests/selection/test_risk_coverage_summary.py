@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sklearn_reject import metrics, selection
 from sklearn_reject.exceptions import InfeasibleTargetError, RejectionWarning
 from sklearn_reject.selection import RiskCoverageSummary
+from sklearn_reject.selection._bounds import hoeffding_bentkus_p_values
 
 AREAS = [("aurc", {}), ("augrc", {}), ("sele", {}), ("sele", {"ties": "midrank"})]
 
@@ -163,6 +164,23 @@ def test_rules_where_each_cell_is_one_score(name, sample, value):
         rule.accept_proba(scores) > 0, exact.accept_proba(scores) > 0
     )
     assert rule.certificate == exact.certificate
+
+
+@given(sample=samples(kinds=("few",)), value=st.floats(0.01, 1.0))
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_intervals_where_each_cell_is_one_score(sample, value):
+    """Nothing is left to be known."""
+    summary = summarize(sample, 30)
+    for name, options in (
+        ("aurc", {}),
+        ("augrc", {}),
+        ("selective_risk_at_coverage", {"coverage": value, "randomize": True}),
+        ("coverage_at_risk", {"risk": value, "randomize": True}),
+    ):
+        exact = measure(f"{name}_score", *sample[:3], **options)
+        found = getattr(summary, name)(**options)
+        expected = pytest.approx([exact] * 2, abs=1e-9, nan_ok=True)
+        assert [found.low, found.high] == expected, name
 
 
 def uniform(n=500, seed=0, power=2.0):
@@ -361,6 +379,32 @@ def test_certified_thresholds_are_borders_of_cells():
     exact = selection.solve_target_risk(scores, losses, 0.2, confidence_level=0.9)
     rule = summary.solve_target_risk(0.2, confidence_level=0.9)
     assert rule.coverage == pytest.approx(exact.coverage, abs=0.03)
+
+
+@pytest.mark.parametrize("method", ["solve_target_risk", "solve_target_failure_rate"])
+@pytest.mark.parametrize("unit", [1.0, 0.3, 4.0])
+def test_p_values_in_units_of_the_largest_loss(method, unit):
+    scores, losses = uniform(2000)
+    losses = losses * scores
+    solve = getattr(RiskCoverageSummary(16).update(scores, unit * losses), method)
+    options = {"confidence_level": 0.8, "max_loss": unit}
+    rule = solve(0.1 * unit, **options)
+    accepted = scores < rule.threshold
+    n_tested = len(scores) if method.endswith("rate") else accepted.sum()
+    expected = hoeffding_bentkus_p_values(
+        np.array([n_tested]), np.array([losses[accepted].sum()]), 0.1
+    )
+    assert rule.certificate.p_value == pytest.approx(expected[0])
+    assert expected[0] <= 0.2
+    assert solve(unit, **options).coverage == 1
+
+
+def test_failures_that_are_allowed_exactly():
+    # (19 + 1) * .1 leaves one failure beside that of the new sample.
+    summary = RiskCoverageSummary().update(
+        np.arange(19), [0] * 9 + [1, 0, 0, 1] + [0] * 6
+    )
+    assert summary.solve_target_failure_rate(0.1).coverage == pytest.approx(12 / 19)
 
 
 def test_too_few_samples_for_a_certificate():
