@@ -169,7 +169,7 @@ class OODFrontierDisplay(CurveDisplay):
             classifiers that have none.
 
         labels, sample_weight : optional
-            As in :func:`risk_coverage_frontier`.
+            As in :func:`selective_risk_at_tpr_fpr_score`.
 
         name : str or list of str, default=None
             Name in the legend. None takes the class name of the estimator.
@@ -262,10 +262,11 @@ class OODFrontierDisplay(CurveDisplay):
             None takes the share in the sample.
 
         ood_label : "auto", None or label, default="auto"
-            Label of OOD samples in `y_true`, as in :func:`risk_coverage_frontier`.
+            Label of OOD samples in `y_true`, as in
+            :func:`selective_risk_at_tpr_fpr_score`.
 
         loss, labels, sample_weight : optional
-            As in :func:`risk_coverage_frontier`.
+            As in :func:`selective_risk_at_tpr_fpr_score`.
 
         name : str or list of str, default=None
             Name in the legend. With `parts` a name of the frontier, or three names.
