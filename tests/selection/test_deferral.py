@@ -1,6 +1,4 @@
 import re
-from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -40,117 +38,12 @@ def opinions(draw, max_size=9, missing=False):
     return gain, first, second, weights
 
 
-def all_cuts(gain, first, second, weights):
-    """Return (rate, system risk) where the 0, 1, ... highest gains are deferred."""
-    weights = np.ones(len(gain)) if weights is None else weights
-    asked = [Fraction(w) * (s == s) for w, s in zip(weights, second, strict=True)]
-    total, n_asked = sum(map(Fraction, weights)), sum(asked)
-    points = []
-    for cut in [INF, *np.unique(gain[weights > 0])[::-1]]:
-        rate = sum(Fraction(w) for w in weights[gain >= cut]) / total
-        rows = zip(gain, first, second, asked, strict=True)
-        loss = sum(Fraction(s if g >= cut else f) * w for g, f, s, w in rows if w)
-        points.append((rate, loss / n_asked))
-    return points
-
-
-def measured(rule, gain, first, second, weights):
-    """Return rate and system risk of a rule, from its deferrals alone."""
-    weights = np.ones(len(gain)) if weights is None else weights
-    deferred, is_asked = rule.defer_proba(gain), ~np.isnan(second)
-    losses = np.where(deferred > 0, deferred * second, 0) + (1 - deferred) * first
-    risk = np.average(losses[is_asked], weights=weights[is_asked])
-    return np.average(deferred, weights=weights), risk
-
-
-def assert_reports(rule, sample):
-    """What a rule says of itself is what it does."""
-    found = rule.deferral_rate, rule.system_risk
-    np.testing.assert_allclose(found, measured(rule, *sample), atol=1e-12)
-    gain, first, second, weights = sample
-    again = rule.measure(gain, first, second, sample_weight=weights)
-    for name in ("deferral_rate", "system_risk", "first_risk", "second_risk"):
-        np.testing.assert_allclose(
-            getattr(again, name), getattr(rule, name), atol=1e-12
-        )
-    assert (again.n_samples, again.n_asked) == (rule.n_samples, rule.n_asked)
-
-
 def solve(sample, **target):
     gain, first, second, weights = sample
     return solve_deferral(gain, first, second, sample_weight=weights, **target)
 
 
 SAMPLES = st.booleans().flatmap(lambda missing: opinions(missing=missing))
-
-
-@settings(max_examples=300)
-@given(SAMPLES, st.integers(0, 12), st.booleans())
-def test_cost_against_all_cuts(sample, eighths, randomize):
-    cost = Fraction(eighths, 8)
-    points = all_cuts(*sample)
-    least = min(risk + cost * rate for rate, risk in points)
-    fewest = min(rate for rate, risk in points if risk + cost * rate == least)
-    rule = solve(sample, deferral_cost=float(cost), randomize=randomize)
-    np.testing.assert_allclose(rule.deferral_rate, float(fewest), atol=1e-12)
-    np.testing.assert_allclose(
-        rule.system_risk + float(cost) * rule.deferral_rate, float(least), atol=1e-12
-    )
-    assert rule.proba_at_threshold in (0, 1)
-    assert_reports(rule, sample)
-
-
-def budget_by_enumeration(points, budget, randomize):
-    """Return (risk, rate): least risk, and of these the fewest deferrals."""
-    within = [(risk, rate) for rate, risk in points if rate <= budget]
-    after = next(((rate, risk) for rate, risk in points if rate > budget), None)
-    if randomize and after is not None:
-        rate, risk = points[len(within) - 1]
-        share = (budget - rate) / (after[0] - rate)
-        within.append((risk + share * (after[1] - risk), budget))
-    return min(within)
-
-
-@settings(max_examples=300)
-@given(SAMPLES, st.integers(0, 12), st.booleans())
-def test_budget_against_all_cuts(sample, twelfths, randomize):
-    budget = Fraction(twelfths, 12)
-    risk, rate = budget_by_enumeration(all_cuts(*sample), budget, randomize)
-    rule = solve(sample, max_deferral=float(budget), randomize=randomize)
-    found = rule.system_risk, rule.deferral_rate
-    np.testing.assert_allclose(found, [float(risk), float(rate)], atol=1e-12)
-    assert_reports(rule, sample)
-
-
-def risk_by_enumeration(points, target, randomize):
-    """Return the least deferral rate that has a risk within the target, or None."""
-    rates = [points[0][0]] if points[0][1] <= target else []
-    for (low, before), (high, after) in pairwise(points):
-        if before > target >= after and randomize:
-            rates.append(low + (high - low) * (before - target) / (before - after))
-        elif after <= target:
-            rates.append(high)
-    return min(rates, default=None)
-
-
-@settings(max_examples=400)
-@given(SAMPLES, st.integers(0, 12), st.booleans())
-def test_risk_against_all_cuts(sample, eighths, randomize):
-    target = Fraction(eighths, 8)
-    points = all_cuts(*sample)
-    rate = risk_by_enumeration(points, target, randomize)
-    if rate is None:
-        with pytest.raises(InfeasibleTargetError) as caught:
-            solve(sample, target_risk=float(target), randomize=randomize)
-        lowest = min(risk for _, risk in points)
-        assert caught.value.attainable["target_risk"] == pytest.approx(float(lowest))
-        fewest = min(rate for rate, risk in points if risk == lowest)
-        assert caught.value.coverage == pytest.approx(1 - fewest)
-        return
-    rule = solve(sample, target_risk=float(target), randomize=randomize)
-    np.testing.assert_allclose(rule.deferral_rate, float(rate), atol=1e-12)
-    assert rule.system_risk <= target + 1e-12
-    assert_reports(rule, sample)
 
 
 @settings(max_examples=50)

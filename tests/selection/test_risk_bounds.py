@@ -47,35 +47,6 @@ def parts_of(bounds):
             yield [each == label for each in labels], target
 
 
-def largest_coverage(scores, losses, bounds, weight, randomize):
-    """Try every share at which some bound is met exactly, and none and all."""
-    weight = [Fraction(each) for each in weight]
-    values = sorted({s for s, w in zip(scores, weight, strict=True) if w})
-    best = Fraction(0)
-    for value in values:
-        sums = []
-        for members, target in [
-            ([True] * len(scores), Fraction(99)),
-            *parts_of(bounds),
-        ]:
-            rows = [i for i in range(len(scores)) if members[i]]
-            below = [i for i in rows if scores[i] < value]
-            at = [i for i in rows if scores[i] == value]
-            slack = [
-                sum(weight[i] * (target - losses[i]) for i in x) for x in (below, at)
-            ]
-            sums.append(slack)
-        shares = {Fraction(0), Fraction(1)}
-        if randomize:
-            shares |= {-a / b for a, b in sums if b and 0 <= -a / b <= 1}
-        for share in shares:
-            if all(a + share * b >= 0 for a, b in sums):
-                below = sum(w for s, w in zip(scores, weight, strict=True) if s < value)
-                at = sum(w for s, w in zip(scores, weight, strict=True) if s == value)
-                best = max(best, (below + share * at) / sum(weight))
-    return best
-
-
 def coverage_of(*sample, **options):
     try:
         return solve_risk_bounds(*sample, **options).coverage
@@ -88,17 +59,6 @@ def as_floats(bounds):
         name: (labels, {label: float(x) for label, x in targets.items()})
         for name, (labels, targets) in bounds.items()
     }
-
-
-@pytest.mark.filterwarnings("ignore:No sample is a member", "ignore:No sample of")
-@given(samples(), st.booleans())
-def test_largest_coverage_by_enumeration(sample, randomize):
-    scores, losses, bounds, weight = sample
-    expected = largest_coverage(scores, losses, bounds, weight, randomize)
-    found = coverage_of(
-        scores, losses, as_floats(bounds), sample_weight=weight, randomize=randomize
-    )
-    assert found == pytest.approx(float(expected), abs=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore:No sample is a member", "ignore:No sample of")
