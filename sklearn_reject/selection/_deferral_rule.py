@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,12 +12,17 @@ from sklearn_reject._as_dict import DictMixin, check_state
 from sklearn_reject._curves import check_deferral_samples
 from sklearn_reject._typing import Draws, RandomState
 from sklearn_reject._validation import check_vector
-from sklearn_reject.selection._monitor import RiskMonitor, risk_to_watch
-from sklearn_reject.selection._rule import Certificate, compare, decide
+from sklearn_reject.selection._rule import (
+    Certificate,
+    Monitored,
+    compare,
+    decide,
+    weigh,
+)
 
 
 @dataclass(frozen=True)
-class DeferralRule(DictMixin):
+class DeferralRule(Monitored, DictMixin):
     """Rule that defers samples above a threshold on the gain, at random at it.
 
     The gain of a sample estimates by how much the loss of the first opinion is larger
@@ -79,6 +84,8 @@ class DeferralRule(DictMixin):
     n_asked: int = 0
     certificate: Certificate | None = None
 
+    _watched = "system_risk", "system_risk"
+
     def __post_init__(self):
         """Refuse what no rule is."""
         check_state(
@@ -106,7 +113,7 @@ class DeferralRule(DictMixin):
             1 above the threshold, `proba_at_threshold` at it, 0 below.
         """
         is_above, is_at = compare_gains(check_vector(gain, "gain"), self.threshold)
-        return np.where(is_at, self.proba_at_threshold, is_above.astype(np.float64))
+        return weigh(is_above, is_at, self.proba_at_threshold)
 
     def defer(
         self,
@@ -197,71 +204,6 @@ class DeferralRule(DictMixin):
             gain, loss_first, loss_second, sample_weight, name="gain"
         )
         return replace(self, **measure_deferral(samples, self.defer_proba(gain)))
-
-    def monitor(
-        self,
-        target: float | None = None,
-        *,
-        confidence_level: float = 0.95,
-        max_loss: float = 1.0,
-        min_inclusion_proba: float = 1.0,
-        since: Literal["start", "any"] = "start",
-    ) -> RiskMonitor:
-        """Return a monitor of the system risk, whoever answers.
-
-        Parameters
-        ----------
-        target : float in ]0, max_loss[, default=None
-            Largest system risk that is tolerated. None takes the certified one. It is
-            required where no risk was certified: the system risk on the calibration set
-            is no promise, and a monitor of it would often alarm without a reason.
-
-        confidence_level : float in ]0, 1[, default=0.95
-            Probability that there is never a false alarm, and that the interval always
-            holds.
-
-        max_loss : float > 0, default=1.0
-            Largest possible loss, known beforehand.
-
-        min_inclusion_proba : float in ]0, 1], default=1.0
-            Smallest probability of a sample to be labeled, if only a random part is.
-            The smaller it is, the more samples are needed to detect a risk above the
-            target.
-
-        since : {"start", "any"}, default="start"
-            Samples that the alarm is about: all since the start, whose mean may be good
-            although the last ones are bad, or those since any one update. "any" detects
-            a change after many samples much earlier, and needs a few more samples at
-            the start.
-
-        Returns
-        -------
-        monitor : RiskMonitor
-            Watches the risk of all samples, kept and deferred.
-
-        Raises
-        ------
-        ValueError
-            If no target is given and no risk was certified, or the target is not below
-            `max_loss`.
-
-        Examples
-        --------
-        >>> from sklearn_reject.selection import solve_deferral
-        >>> gain, first, second = [0.9, 0.4, 0.4, -0.1], [1, 1, 0, 0], [0, 0, 0, 1]
-        >>> rule = solve_deferral(gain, first, second, target_risk=0.25)
-        >>> rule.monitor(0.25, confidence_level=0.99)
-        <RiskMonitor(target=0.25, confidence_level=0.99, ...): n_samples=0, ...>
-        """
-        return RiskMonitor(
-            risk_to_watch(self.certificate, "system_risk", self.system_risk)
-            if target is None
-            else target,
-            confidence_level=confidence_level,
-            max_loss=max_loss,
-            min_inclusion_proba=min_inclusion_proba,
-            since=since,
-        )
 
 
 def compare_gains(gain, threshold):

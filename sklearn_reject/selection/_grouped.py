@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any, Literal, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_reject._as_dict import DictMixin
-from sklearn_reject._typing import Draws, RandomState, Target
+from sklearn_reject._typing import Draws, RandomState
 from sklearn_reject._validation import check_same_length, check_samples, take_weight
-from sklearn_reject.selection._monitor import RiskMonitor
 from sklearn_reject.selection._partition import RulesByGroup, as_labels, sort_rows
-from sklearn_reject.selection._rule import (
-    RejectionRule,
-    compare,
-    decide,
-)
+from sklearn_reject.selection._rule import RejectionRule, compare, decide, weigh
+
+REJECT_ALL = RejectionRule(threshold=float("-inf"), proba_at_threshold=0.0)
 
 
 @dataclass(frozen=True)
@@ -67,6 +64,8 @@ class GroupedRule(RulesByGroup, DictMixin):
     _shares = ("coverage",)
     _amounts = ("selective_risk",)
     _fate = "rejected"
+    _otherwise = REJECT_ALL
+    _compare_with = staticmethod(compare)
 
     @property
     def failure_rate(self) -> float:
@@ -90,8 +89,7 @@ class GroupedRule(RulesByGroup, DictMixin):
             1 below the threshold of the group, its `proba_at_threshold` at it, 0 above
             and in a group without a rule.
         """
-        scores, codes = self._locate(scores, groups)
-        return self._probability(scores, codes)
+        return weigh(*self._compare(*self._locate(scores, groups)))
 
     def at_threshold(self, scores: ArrayLike, groups: ArrayLike) -> np.ndarray:
         """Return which samples are at the threshold of their group.
@@ -109,8 +107,7 @@ class GroupedRule(RulesByGroup, DictMixin):
         is_at : ndarray of shape (n_samples,), dtype bool
             Whether the sample is accepted with the `proba_at_threshold` of its group.
         """
-        scores, codes = self._locate(scores, groups)
-        return compare(scores, self._thresholds(codes))[1]
+        return self._compare(*self._locate(scores, groups))[1]
 
     def accept(
         self,
@@ -150,9 +147,8 @@ class GroupedRule(RulesByGroup, DictMixin):
         ValueError
             If `draws` are not in [0, 1[, or given together with `random_state`.
         """
-        probability = self.accept_proba(scores, groups)
-        is_open = (probability > 0) & (probability < 1)
-        return decide(probability == 1, is_open, probability, draws, random_state)
+        compared = self._compare(*self._locate(scores, groups))
+        return decide(*compared, draws, random_state)
 
     def measure(
         self,
@@ -209,104 +205,15 @@ class GroupedRule(RulesByGroup, DictMixin):
         total = len(scores) if weight is None else weight.sum()
         return sum_up(rules, _sizes(codes, weight, len(rules)), total)
 
-    def monitor(
-        self,
-        target: Target | None = None,
-        *,
-        confidence_level: float = 0.95,
-        max_loss: float = 1.0,
-        min_inclusion_proba: float = 1.0,
-        since: Literal["start", "any"] = "start",
-    ) -> dict[Any, RiskMonitor]:
-        """Return a monitor of the losses of accepted samples, for each group.
-
-        All of them together have a false alarm with a probability of at most 1 -
-        `confidence_level`, and all intervals hold together with `confidence_level`: of
-        G monitors each has the confidence 1 - (1 - `confidence_level`) / G.
-
-        Parameters
-        ----------
-        target : float in ]0, max_loss[ or dict of group to float, default=None
-            Largest risk that is tolerated, in all groups or in each. None takes, group
-            by group, the certified one. It is required where no risk was certified.
-
-        confidence_level : float in ]0, 1[, default=0.95
-            Least probability that there never is a false alarm in any group, and of all
-            intervals together.
-
-        max_loss : float > 0, default=1.0
-            Largest possible loss, known beforehand.
-
-        min_inclusion_proba : float in ]0, 1], default=1.0
-            Smallest probability of a sample to be labeled, if only a random part is.
-            The smaller it is, the more samples are needed to detect a risk above the
-            target.
-
-        since : {"start", "any"}, default="start"
-            Samples that the alarm is about: all since the start, whose mean may be good
-            although the last ones are bad, or those since any one update. "any" detects
-            a change after many samples much earlier, and needs a few more samples at
-            the start.
-
-        Returns
-        -------
-        monitors : dict of group to RiskMonitor
-            Each watches the risk of the accepted samples of its group. Groups that
-            accept nothing have none, and count for nothing.
-
-        Raises
-        ------
-        ValueError
-            If no group accepts anything, if no target is given and no risk of a group
-            was certified, if a target is not below `max_loss`, or if a dict lacks a
-            group.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from sklearn_reject.selection import solve_target_risk
-        >>> scores, groups = np.arange(400) / 400, np.tile(["north", "south"], 200)
-        >>> rule = solve_target_risk(
-        ...     scores, scores > 0.8, 0.1, groups=groups, confidence_level=0.9)
-        >>> monitors = rule.monitor(confidence_level=0.98)
-        >>> monitors["north"]
-        <RiskMonitor(target=0.1, confidence_level=0.99, ...): n_samples=0, ...>
-        >>> losses, groups = np.array([0, 1, 1]), np.array(["north", "south", "south"])
-        >>> for group, monitor in monitors.items():
-        ...     monitor = monitor.update(losses[groups == group])
-        ...     print(group, monitor.n_samples, monitor.mean)
-        north 1 0.0
-        south 2 1.0
-        """
-        watched = [label for label in self.rules if self.rules[label].threshold > -inf]
-        if not watched:
+    def _accepting(self):
+        """Return the groups that accept something."""
+        found = [label for label in self.rules if self.rules[label].threshold > -inf]
+        if not found:
             raise ValueError(
                 "No group accepts any sample, so there is no risk to monitor. Solve "
                 "the rules for another target."
             )
-        return self._monitors(
-            watched,
-            target,
-            confidence_level,
-            max_loss=max_loss,
-            min_inclusion_proba=min_inclusion_proba,
-            since=since,
-        )
-
-    def _thresholds(self, codes):
-        # Number -1, the last one, is what has no rule.
-        rules = [*self.rules.values(), REJECT_ALL]
-        return np.array([rule.threshold for rule in rules])[codes]
-
-    def _probability(self, scores, codes):
-        """Return how likely scores are accepted by the rules at some positions."""
-        rules = [*self.rules.values(), REJECT_ALL]
-        is_below, is_at = compare(scores, self._thresholds(codes))
-        chances = np.array([rule.proba_at_threshold for rule in rules])[codes]
-        return np.where(is_at, chances, is_below.astype(np.float64))
-
-
-REJECT_ALL = RejectionRule(threshold=float("-inf"), proba_at_threshold=0.0)
+        return found
 
 
 def is_present(rows, weight):

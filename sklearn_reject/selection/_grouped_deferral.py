@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._curves import check_deferral_samples
-from sklearn_reject._typing import Draws, RandomState, Target
+from sklearn_reject._typing import Draws, RandomState
 from sklearn_reject._validation import check_same_length, check_vector, take_weight
 from sklearn_reject.exceptions import gather_warnings
 from sklearn_reject.selection._deferral_rule import (
@@ -18,9 +18,8 @@ from sklearn_reject.selection._deferral_rule import (
     compare_gains,
     measure_deferral,
 )
-from sklearn_reject.selection._monitor import RiskMonitor
 from sklearn_reject.selection._partition import RulesByGroup, as_labels, sort_rows
-from sklearn_reject.selection._rule import decide
+from sklearn_reject.selection._rule import decide, weigh
 
 DEFER_ALL = DeferralRule(threshold=float("-inf"), proba_at_threshold=1.0)
 
@@ -88,6 +87,8 @@ class GroupedDeferralRule(RulesByGroup, DictMixin):
     _shares = ("deferral_rate",)
     _amounts = ("system_risk", "first_risk", "second_risk")
     _fate = "deferred"
+    _otherwise = DEFER_ALL
+    _compare_with = staticmethod(compare_gains)
 
     def defer_proba(self, gain: ArrayLike, groups: ArrayLike) -> np.ndarray:
         """Return the probability that each sample is deferred.
@@ -106,8 +107,7 @@ class GroupedDeferralRule(RulesByGroup, DictMixin):
             1 above the threshold of the group, its `proba_at_threshold` at it, 0 below;
             1 in a group without a rule.
         """
-        is_above, is_at, chances = self._compare(*self._locate(gain, groups, "gain"))
-        return np.where(is_at, chances, is_above.astype(np.float64))
+        return weigh(*self._compare(*self._locate(gain, groups, "gain")))
 
     def defer(
         self,
@@ -147,8 +147,8 @@ class GroupedDeferralRule(RulesByGroup, DictMixin):
         ValueError
             If `draws` are not in [0, 1[, or given together with `random_state`.
         """
-        is_above, is_at, chances = self._compare(*self._locate(gain, groups, "gain"))
-        return decide(is_above, is_at, chances, draws, random_state)
+        compared = self._compare(*self._locate(gain, groups, "gain"))
+        return decide(*compared, draws, random_state)
 
     def measure(
         self,
@@ -204,8 +204,7 @@ class GroupedDeferralRule(RulesByGroup, DictMixin):
         labels = as_labels(groups, "groups")
         check_same_length(len(gain), groups=labels)
         codes = self._find(labels)
-        is_above, is_at, chances = self._compare(gain, codes)
-        deferred = np.where(is_at, chances, is_above.astype(np.float64))
+        deferred = weigh(*self._compare(gain, codes))
         # Where each of all samples is among those that are used.
         places = np.cumsum(samples.is_used) - 1
         rules = {}
@@ -213,76 +212,6 @@ class GroupedDeferralRule(RulesByGroup, DictMixin):
             part = _take(samples, rows, places)
             rules[label] = _measure(self.rules[label], part, deferred[rows])
         return replace(self, rules=rules, **measure_deferral(samples, deferred))
-
-    def monitor(
-        self,
-        target: Target | None = None,
-        *,
-        confidence_level: float = 0.95,
-        max_loss: float = 1.0,
-        min_inclusion_proba: float = 1.0,
-        since: Literal["start", "any"] = "start",
-    ) -> dict[Any, RiskMonitor]:
-        """Return a monitor of the losses of whoever answers, for each group.
-
-        All of them together have a false alarm with a probability of at most 1 -
-        `confidence_level`, and all intervals hold together with `confidence_level`: of
-        G monitors each has the confidence 1 - (1 - `confidence_level`) / G.
-
-        Parameters
-        ----------
-        target : float in ]0, max_loss[ or dict of group to float, default=None
-            Largest system risk that is tolerated, in all groups or in each. None takes,
-            group by group, the certified one. It is required where no risk was
-            certified.
-
-        confidence_level : float in ]0, 1[, default=0.95
-            Least probability that there never is a false alarm in any group, and of all
-            intervals together.
-
-        max_loss : float > 0, default=1.0
-            Largest possible loss, known beforehand.
-
-        min_inclusion_proba : float in ]0, 1], default=1.0
-            Smallest probability of a sample to be labeled, if only a random part is.
-            The smaller it is, the more samples are needed to detect a risk above the
-            target.
-
-        since : {"start", "any"}, default="start"
-            Samples that the alarm is about: all since the start, whose mean may be good
-            although the last ones are bad, or those since any one update. "any" detects
-            a change after many samples much earlier, and needs a few more samples at
-            the start.
-
-        Returns
-        -------
-        monitors : dict of group to RiskMonitor
-            Each watches the risk of all samples of its group, kept and deferred.
-
-        Raises
-        ------
-        ValueError
-            If no target is given and no risk of a group was certified, if a target is
-            not below `max_loss`, or if a dict lacks a group.
-        """
-        return self._monitors(
-            list(self.rules),
-            target,
-            confidence_level,
-            max_loss=max_loss,
-            min_inclusion_proba=min_inclusion_proba,
-            since=since,
-        )
-
-    def _compare(self, gain, codes):
-        """Return what is above and at the threshold of its rule, and the chance at it.
-
-        Number -1, the last one, is what has no rule.
-        """
-        rules = [*self.rules.values(), DEFER_ALL]
-        thresholds = np.array([rule.threshold for rule in rules])[codes]
-        chances = np.array([rule.proba_at_threshold for rule in rules])[codes]
-        return *compare_gains(gain, thresholds), chances
 
 
 def unmeasured_deferral(rule, n_samples=0):

@@ -383,18 +383,6 @@ class CoverageMonitor(Monitor):
         return log_gains
 
 
-def risk_to_watch(certificate, quantity, measured):
-    """Return the target that a rule was certified for, or say what to pass instead."""
-    if certificate is not None and certificate.quantity == quantity:
-        return certificate.target
-    raise ValueError(
-        "The rule has no certified risk to watch. Pass the largest acceptable risk as "
-        f"target, above the risk on its calibration set, which is {measured:.3g}: a "
-        "rule often has a larger risk on new samples than on those that it was chosen "
-        "by."
-    )
-
-
 def _as_vector(values, name):
     """Return one number or a vector of them, of which some may be NaN, as float64."""
     array = np.atleast_1d(as_real_array(values, name)).astype(np.float64)

@@ -22,7 +22,7 @@ from sklearn_reject._validation import (
     check_vector,
 )
 from sklearn_reject.selection._ood_problem import check_wild_share
-from sklearn_reject.selection._rule import compare, decide
+from sklearn_reject.selection._rule import OneScoreRule, compare, decide, weigh
 
 _NAN = float("nan")
 
@@ -117,7 +117,7 @@ def precision_of(tpr, fpr, ood_prior):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SingleScoreRule(_OODRule):
+class SingleScoreRule(OneScoreRule, _OODRule):
     """Accept below a threshold of one score, at random at it, reject above.
 
     Scores of minus infinity are always accepted, scores of infinity never, whatever the
@@ -166,75 +166,6 @@ class SingleScoreRule(_OODRule):
     >>> rule.accept([0.1, 0.2, 0.21])
     array([ True,  True, False])
     """
-
-    def accept_proba(self, scores: ArrayLike) -> np.ndarray:
-        """Return the probability that each sample is accepted.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n_samples,)
-            Scores, higher = rejected first. May be infinite.
-
-        Returns
-        -------
-        probability : ndarray of shape (n_samples,)
-            1 below the threshold, `proba_at_threshold` at it, 0 above.
-        """
-        is_below, is_at = self._compare(scores)
-        return np.where(is_at, self.proba_at_threshold, is_below.astype(np.float64))
-
-    def at_threshold(self, scores: ArrayLike) -> np.ndarray:
-        """Return which samples are at the threshold.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n_samples,)
-            Scores, higher = rejected first. May be infinite.
-
-
-        Returns
-        -------
-        is_at : ndarray of shape (n_samples,), dtype bool
-            Whether the sample is accepted with `proba_at_threshold`.
-        """
-        return self._compare(scores)[1]
-
-    def accept(
-        self,
-        scores: ArrayLike,
-        *,
-        draws: Draws | None = None,
-        random_state: RandomState | None = None,
-    ) -> np.ndarray:
-        """Accept or reject each sample, at random only at the threshold.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n_samples,)
-            Scores, higher = rejected first. May be infinite.
-
-        draws : array-like of shape (n_samples,) or callable, default=None
-            Numbers in [0, 1[, as :func:`keyed_draws` makes them. At the threshold a
-            sample is accepted if its number is below `proba_at_threshold`; the others
-            are not used. A callable maps the indices of the samples at the threshold to
-            their numbers, and is not called where `proba_at_threshold` is 0 or 1.
-
-        random_state : int, RandomState instance or None, default=None
-            Seed of the draws if `draws` is None. Decisions then depend on the call: the
-            same row may be accepted in one batch and not in another.
-
-        Returns
-        -------
-        accepted : ndarray of shape (n_samples,), dtype bool
-            Whether the sample is accepted.
-
-        Raises
-        ------
-        ValueError
-            If `draws` are not in [0, 1[, or given together with `random_state`.
-        """
-        compared = self._compare(scores)
-        return decide(*compared, self.proba_at_threshold, draws, random_state)
 
     def _compare(self, scores):
         return self._compare_sums(check_extended_vector(scores, "scores"))
@@ -407,8 +338,8 @@ class DoubleScoreRule(_OODRule):
         probability : ndarray of shape (n_samples,)
             1 below the threshold, `proba_at_threshold` at it, 0 above.
         """
-        is_below, is_at = self._compare(uncertainty_scores, novelty_scores)
-        return np.where(is_at, self.proba_at_threshold, is_below.astype(np.float64))
+        compared = self._compare(uncertainty_scores, novelty_scores)
+        return weigh(*compared, self.proba_at_threshold)
 
     def at_threshold(
         self, uncertainty_scores: ArrayLike, novelty_scores: ArrayLike

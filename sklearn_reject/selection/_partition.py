@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, fields
 from itertools import repeat
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from sklearn_reject._as_dict import check_state
+from sklearn_reject._typing import Target
 from sklearn_reject._validation import (
     check_level,
     check_number,
@@ -19,6 +20,7 @@ from sklearn_reject._validation import (
     refuse_unread,
 )
 from sklearn_reject.exceptions import warn_user
+from sklearn_reject.selection._monitor import RiskMonitor
 from sklearn_reject.selection._rule import Certificate
 
 # How many groups a message names.
@@ -226,7 +228,8 @@ class RulesByGroup:
     """Dataclass of `rules`, a dict of group to rule, and of what they achieve together.
 
     `_kind` is the name of a rule's class, `_shares` and `_amounts` are what they
-    achieve, and `_fate` says what happens to samples of a group without a rule.
+    achieve, and `_fate` says what happens to samples of a group without a rule, as the
+    rule `_otherwise` has it. `_compare_with` tells what is beyond and at a threshold.
     """
 
     def __post_init__(self):
@@ -286,8 +289,76 @@ class RulesByGroup:
             )
         return codes
 
-    def _monitors(self, watched, target, confidence_level, **options):
-        """Return a monitor for each of some groups, which share the false alarms."""
+    def monitor(
+        self,
+        target: Target | None = None,
+        *,
+        confidence_level: float = 0.95,
+        max_loss: float = 1.0,
+        min_inclusion_proba: float = 1.0,
+        since: Literal["start", "any"] = "start",
+    ) -> dict[Any, RiskMonitor]:
+        """Return a monitor of each group: of accepted samples or, of a system, of all.
+
+        All of them together have a false alarm with a probability of at most 1 -
+        `confidence_level`, and all intervals hold together with `confidence_level`: of
+        G monitors each has the confidence 1 - (1 - `confidence_level`) / G.
+
+        Parameters
+        ----------
+        target : float in ]0, max_loss[ or dict of group to float, default=None
+            Largest risk that is tolerated, in all groups or in each. None takes, group
+            by group, the certified one. It is required where no risk was certified.
+
+        confidence_level : float in ]0, 1[, default=0.95
+            Least probability that there never is a false alarm in any group, and of all
+            intervals together.
+
+        max_loss : float > 0, default=1.0
+            Largest possible loss, known beforehand.
+
+        min_inclusion_proba : float in ]0, 1], default=1.0
+            Smallest probability of a sample to be labeled, if only a random part is.
+            The smaller it is, the more samples are needed to detect a risk above the
+            target.
+
+        since : {"start", "any"}, default="start"
+            Samples that the alarm is about: all since the start, whose mean may be good
+            although the last ones are bad, or those since any one update. "any" detects
+            a change after many samples much earlier, and needs a few more samples at
+            the start.
+
+        Returns
+        -------
+        monitors : dict of group to RiskMonitor
+            Each watches the risk of its group. Groups that accept nothing have none,
+            and count for nothing.
+
+        Raises
+        ------
+        ValueError
+            If no group accepts anything, if no target is given and no risk of a group
+            was certified, if a target is not below `max_loss`, or if a dict lacks a
+            group.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_reject.selection import solve_target_risk
+        >>> scores, groups = np.arange(400) / 400, np.tile(["north", "south"], 200)
+        >>> rule = solve_target_risk(
+        ...     scores, scores > 0.8, 0.1, groups=groups, confidence_level=0.9)
+        >>> monitors = rule.monitor(confidence_level=0.98)
+        >>> monitors["north"]
+        <RiskMonitor(target=0.1, confidence_level=0.99, ...): n_samples=0, ...>
+        >>> losses, groups = np.array([0, 1, 1]), np.array(["north", "south", "south"])
+        >>> for group, monitor in monitors.items():
+        ...     monitor = monitor.update(losses[groups == group])
+        ...     print(group, monitor.n_samples, monitor.mean)
+        north 1 0.0
+        south 2 1.0
+        """
+        watched = self._accepting()
         confidence_level = check_level(confidence_level, "confidence_level")
         if isinstance(target, Mapping):
             unwatched = self.rules.keys() - set(watched)
@@ -297,8 +368,26 @@ class RulesByGroup:
         for label in watched:
             try:
                 monitors[label] = self.rules[label].monitor(
-                    targets[label], confidence_level=level, **options
+                    targets[label],
+                    confidence_level=level,
+                    max_loss=max_loss,
+                    min_inclusion_proba=min_inclusion_proba,
+                    since=since,
                 )
             except ValueError as error:
                 raise ValueError(f"group {label!r}: {error}") from None
         return monitors
+
+    def _accepting(self):
+        """Return the groups that accept something."""
+        return list(self.rules)
+
+    def _compare(self, values, codes):
+        """Return what is beyond and at the threshold of its rule, and the chance at it.
+
+        Position -1, the last one, is what has no rule.
+        """
+        rules = [*self.rules.values(), self._otherwise]
+        thresholds = np.array([rule.threshold for rule in rules])[codes]
+        chances = np.array([rule.proba_at_threshold for rule in rules])[codes]
+        return *self._compare_with(values, thresholds), chances

@@ -19,7 +19,7 @@ from sklearn_reject._validation import (
     check_vector,
 )
 from sklearn_reject.selection._hull import hull_slope
-from sklearn_reject.selection._monitor import RiskMonitor, risk_to_watch
+from sklearn_reject.selection._monitor import RiskMonitor
 
 
 @dataclass(frozen=True)
@@ -114,6 +114,11 @@ def compare(scores, threshold, sizes=None):
     return is_below, ~is_below & (low <= threshold)
 
 
+def weigh(is_below, is_at, probability):
+    """Return the probability that each score is accepted."""
+    return np.where(is_at, probability, is_below.astype(np.float64))
+
+
 def decide(is_below, is_at, probability, draws, random_state):
     """Accept what is below a threshold, and at it what draws less than a probability.
 
@@ -156,8 +161,174 @@ def check_draws(draws, n_samples):
     return draws
 
 
+class Monitored:
+    """Rule whose risk can be watched in production.
+
+    `_watched` is what a certificate calls it, and its name on the calibration set.
+    """
+
+    def monitor(
+        self,
+        target: float | None = None,
+        *,
+        confidence_level: float = 0.95,
+        max_loss: float = 1.0,
+        min_inclusion_proba: float = 1.0,
+        since: Literal["start", "any"] = "start",
+    ) -> RiskMonitor:
+        """Return a monitor of the losses of accepted samples or, of a system, of all.
+
+        Parameters
+        ----------
+        target : float in ]0, max_loss[, default=None
+            Largest risk that is tolerated, of a system that defers its risk whoever
+            answers. None takes the certified one. It is required where no risk was
+            certified: the risk on the calibration set is no promise, and a monitor of
+            it would often alarm without a reason.
+
+        confidence_level : float in ]0, 1[, default=0.95
+            Probability that there is never a false alarm, and that the interval always
+            holds.
+
+        max_loss : float > 0, default=1.0
+            Largest possible loss, known beforehand.
+
+        min_inclusion_proba : float in ]0, 1], default=1.0
+            Smallest probability of a sample to be labeled, if only a random part is.
+            The smaller it is, the more samples are needed to detect a risk above the
+            target.
+
+        since : {"start", "any"}, default="start"
+            Samples that the alarm is about: all since the start, whose mean may be good
+            although the last ones are bad, or those since any one update. "any" detects
+            a change after many samples much earlier, and needs a few more samples at
+            the start.
+
+        Returns
+        -------
+        monitor : RiskMonitor
+            Watches the risk of accepted samples or, of a system, of all.
+
+        Raises
+        ------
+        ValueError
+            If no target is given and no risk was certified, or the target is not below
+            `max_loss`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_reject.selection import solve_target_risk
+        >>> scores = np.arange(100)
+        >>> rule = solve_target_risk(scores, scores >= 80, 0.1, confidence_level=0.9)
+        >>> rule.monitor(confidence_level=0.99)
+        <RiskMonitor(target=0.1, confidence_level=0.99, ...): n_samples=0, ...>
+        """
+        return RiskMonitor(
+            self._certified_risk() if target is None else target,
+            confidence_level=confidence_level,
+            max_loss=max_loss,
+            min_inclusion_proba=min_inclusion_proba,
+            since=since,
+        )
+
+    def _certified_risk(self):
+        """Return the target that the rule was certified for, or say what to pass."""
+        quantity, name = self._watched
+        if self.certificate is not None and self.certificate.quantity == quantity:
+            return self.certificate.target
+        raise ValueError(
+            "The rule has no certified risk to watch. Pass the largest acceptable risk "
+            "as target, above the risk on its calibration set, which is "
+            f"{getattr(self, name):.3g}: a rule often has a larger risk on new samples "
+            "than on those that it was chosen by."
+        )
+
+
+class OneScoreRule:
+    """Rule of a `threshold` and a `proba_at_threshold` for one score."""
+
+    def accept_proba(self, scores: ArrayLike) -> np.ndarray:
+        """Return the probability that each sample is accepted.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_samples,)
+            Scores, higher = rejected first. Finite, but for rules of OOD samples.
+
+        Returns
+        -------
+        probability : ndarray of shape (n_samples,)
+            1 below the threshold, `proba_at_threshold` at it, 0 above.
+        """
+        return weigh(*self._compare(scores), self.proba_at_threshold)
+
+    def at_threshold(self, scores: ArrayLike) -> np.ndarray:
+        """Return which samples are at the threshold.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_samples,)
+            Scores, higher = rejected first. Finite, but for rules of OOD samples.
+
+        Returns
+        -------
+        is_at : ndarray of shape (n_samples,), dtype bool
+            Whether the sample is accepted with `proba_at_threshold`.
+        """
+        return self._compare(scores)[1]
+
+    def accept(
+        self,
+        scores: ArrayLike,
+        *,
+        draws: Draws | None = None,
+        random_state: RandomState | None = None,
+    ) -> np.ndarray:
+        """Accept or reject each sample, at random only at the threshold.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_samples,)
+            Scores, higher = rejected first. Finite, but for rules of OOD samples.
+
+        draws : array-like of shape (n_samples,) or callable, default=None
+            Numbers in [0, 1[, as :func:`keyed_draws` makes them. A sample is accepted
+            if its number is below its probability; where that is 0 or 1, as it is away
+            from the threshold, the number is not used. A callable maps the indices of
+            the samples whose numbers are used to these, and is not called for none.
+
+        random_state : int, RandomState instance or None, default=None
+            Seed of the draws if `draws` is None. Decisions then depend on the call: the
+            same row may be accepted in one batch and not in another.
+
+        Returns
+        -------
+        accepted : ndarray of shape (n_samples,), dtype bool
+            Whether the sample is accepted.
+
+        Raises
+        ------
+        ValueError
+            If `draws` are not in [0, 1[, or given together with `random_state`.
+
+        Examples
+        --------
+        >>> from sklearn_reject.selection import RejectionRule, keyed_draws
+        >>> rule = RejectionRule(threshold=0.4, proba_at_threshold=0.5)
+        >>> rule.accept([0.3, 0.4, 0.4, 0.4], draws=keyed_draws(0, [10, 11, 12, 13]))
+        array([ True,  True, False,  True])
+        """
+        compared = self._compare(scores)
+        return decide(*compared, self.proba_at_threshold, draws, random_state)
+
+    def _compare(self, scores):
+        """Return which scores are below the threshold, and which at it."""
+        return compare(check_vector(scores, "scores"), self.threshold)
+
+
 @dataclass(frozen=True)
-class RejectionRule(DictMixin):
+class RejectionRule(OneScoreRule, Monitored, DictMixin):
     """Rule that accepts below a threshold, at random at it (FPV23, eq. 25).
 
     A score is at the threshold if they differ by at most 2^-40 of the score's
@@ -208,6 +379,8 @@ class RejectionRule(DictMixin):
     reject_cost: float = float("nan")
     certificate: Certificate | None = None
 
+    _watched = "risk", "selective_risk"
+
     def __post_init__(self):
         """Refuse what no rule is."""
         check_state(
@@ -228,83 +401,6 @@ class RejectionRule(DictMixin):
         `coverage` times `selective_risk`, lower is better.
         """
         return self.coverage * self.selective_risk if self.coverage else 0.0
-
-    def accept_proba(self, scores: ArrayLike) -> np.ndarray:
-        """Return the probability that each sample is accepted.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n_samples,)
-            Finite uncertainty scores, higher = more uncertain.
-
-        Returns
-        -------
-        probability : ndarray of shape (n_samples,)
-            1 below the threshold, `proba_at_threshold` at it, 0 above.
-        """
-        scores = check_vector(scores, "scores")
-        is_below, is_at = compare(scores, self.threshold)
-        return np.where(is_at, self.proba_at_threshold, is_below.astype(np.float64))
-
-    def at_threshold(self, scores: ArrayLike) -> np.ndarray:
-        """Return which samples are at the threshold.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n_samples,)
-            Finite uncertainty scores, higher = more uncertain.
-
-        Returns
-        -------
-        is_at : ndarray of shape (n_samples,), dtype bool
-            Whether the sample is accepted with `proba_at_threshold`.
-        """
-        return compare(check_vector(scores, "scores"), self.threshold)[1]
-
-    def accept(
-        self,
-        scores: ArrayLike,
-        *,
-        draws: Draws | None = None,
-        random_state: RandomState | None = None,
-    ) -> np.ndarray:
-        """Accept or reject each sample, at random only at the threshold.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n_samples,)
-            Finite uncertainty scores, higher = more uncertain.
-
-        draws : array-like of shape (n_samples,) or callable, default=None
-            Numbers in [0, 1[, as :func:`keyed_draws` makes them. A sample is accepted
-            if its number is below its probability; where that is 0 or 1, as it is away
-            from the threshold, the number is not used. A callable maps the indices of
-            the samples whose numbers are used to these, and is not called for none.
-
-        random_state : int, RandomState instance or None, default=None
-            Seed of the draws if `draws` is None. Decisions then depend on the call: the
-            same row may be accepted in one batch and not in another.
-
-        Returns
-        -------
-        accepted : ndarray of shape (n_samples,), dtype bool
-            Whether the sample is accepted.
-
-        Raises
-        ------
-        ValueError
-            If `draws` are not in [0, 1[, or given together with `random_state`.
-
-        Examples
-        --------
-        >>> from sklearn_reject.selection import RejectionRule, keyed_draws
-        >>> rule = RejectionRule(threshold=0.4, proba_at_threshold=0.5)
-        >>> rule.accept([0.3, 0.4, 0.4, 0.4], draws=keyed_draws(0, [10, 11, 12, 13]))
-        array([ True,  True, False,  True])
-        """
-        probability = self.accept_proba(scores)
-        is_open = (probability > 0) & (probability < 1)
-        return decide(probability == 1, is_open, probability, draws, random_state)
 
     def measure(
         self,
@@ -360,70 +456,4 @@ class RejectionRule(DictMixin):
             coverage=covered / total,
             selective_risk=lost / covered if covered else np.nan,
             reject_cost=hull_slope(groups, n_reached),
-        )
-
-    def monitor(
-        self,
-        target: float | None = None,
-        *,
-        confidence_level: float = 0.95,
-        max_loss: float = 1.0,
-        min_inclusion_proba: float = 1.0,
-        since: Literal["start", "any"] = "start",
-    ) -> RiskMonitor:
-        """Return a monitor of the losses of accepted samples.
-
-        Parameters
-        ----------
-        target : float in ]0, max_loss[, default=None
-            Largest risk that is tolerated. None takes the certified one. It is
-            required where no risk was certified: the selective risk on the calibration
-            set is no promise, and a monitor of it would often alarm without a reason.
-
-        confidence_level : float in ]0, 1[, default=0.95
-            Probability that there is never a false alarm, and that the interval always
-            holds.
-
-        max_loss : float > 0, default=1.0
-            Largest possible loss, known beforehand.
-
-        min_inclusion_proba : float in ]0, 1], default=1.0
-            Smallest probability of a sample to be labeled, if only a random part is.
-            The smaller it is, the more samples are needed to detect a risk above the
-            target.
-
-        since : {"start", "any"}, default="start"
-            Samples that the alarm is about: all since the start, whose mean may be good
-            although the last ones are bad, or those since any one update. "any" detects
-            a change after many samples much earlier, and needs a few more samples at
-            the start.
-
-        Returns
-        -------
-        monitor : RiskMonitor
-            Watches the risk of accepted samples.
-
-        Raises
-        ------
-        ValueError
-            If no target is given and no risk was certified, or the target is not below
-            `max_loss`.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from sklearn_reject.selection import solve_target_risk
-        >>> scores = np.arange(100)
-        >>> rule = solve_target_risk(scores, scores >= 80, 0.1, confidence_level=0.9)
-        >>> rule.monitor(confidence_level=0.99)
-        <RiskMonitor(target=0.1, confidence_level=0.99, ...): n_samples=0, ...>
-        """
-        return RiskMonitor(
-            risk_to_watch(self.certificate, "risk", self.selective_risk)
-            if target is None
-            else target,
-            confidence_level=confidence_level,
-            max_loss=max_loss,
-            min_inclusion_proba=min_inclusion_proba,
-            since=since,
         )
