@@ -2,14 +2,15 @@
 
 import pickle
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.exceptions import UnsetMetadataPassedError
-from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import (
     FixedThresholdClassifier,
     GridSearchCV,
@@ -17,11 +18,17 @@ from sklearn.model_selection import (
     cross_validate,
 )
 from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from sklearn_reject import SelectiveClassifier, metrics
+from sklearn_reject import (
+    DeferringClassifier,
+    DoubleScoreOODClassifier,
+    SelectiveClassifier,
+    SelectiveRegressor,
+    metrics,
+)
+from sklearn_reject.scores import SELE
+from tests.metrics.models import WRAPPINGS, Distant, TopOfEach, look_inside
 from tests.metrics.tables import (
     METRICS,
     OF_ERRORS,
@@ -29,15 +36,23 @@ from tests.metrics.tables import (
     OOD,
     ORDER,
     SCORERS,
+    cases_of,
     data_of,
 )
 
 each_metric = pytest.mark.parametrize("name", METRICS)
+OF_LOSSES = [name for name, metric in METRICS.items() if metric.takes_losses]
 
 
 def assert_close(found, expected, rtol=1e-9):
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=rtol, atol=1e-12)
+
+
+@cache
+def values_of(name, **changes):
+    """Return a metric of its data, of which some columns may be left out."""
+    return METRICS[name](replace(data_of(name), **changes))
 
 
 def test_all_metrics_are_in_the_table():
@@ -50,14 +65,12 @@ def test_all_metrics_are_in_the_table():
 
 @each_metric
 def test_weights_matter_but_not_their_scale(name):
-    data = data_of(name)
-    expected = METRICS[name](data)
+    data, expected = data_of(name), values_of(name)
     assert not any(np.isnan(value).any() for value in expected)
-    plain = METRICS[name](replace(data, weight=None))
     if not name.startswith(("at risk", "fpr")):  # rates that may be the same
-        pairs = zip(plain, expected, strict=True)
+        pairs = zip(values_of(name, weight=None), expected, strict=True)
         assert any(not np.array_equal(*pair) for pair in pairs)
-    for scale in (1e-12, 1e-6, 1 / 3, 1e12):
+    for scale in (1e-12, 1e12):
         found = METRICS[name](replace(data, weight=scale * data.weight))
         for values, kind in zip(found, METRICS[name].kinds, strict=True):
             values /= scale if kind == "w" else 1
@@ -66,15 +79,16 @@ def test_weights_matter_but_not_their_scale(name):
 
 @each_metric
 def test_rows_without_weight_are_absent_and_equal_weights_are_none(name):
+    """To the last bit in `aurc_score`, which has another formula for other weights."""
     data = data_of(name)
     there = data.weight > 0
     assert not there.all()
-    assert_close(METRICS[name](data.take(there)), METRICS[name](data))
-    plain = METRICS[name](replace(data, weight=None))
+    assert_close(METRICS[name](data.take(there)), values_of(name))
     if "w" not in METRICS[name].kinds:
-        assert_close(
-            METRICS[name](replace(data, weight=np.full(len(data), 0.1))), plain
-        )
+        for weight in (1e-12, 0.1, 2.0) if "aurc" in name else (0.1,):
+            found = METRICS[name](replace(data, weight=np.full(len(data), weight)))
+            expected = values_of(name, weight=None)
+            assert_close(found, expected, rtol=1e-9 * ("aurc" not in name))
 
 
 @pytest.mark.parametrize("name", [n for n, metric in METRICS.items() if metric.repeats])
@@ -90,15 +104,15 @@ def test_integer_weights_repeat_rows(name):
 def test_order_of_rows(name):
     data = data_of(name)
     rows = np.random.default_rng(2).permutation(len(data))
-    assert_close(METRICS[name](data.take(rows)), METRICS[name](data))
+    assert_close(METRICS[name](data.take(rows)), values_of(name))
 
 
 @pytest.mark.parametrize("name", [n for n, m in METRICS.items() if m.is_ranked])
 def test_only_the_order_of_a_score_matters(name):
     data = data_of(name)
-    moved = replace(data, uncertainty=np.exp(7 * data.uncertainty) - 3)
-    found, expected = METRICS[name](moved), METRICS[name](data)
-    for one, other, kind in zip(found, expected, METRICS[name].kinds, strict=True):
+    found = METRICS[name](replace(data, uncertainty=np.exp(7 * data.uncertainty) - 3))
+    kinds = METRICS[name].kinds
+    for one, other, kind in zip(found, values_of(name), kinds, strict=True):
         if kind != "s":
             np.testing.assert_array_equal(one, other)
         else:
@@ -107,27 +121,15 @@ def test_only_the_order_of_a_score_matters(name):
             np.testing.assert_array_equal(one[~finite], other[~finite])
 
 
-of_losses = pytest.mark.parametrize(
-    "name", [name for name, metric in METRICS.items() if metric.takes_losses]
-)
-
-
-@of_losses
-@pytest.mark.parametrize("unit", [2.0**-40, 2.0**30])
-def test_units_of_losses(name, unit):
-    data = data_of(name)
-    found, expected = METRICS[name](data, unit=unit), METRICS[name](data)
-    for one, other, kind in zip(found, expected, METRICS[name].kinds, strict=True):
-        np.testing.assert_array_equal(one, other * (unit if kind == "u" else 1))
-
-
-@of_losses
-def test_losses_themselves_take_the_place_of_labels(name):
-    data = data_of(name)
-    for one, other in zip(
-        METRICS[name](data), METRICS[name](data, as_labels=True), strict=True
-    ):
+@pytest.mark.parametrize("name", OF_LOSSES)
+def test_losses_have_a_unit_and_may_take_the_place_of_labels(name):
+    data, expected = data_of(name), values_of(name)
+    for one, other in zip(METRICS[name](data, as_labels=True), expected, strict=True):
         np.testing.assert_array_equal(one, other)
+    for unit in (2.0**-40, 2.0**30):
+        found = METRICS[name](data, unit=unit)
+        for one, other, kind in zip(found, expected, METRICS[name].kinds, strict=True):
+            np.testing.assert_array_equal(one, other * (unit if kind == "u" else 1))
 
 
 NAMES = np.array(["ant", "bee", "cat", "ood"])
@@ -143,21 +145,22 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@of_losses
-def test_labels_of_all_kinds(name, kind):
+# Labels are read alike whatever is done with their losses.
+OF_LABELS = [name for name in OF_LOSSES if ", two" not in name and "random" not in name]
+
+
+@pytest.mark.parametrize("name", OF_LABELS)
+def test_labels_of_all_kinds(name):
     data = data_of(name)
-    expected = METRICS[name](data)
-    labels = ("y_true", "y_pred", "y_second")
-    moved = {label: KINDS[kind](getattr(data, label)) for label in labels}
-    if kind != "series":
+    for kind, convert in KINDS.items():
+        labels = ("y_true", "y_pred", "y_second")
+        moved = {label: convert(getattr(data, label)) for label in labels}
+        if kind == "series":
+            index = moved["y_true"].index
+            moved |= {k: pd.Series(getattr(data, k), index=index) for k in OF_ROWS}
         found = METRICS[name](Labels(data, moved), as_labels=True)
-    else:
-        index = moved["y_true"].index
-        scores = {k: pd.Series(getattr(data, k), index=index) for k in OF_ROWS}
-        found = METRICS[name](Labels(data, moved | scores), as_labels=True)
-    for one, other in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(one, other)
+        for one, other in zip(found, values_of(name), strict=True):
+            np.testing.assert_array_equal(one, other)
 
 
 OF_ROWS = ("uncertainty", "novelty", "weight")
@@ -204,6 +207,44 @@ def test_the_better_order_is_better(name):
         assert worst > best if METRICS[name].kinds == "u" else worst < best
 
 
+def with_first(value):
+    """Return a change of an array: its first item, and only that."""
+    return lambda values: np.append(value, values[1:])
+
+
+BAD_WEIGHTS = [
+    (lambda values: values[1:], "sample_weight has 79 elements, but there are 80"),
+    (with_first(-1), "sample_weight must be non-negative, got -1.0 in row 0"),
+    (with_first(np.nan), "sample_weight must be finite, got nan in row 0"),
+    (with_first(np.inf), "sample_weight must be finite, got inf in row 0"),
+    (np.zeros_like, "sample_weight is zero for every sample"),
+    (lambda values: values * 0 + 1e308, r"sample_weight holds 1e\+308, which is too"),
+    (lambda values: values * 0 + 1e-200, "sample_weight is at most 1e-200, which is"),
+]
+BAD_SCORES = [
+    (lambda values: values[1:], "has 79 elements, but there are 80|are 79"),
+    (with_first(np.nan), "must be finite, got nan in row 0"),
+    (lambda values: values[:, np.newaxis], r"must be a vector .*\(80, 1\)"),
+    (lambda values: NAMES[np.zeros(80, int)], "must hold numbers"),
+    (lambda values: values + 1j, "must hold real numbers"),
+    (lambda values: np.arange(80) + 2**53 + 1, r"integer 9007199254740993.*2\*\*53"),
+]
+BAD_ARRAYS = [
+    *(("weight", *case) for case in BAD_WEIGHTS),
+    *(("uncertainty", *case) for case in BAD_SCORES),
+]
+
+
+@pytest.mark.parametrize(("column", "change", "words"), BAD_ARRAYS)
+def test_bad_arrays(column, change, words):
+    """`selective_cost_score` has no score, and sets have weights of their own."""
+    for name in METRICS.keys() - {"sets", "cost"}:
+        data = data_of(name)
+        bad = replace(data, **{column: change(getattr(data, column))})
+        with pytest.raises(ValueError, match=words):
+            METRICS[name](bad)
+
+
 # Scorers: of three classes, and of OOD samples of label -1 beside them
 
 
@@ -216,17 +257,15 @@ def draw_samples(seed=0, n=300):
 
 X, Y = draw_samples()
 INSIDE = Y >= 0
+X_IN, Y_IN = X[INSIDE], Y[INSIDE]
 WEIGHT = 1.0 + np.arange(300) % 5
-BAYES = GaussianNB().fit(X[INSIDE], Y[INSIDE])
-
-
-def is_of_novelty(name):
-    return name in OF_NOVELTY
+BAYES = GaussianNB().fit(X_IN, Y_IN)
+OF_GROUPS = {"groups": np.arange(len(X_IN)) // 8}
 
 
 def samples_of(name):
     """Return rows, with OOD samples for scorers that know them."""
-    rows = np.flatnonzero(INSIDE | is_of_novelty(name))
+    rows = np.flatnonzero(INSIDE | (name in OF_NOVELTY))
     return X[rows], Y[rows], WEIGHT[rows]
 
 
@@ -237,99 +276,13 @@ each_scorer = pytest.mark.parametrize(
 )
 
 
-class Distant(ClassifierMixin, BaseEstimator):
-    """A classifier of another package, with its own idea of uncertainty."""
-
-    def fit(self, X, y):
-        self.model_ = GaussianNB().fit(X, y)
-        self.classes_ = self.model_.classes_
-        return self
-
-    def predict(self, X):
-        return self.model_.predict(X)
-
-    def uncertainty(self, X):
-        offsets = X[:, np.newaxis] - self.model_.theta_
-        return np.linalg.norm(offsets, axis=2).min(axis=1)
-
-
-class Sampler(BaseEstimator):
-    """Repeats a class; like those of imbalanced-learn it has no transform."""
-
-    def fit_resample(self, X, y):
-        rows = np.append(np.arange(len(y)), np.repeat(np.flatnonzero(y == 1), 3))
-        return X[rows], y[rows]
-
-
-class OtherPipeline(ClassifierMixin, BaseEstimator):
-    """A pipeline with samplers, as imbalanced-learn has, and with no base in common."""
-
-    def __init__(self, steps):
-        self.steps = steps
-
-    def fit(self, X, y):
-        for _, step in self.steps[:-1]:
-            if hasattr(step, "fit_resample"):
-                X, y = step.fit_resample(X, y)
-            elif step not in (None, "passthrough"):
-                X = step.fit_transform(X, y)
-        self.classes_ = self.steps[-1][1].fit(X, y).classes_
-        return self
-
-
 def selective(**options):
     options = {"uncertainty_score": "entropy", "reject_cost": 0.4} | options
     return SelectiveClassifier(GaussianNB(), cv=2, **options)
 
 
-IN_SEARCH = {"reject_cost": [0.4]}
-STEPS = [(None, None), ("scale", StandardScaler()), ("sample", Sampler())]
-# Each with the model that is asked, and whether it sees scaled samples.
-WRAPPINGS = {
-    "alone": (lambda inner: inner, False),
-    "frozen": (FrozenEstimator, False),
-    "pipeline": (lambda inner: make_pipeline(StandardScaler(), inner), True),
-    "one step": (lambda inner: Pipeline([("only", inner)]), False),
-    "search": (lambda inner: GridSearchCV(inner, IN_SEARCH, cv=2), False),
-    "both": (
-        lambda inner: make_pipeline(
-            StandardScaler(), make_pipeline(GridSearchCV(inner, IN_SEARCH, cv=2))
-        ),
-        True,
-    ),
-    "resampled": (
-        lambda inner: OtherPipeline([*STEPS, ("skip", "passthrough"), ("in", inner)]),
-        True,
-    ),
-}
-
-
-def inner_of(model):
-    while True:
-        if hasattr(model, "best_estimator_"):
-            model = model.best_estimator_
-        elif hasattr(model, "steps"):
-            model = model.steps[-1][1]
-        elif isinstance(model, FrozenEstimator):
-            model = model.estimator
-        else:
-            return model
-
-
-@pytest.fixture(scope="module")
-def wrapped():
-    """Fitted models by the names of wrappings."""
-    models = {}
-    for name, (wrap, _) in WRAPPINGS.items():
-        inner = selective()
-        inner = inner.fit(X[INSIDE], Y[INSIDE]) if name == "frozen" else inner
-        models[name] = wrap(inner).fit(X[INSIDE], Y[INSIDE])
-    return models
-
-
-def test_all_scorers_of_classifiers_are_in_the_table():
-    others = {"neg_deferral_area", "neg_selective_cost", "neg_set_loss"}
-    known = {*OF_ERRORS, *OF_NOVELTY} | others
+def test_all_scorers_are_in_a_table():
+    known = {*OF_ERRORS, *OF_NOVELTY, *KINDS_OF_MODELS["deferring"][-1], "neg_set_loss"}
     assert set(metrics.get_selective_scorer_names()) == known
 
 
@@ -338,17 +291,20 @@ def test_all_scorers_of_classifiers_are_in_the_table():
 def test_a_scorer_is_the_metric_of_any_classifier(name, scorer, metric, weighted):
     Z, truth, weight = samples_of(name)
     weight = weight if weighted else None
-    svm = LinearSVC(random_state=0).fit(X[INSIDE], Y[INSIDE])
-    distant = Distant().fit(X[INSIDE], Y[INSIDE])
+    svm = LinearSVC(random_state=0).fit(X_IN, Y_IN)
+    distant = Distant().fit(X_IN, Y_IN)
+    rejecting = selective().fit(X_IN, Y_IN)
     decision = np.sort(svm.decision_function(Z))
     for model, uncertainty in (
         (BAYES, np.sort(BAYES.predict_proba(Z))[:, :2].sum(axis=1)),
         (svm, decision[:, -2] - decision[:, -1]),
         (distant, distant.uncertainty(Z)),
+        (rejecting, rejecting.uncertainty(Z)),
     ):
         value = scorer(model, Z, truth, sample_weight=weight)
         assert type(value) is float
-        expected = metric(truth, model.predict(Z), uncertainty, weight)
+        labels = getattr(model, "predict_label", model.predict)(Z)
+        expected = metric(truth, labels, uncertainty, weight)
         assert value == pytest.approx(expected, rel=1e-12)
         assert np.isfinite(value)
     assert scorer(BAYES, Z, truth, weight) == scorer(
@@ -356,17 +312,60 @@ def test_a_scorer_is_the_metric_of_any_classifier(name, scorer, metric, weighted
     )
 
 
+# Each kind of model with a grid, labels, what is given beside them, and its scorers.
+KINDS_OF_MODELS = {
+    "rejecting": (selective(), {"reject_cost": [0.4]}, X_IN, Y_IN, {}, OF_ERRORS),
+    "novel": (
+        DoubleScoreOODClassifier(
+            GaussianNB(), min_tpr=0.3, novelty_score="msp", cv=2, ood_label=99
+        ),
+        {"cv": [2]},
+        *(X, np.where(INSIDE, Y, 99)),
+        *({}, OF_NOVELTY),
+    ),
+    "regressing": (
+        SelectiveRegressor(
+            Ridge(), uncertainty_score=SELE(alphas=0.01), reject_cost=1, cv=2
+        ),
+        {"cv": [2]},
+        *(X, X.prod(axis=1)),
+        *({}, {"neg_aurc": [({}, None)]}),
+    ),
+    "deferring": (
+        DeferringClassifier(
+            GaussianNB(), LogisticRegression(), gain_score="confidence", cv=2
+        ),
+        {"deferral_cost": [0.1]},
+        *(X_IN, Y_IN),
+        {},
+        {"neg_deferral_area": [({}, None)], "neg_selective_cost": [({}, None)]},
+    ),
+    "sets": (
+        *(TopOfEach(3), {"size": [3]}, X_IN, (Y_IN > 0).astype(int), OF_GROUPS),
+        {"neg_set_loss": [({}, None)]},
+    ),
+}
+
+
+# Nothing may be deferred, or everything rejected: scores do not depend on it.
+@pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
 @pytest.mark.parametrize("wrapping", WRAPPINGS)
-@each_scorer
-def test_what_rejects_is_found_inside(name, scorer, metric, wrapping, wrapped):
-    Z, truth, _ = samples_of(name)
-    model, is_scaled = wrapped[wrapping], WRAPPINGS[wrapping][1]
-    inner = inner_of(model)
-    seen = StandardScaler().fit(X[INSIDE]).transform(Z) if is_scaled else Z
-    if wrapping == "resampled":  # and so scaled by what was not resampled
-        seen = dict(model.steps)["scale"].transform(Z)
-    expected = metric(truth, inner.predict_label(seen), inner.uncertainty(seen))
-    assert scorer(model, Z, truth) == pytest.approx(expected, rel=1e-12)
+@pytest.mark.parametrize("kind", KINDS_OF_MODELS)
+def test_what_rejects_is_found_inside(kind, wrapping):
+    """And gets what it is given, whether or not its wrapper would hand it on."""
+    model, grid, Z, truth, given, scorers = KINDS_OF_MODELS[kind]
+    model = clone(model).set_params(**{name: value for name, (value,) in grid.items()})
+    model = model.fit(Z, truth) if wrapping == "frozen" else model
+    wrapped = WRAPPINGS[wrapping](model, grid).fit(Z, truth)
+    inner, seen = look_inside(wrapped, Z)
+    for _, scorer, _ in cases_of(scorers):
+        expected = scorer(inner, seen, truth, **given)
+        for routing in (False, True):
+            with sklearn.config_context(enable_metadata_routing=routing):
+                assert scorer(wrapped, Z, truth, **given) == pytest.approx(expected)
+        copy = pickle.loads(pickle.dumps(scorer))
+        assert repr(copy) == repr(scorer)
+        assert copy(inner, seen, truth, **given) == expected
 
 
 @each_scorer
@@ -375,7 +374,7 @@ def test_whatever_is_rejected_the_score_is_the_same(name, scorer, metric):
     Z, truth, _ = samples_of(name)
     scores = set()
     for options in ({"reject_cost": 0.0}, {"reject_cost": 0.9}, {"reject_label": -5}):
-        model = selective(**options).fit(X[INSIDE], Y[INSIDE])
+        model = selective(**options).fit(X_IN, Y_IN)
         scores.add(scorer(model, Z, truth))
     assert len(scores) == 1
 
@@ -385,7 +384,7 @@ def test_a_moved_threshold_is_judged_by_its_own_labels(name, scorer, metric):
     Z, truth, _ = samples_of(name)
     truth = np.where(truth > 0, 1, truth)
     moved = FixedThresholdClassifier(GaussianNB(), threshold=0.2)
-    moved.fit(X[INSIDE], (Y > 0)[INSIDE].astype(int))
+    moved.fit(X_IN, (Y_IN > 0).astype(int))
     labels, proba = moved.predict(Z), moved.predict_proba(Z)
     assert (labels != proba.argmax(axis=1)).any()
     uncertainty = proba[np.arange(len(Z)), 1 - labels]
@@ -396,7 +395,7 @@ def test_a_moved_threshold_is_judged_by_its_own_labels(name, scorer, metric):
 @each_scorer
 def test_labels_of_text(name, scorer, metric):
     Z, truth, _ = samples_of(name)
-    named = GaussianNB().fit(X[INSIDE], NAMES[Y[INSIDE]])
+    named = GaussianNB().fit(X_IN, NAMES[Y_IN])
     if "squared" in repr(scorer) or "absolute" in repr(scorer):
         with pytest.raises(ValueError, match="numeric labels"):
             scorer(named, Z, NAMES[truth])
@@ -412,7 +411,6 @@ def test_copies_and_requests(name, scorer, metric):
     for copy in (asking, pickle.loads(pickle.dumps(asking)), clone(asking, safe=False)):
         requests = copy.get_metadata_routing().score.requests
         assert requests == {"sample_weight": "importance"}
-        assert repr(copy) == repr(scorer)
         assert copy(BAYES, Z, truth) == scorer(BAYES, Z, truth)
     with pytest.raises(TypeError, match="'groups'"):
         scorer.set_score_request(groups=True)

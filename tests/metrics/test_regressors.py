@@ -3,12 +3,9 @@
 import matplotlib as mpl
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.metrics import mean_absolute_error, mean_squared_error, r2_score
-from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -19,6 +16,7 @@ from sklearn_reject.metrics import (
     make_selective_scorer,
 )
 from sklearn_reject.scores import SELE
+from tests.metrics.models import Spread
 
 mpl.use("Agg")
 
@@ -48,20 +46,6 @@ VECTORS = selective(LinearRegression()).fit(X[:200], Y[:200])
 PREDICTED, UNCERTAINTY = MODEL.predict(X_test), MODEL.uncertainty(X_test)
 
 
-class Spread(RegressorMixin, BaseEstimator):
-    """A regressor of another package, with an uncertainty and no loss."""
-
-    def fit(self, X, y):
-        self.is_fitted_ = True
-        return self
-
-    def predict(self, X):
-        return X[:, 0]
-
-    def uncertainty(self, X):
-        return X[:, 1]
-
-
 SCORERS = {
     "neg_aurc": ({}, lambda *args, **kw: -metrics.aurc_score(*args, **kw)),
     "neg_augrc": ({}, lambda *args, **kw: -metrics.augrc_score(*args, **kw)),
@@ -86,6 +70,10 @@ def test_the_loss_is_that_of_the_regressor(name, weight):
     column = PREDICTED[:, np.newaxis]
     expected = metric(y_test, column, UNCERTAINTY, loss="squared", sample_weight=weight)
     assert squared(MODEL, X_test, y_test, weight) == pytest.approx(expected)
+    # One without a loss of its own takes it, too.
+    spread, losses = Spread().fit(X, y), (y_test - X_test[:, 0]) ** 2
+    expected = metric(None, None, X_test[:, 1], loss=losses, sample_weight=weight)
+    assert squared(spread, X_test, y_test, weight) == pytest.approx(expected)
 
 
 def test_vectors_have_one_loss_a_sample():
@@ -98,31 +86,12 @@ def test_vectors_have_one_loss_a_sample():
         expected = metrics.aurc_score(None, None, uncertainty, loss=losses)
         scorer = get_selective_scorer("neg_aurc", loss=loss)
         assert scorer(VECTORS, X_test, Y_test) == pytest.approx(-expected)
+    display = RiskCoverageDisplay.from_estimator(VECTORS, X_test, Y_test)
+    assert display.aurc == pytest.approx([-VECTORS.score(X_test, Y_test)])
     found = metrics.aurc_score(Y_test, predicted, uncertainty, loss=distance)
     assert found == pytest.approx(expected)
     with pytest.raises(ValueError, match="y_true must be a vector of labels"):
         metrics.aurc_score(Y_test, predicted, uncertainty)
-
-
-def test_a_search_finds_the_better_regressor():
-    """By 0/1 loss every regressor is wrong everywhere, and the first one wins."""
-    area = get_selective_scorer("neg_aurc")
-    search = GridSearchCV(
-        selective(KNeighborsRegressor()),
-        {"estimator__n_neighbors": [1, 20]},
-        scoring={
-            "area": area,
-            "cover": get_selective_scorer("coverage_at_risk", risk=4),
-        },
-        refit="area",
-        cv=2,
-    )
-    inside = make_pipeline(StandardScaler(), search).fit(X, y)
-    search = inside[-1]
-    assert search.best_params_ == {"estimator__n_neighbors": 20}
-    assert np.ptp(search.cv_results_["mean_test_cover"]) > 0
-    expected = search.best_estimator_.score(inside[:-1].transform(X_test), y_test)
-    assert area(inside, X_test, y_test) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -153,33 +122,10 @@ def test_regressors_that_lack_something_are_told_how_to_get_it(model, loss, mess
             call(model, X_test, y_test, **given)
 
 
-def test_a_regressor_without_a_loss_takes_one():
-    losses = (y_test - X_test[:, 0]) ** 2
-    expected = -metrics.aurc_score(None, None, X_test[:, 1], loss=losses)
-    scorer = get_selective_scorer("neg_aurc", loss="squared")
-    assert scorer(Spread().fit(X, y), X_test, y_test) == expected
-
-
 def test_scorers_of_labels_refuse_regressors():
     message = r"no labels.*get_selective_scorer with 'neg_aurc'"
     with pytest.raises(ValueError, match=message):
         get_selective_scorer("ood_auroc")(MODEL, X_test, y_test)
-
-
-def test_displays_take_the_loss_of_the_regressor():
-    plt = pytest.importorskip("matplotlib.pyplot")
-    for model, all_targets, target in ((MODEL, y, y_test), (VECTORS, Y, Y_test)):
-        display = RiskCoverageDisplay.from_estimator(model, X_test, target)
-        assert display.aurc == pytest.approx([-model.score(X_test, target)])
-        results = cross_validate(
-            model, X, all_targets, cv=2, scoring=get_selective_scorer("neg_aurc"),
-            return_estimator=True, return_indices=True,
-        )  # fmt: skip
-        folds = RiskCoverageDisplay.from_cv_results(results, X, all_targets)
-        assert folds.aurc == pytest.approx(-results["test_score"])
-    given = RiskCoverageDisplay.from_estimator(MODEL, X_test, y_test, loss="squared")
-    assert given.risk[0][-1] == pytest.approx(mean_squared_error(y_test, PREDICTED))
-    plt.close("all")
 
 
 # Metrics of predictions

@@ -1,36 +1,30 @@
 """Scorers of predicted sets, for any classifier."""
 
-import pickle
-
 import numpy as np
 import pytest
 import sklearn
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification, make_multilabel_classification
 from sklearn.exceptions import DataConversionWarning
-from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, fbeta_score
 from sklearn.model_selection import (
     GridSearchCV,
-    GroupKFold,
     StratifiedKFold,
     cross_val_score,
 )
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_reject import ExpectedLossDecoder, SelectiveClassifier
 from sklearn_reject.exceptions import RejectionWarning
-from sklearn_reject.losses import check_set_loss
 from sklearn_reject.metrics import get_selective_scorer, set_loss
+from tests.metrics.models import TopOfEach
 
 X, y = make_classification(400, n_informative=3, weights=[0.7], random_state=0)
 GROUPS = np.arange(400) // 8
-SCALED = StandardScaler().fit_transform(X)
 X3, y3 = make_classification(
     300, n_informative=4, n_classes=3, class_sep=0.5, random_state=1
 )
@@ -42,39 +36,6 @@ MISSED = pytest.mark.filterwarnings("ignore:y holds labels that were not in y of
 
 def scorer_of(**options):
     return get_selective_scorer("neg_set_loss", **options)
-
-
-class TopOfEach(ClassifierMixin, BaseEstimator):
-    """Predicts the most probable sample of each group, and sets of classes."""
-
-    def __init__(self, size=2):
-        self.size = size
-
-    def fit(self, X, y):
-        self.model_ = GaussianNB().fit(X, y)
-        self.classes_ = self.model_.classes_
-        return self
-
-    def predict(self, X, groups=None):
-        groups = np.zeros(len(X)) if groups is None else groups
-        eta = self.model_.predict_proba(X)[:, 1]
-        chosen = np.zeros(len(X), dtype=int)
-        for group in np.unique(groups):
-            rows = np.flatnonzero(groups == group)
-            chosen[rows[np.argsort(-eta[rows])[: self.size]]] = 1
-        return self.classes_[chosen]
-
-    def predict_set(self, X):
-        order = np.argsort(-self.model_.predict_proba(X), axis=1)
-        mask = np.zeros(order.shape, dtype=bool)
-        np.put_along_axis(mask, order[:, : self.size], True, axis=1)
-        return mask
-
-
-@pytest.fixture
-def _routing():
-    with sklearn.config_context(enable_metadata_routing=True):
-        yield
 
 
 # Two classes
@@ -106,37 +67,6 @@ def test_groups_are_sets():
     options = {"loss": "jaccard", "zero_division": 1.0, "groups": groups_test}
     assert value == -set_loss(y_test, BAYES.predict(X_test), **options)
     assert value != scorer(BAYES, X_test, y_test)
-
-
-def in_search(estimator):
-    return GridSearchCV(estimator, {"size": [3]}, cv=2)
-
-
-WRAPPERS = {
-    "plain": lambda est: est,
-    "one step": lambda est: Pipeline([("only", est)]),
-    "search": in_search,
-    "frozen": lambda est: FrozenEstimator(est.fit(SCALED, y)),
-    "pipeline": lambda est: make_pipeline(StandardScaler(), est),
-    "both": lambda est: make_pipeline(StandardScaler(), in_search(est)),
-    "search outside": lambda est: GridSearchCV(
-        make_pipeline(StandardScaler(), est), {"topofeach__size": [3]}, cv=2
-    ),
-}
-
-
-@pytest.mark.parametrize("name", WRAPPERS)
-@pytest.mark.parametrize("routing", [False, True])
-def test_groups_reach_the_predictions(name, routing):
-    """Whether or not the wrapper would hand them on."""
-    inner = TopOfEach(3).fit(SCALED, y)
-    samples = X if name in ("pipeline", "both", "search outside") else SCALED
-    wrapped = WRAPPERS[name](TopOfEach(3)).fit(samples, y)
-    with sklearn.config_context(enable_metadata_routing=routing):
-        value = scorer_of()(wrapped, samples, y, groups=GROUPS)
-        alone = scorer_of()(wrapped, samples, y)
-    assert value == -set_loss(y, inner.predict(SCALED, GROUPS), groups=GROUPS)
-    assert alone == -set_loss(y, inner.predict(SCALED))
 
 
 # A set a sample
@@ -181,23 +111,6 @@ def test_sets_of_classes(names):
 # In scikit-learn's loops
 
 
-def test_cross_validation_and_search():
-    scores = cross_val_score(GaussianNB(), X, y, scoring=scorer_of(), cv=3)
-    theirs = cross_val_score(GaussianNB(), X, y, scoring="f1", cv=3)
-    np.testing.assert_allclose(scores, theirs - 1, rtol=1e-12)
-    search = GridSearchCV(
-        KNeighborsClassifier(),
-        {"n_neighbors": [1, 15]},
-        scoring={"ours": scorer_of(), "theirs": "f1"},
-        refit="ours",
-        cv=3,
-    ).fit(X, y)
-    found = search.cv_results_
-    np.testing.assert_allclose(found["mean_test_ours"], found["mean_test_theirs"] - 1)
-    assert clone(search).fit(X, y).best_score_ == search.best_score_
-
-
-@pytest.mark.usefixtures("_routing")
 @pytest.mark.parametrize("asked", [None, True, False, "query"])
 def test_routing_in_a_search(asked):
     """By default groups are asked for."""
@@ -205,7 +118,8 @@ def test_routing_in_a_search(asked):
     scorer = scorer if asked is None else scorer.set_score_request(groups=asked)
     search = GridSearchCV(TopOfEach(), {"size": [1, 2]}, scoring=scorer, cv=3)
     name = asked if isinstance(asked, str) else "groups"
-    search.fit(X, y, **({} if asked is False else {name: GROUPS}))
+    with sklearn.config_context(enable_metadata_routing=True):
+        search.fit(X, y, **({} if asked is False else {name: GROUPS}))
     values = []
     for train, test in StratifiedKFold(3).split(X, y):
         groups = None if asked is False else GROUPS[test]
@@ -268,66 +182,16 @@ def test_decoder_of_groups_and_another_positive_class():
     decoder.fit(X, y, groups=GROUPS)
     value = scorer_of(pos_label=0)(decoder, X, y, groups=GROUPS)
     assert value == pytest.approx(decoder.score(X, y, groups=GROUPS), rel=1e-12)
+    # Whatever loss it minimizes, the scorer may have another.
+    options = {"loss": "jaccard", "pos_label": 0}
+    value = scorer_of(**options)(decoder, X, y, groups=GROUPS)
+    labels = decoder.predict(X, groups=GROUPS)
+    assert value == -set_loss(y, labels, groups=GROUPS, **options)
     with pytest.raises(ValueError, match="fit had groups"):
         scorer_of(pos_label=0)(decoder, X, y)
 
 
-@pytest.mark.usefixtures("_routing")
-def test_search_over_the_options_of_the_decoder():
-    """One scorer for all, whatever loss the candidate minimizes."""
-    pipeline = make_pipeline(StandardScaler(), ExpectedLossDecoder(GaussianNB()))
-    splitter = GroupKFold(2)
-    options = {"loss": ["f1", "recall"], "strategy": ["auto", "dta", "eum", 0.5]}
-    options["max_positive"] = [4]
-    search = GridSearchCV(
-        pipeline,
-        {f"expectedlossdecoder__{name}": values for name, values in options.items()},
-        scoring=scorer_of(zero_division=1.0),
-        cv=splitter,
-        refit=False,
-    ).fit(X, y, groups=GROUPS)
-    for number, options in enumerate(search.cv_results_["params"]):
-        for fold, (train, test) in enumerate(splitter.split(X, y, GROUPS)):
-            model = clone(pipeline).set_params(**options)
-            model.fit(X[train], y[train], groups=GROUPS[train])
-            labels = model.predict(X[test], groups=GROUPS[test])
-            loss = set_loss(y[test], labels, groups=GROUPS[test], zero_division=1.0)
-            assert search.cv_results_[f"split{fold}_test_score"][number] == -loss
-
-
-# The object
-
-
-def test_scorers_are_shown_pickled_and_copied():
-    scorer = scorer_of(loss="f_beta", beta=2.0)
-    assert repr(scorer) == (
-        "<selective scorer -set_loss, loss='f_beta', beta=2.0, zero_division=0.0, "
-        "average='samples', pos_label=None>"
-    )
-    loss = check_set_loss("jaccard", zero_division=0.5)
-    assert "loss=JaccardLoss(zero_division=0.5)" in repr(scorer_of(loss=loss))
-    assert scorer.get_metadata_routing().score.requests == {"groups": True}
-    copy = pickle.loads(pickle.dumps(scorer.set_score_request(groups="query")))
-    assert copy.get_metadata_routing().score.requests == {"groups": "query"}
-    assert scorer.get_metadata_routing().score.requests == {"groups": True}
-    assert copy(BAYES, X_test, y_test) == scorer(BAYES, X_test, y_test)
-    assert repr(copy) == repr(scorer)
-
-
 # Bad input
-
-OPTIONS = [
-    ({"loss": "f2"}, "loss must be one of"),
-    ({"beta": 0}, "beta must be in"),
-    ({"zero_division": -1}, "zero_division must be in"),
-    ({"average": None}, "average must be one of"),
-]
-
-
-@pytest.mark.parametrize(("options", "message"), OPTIONS)
-def test_options_are_checked_at_once(options, message):
-    with pytest.raises(ValueError, match=message):
-        scorer_of(**options)
 
 
 LABELED = KNeighborsClassifier(3).fit(X_labels, Y_labels), X_labels, Y_labels
