@@ -82,20 +82,12 @@ def test_curve_and_areas_are_those_of_the_rule_at_each_threshold(sample, eighths
         area = pn_auc_score(*arguments, sample_weight=weights, **options)
         expected = float(exact_area(curve, max_fp) / unit)
         assert area == pytest.approx(expected, rel=1e-14, abs=1e-15)
-
-
-@given(samples())
-def test_normalized_area_is_that_under_the_roc_curve(sample):
-    y_true, y_score, weights = sample
-    rated = y_true != -1
-    area = pn_auc_score(y_true, y_score, normalize=True, sample_weight=weights)
-    weight = None if weights is None else weights[rated]
-    theirs = roc_auc_score(y_true[rated], y_score[rated], sample_weight=weight)
+    # The share of all of it is the area under the ROC curve.
+    rated = sample[0] != -1
+    area = pn_auc_score(*arguments, normalize=True, sample_weight=weights)
+    rows = [None if each is None else each[rated] for each in sample]
+    theirs = roc_auc_score(*rows[:2], sample_weight=rows[2])
     assert area == pytest.approx(theirs, abs=1e-14)
-    turned = pn_auc_score(
-        y_true, -y_score, pos_label=0, normalize=True, sample_weight=weights
-    )
-    assert turned == pytest.approx(area, abs=1e-14)
 
 
 def test_areas_by_hand():
@@ -138,8 +130,14 @@ KINDS = {
 }
 MISSING = (None, math.nan, np.float32("nan"), pd.NA)
 FORMS = (list, np.array, pd.Series, np.asfortranarray)
+DTYPES = {
+    "int": ["Int64", "Float64"],
+    "text": ["string", "category"],
+    "bool": ["boolean"],
+}
 
 
+@pytest.mark.filterwarnings("ignore:A column-vector y was passed")
 @given(samples(), st.sampled_from(list(KINDS)), st.data())
 def test_labels_of_any_kind(sample, kind, data):
     codes, y_score, weights = sample
@@ -164,27 +162,15 @@ def test_labels_of_any_kind(sample, kind, data):
     assert_found(array, **options)
     assert (array == before).all()
     array[codes == -1] = data.draw(st.sampled_from(MISSING))
-    for form in (np.asarray, pd.Series):
-        assert_found(form(array), unrated_label=None)
-        assert_found(form(array), **options)
-
-
-@pytest.mark.filterwarnings("ignore:A column-vector y was passed")
-@pytest.mark.parametrize(
-    "y_true",
-    [
-        *(pd.Series([1, None, 0, 1], dtype=d) for d in ("Int64", "Float64", "boolean")),
-        *(pd.Series(["b", None, "a", "b"], dtype=d) for d in ("string", "category")),
-        np.ma.masked_array([1, 0, 0, 1], mask=[0, 1, 0, 0]),
-        np.ma.masked_array([1, 0, 0, 1], mask=[0, 1, 0, 0], dtype=object),
-        [[1], [-1], [0], [1]],
-        np.array([255, -1, 7, 255]),
-        np.array([True, None, False, True], dtype=object),
-    ],
-)
-def test_columns_and_masks(y_true):
-    fp, tp, _ = pn_curve(y_true, [0.9, 0.8, 0.5, 0.2])
-    assert (fp.tolist(), tp.tolist()) == ([0, 0, 1, 1], [0, 1, 1, 2])
+    assert_found([[label] for label in labels], **options)
+    typed = [pd.Series(array, dtype=each) for each in DTYPES.get(kind, ())]
+    for missing in (array, pd.Series(array), *typed):
+        assert_found(missing, unrated_label=None)
+        assert_found(missing, **options)
+    if kind != "bool":
+        mask = np.ma.masked_array(np.array(labels), mask=codes == -1)
+        assert_found(mask, unrated_label=None)
+        assert_found(mask, **options)
 
 
 def test_a_label_of_another_kind_is_none_of_the_labels():
@@ -267,24 +253,18 @@ def test_searches_and_folds_of_partly_rated_documents():
         ({"pos_label": -1}, "pos_label=-1 is not among the rated classes"),
         ({"pos_label": "1"}, "pos_label='1' is not among"),
         ({"pos_label": math.nan}, "pos_label=nan is not among"),
-        ({"y_score": [1, np.nan, 2]}, "y_score must be finite, got nan in row 1"),
         ({"y_score": [1, 2, -np.inf]}, "y_score must be finite, got -inf in row 2"),
-        ({"y_score": [[0.1, 0.9]] * 3}, r"y_score must be a vector .*\(3, 2\)"),
-        ({"y_score": ["a", "b", "c"]}, "y_score must hold numbers"),
         ({"y_score": [], "y_true": []}, "y_score is empty"),
-        ({"sample_weight": [1, 2]}, "sample_weight has 2 elements"),
-        ({"sample_weight": [1, -2, 1]}, "sample_weight must be non-negative"),
-        ({"sample_weight": [0, 0, 1]}, "sample_weight is zero for every sample"),
         ({"sample_weight": [0, 1, 1]}, "is_positive is False for all documents"),
         ({"sample_weight": [1, 0, 1]}, "is_positive is True for all documents"),
     ],
     ids=str,
 )
-@pytest.mark.parametrize("metric", [pn_curve, pn_auc_score])
-def test_bad_input(metric, arguments, message):
+def test_bad_input(arguments, message):
     arguments = {"y_true": [1, 0, -1], "y_score": [0.3, 0.2, 0.1], **arguments}
-    with pytest.raises(ValueError, match=message):
-        metric(**arguments)
+    for metric in (pn_curve, pn_auc_score):
+        with pytest.raises(ValueError, match=message):
+            metric(**arguments)
 
 
 @pytest.mark.parametrize(

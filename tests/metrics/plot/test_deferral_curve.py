@@ -11,7 +11,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn_reject import DeferringClassifier
 from sklearn_reject.metrics import (
     DeferralCurveDisplay,
-    deferral_area_score,
     deferral_curve,
 )
 
@@ -55,20 +54,6 @@ def asking():
 
 def legend_of(display):
     return [text.get_text() for text in display.ax_.get_legend().get_texts()]
-
-
-@weights
-@pytest.mark.parametrize("loss", ["zero_one", "absolute", COSTS], ids=[0, 1, 2])
-def test_curve_and_area_are_those_of_the_metrics(loss, weight):
-    options = {"loss": loss, "sample_weight": weight}
-    display = DeferralCurveDisplay.from_predictions(
-        *OPINIONS, SCORES, name="cheap", **options
-    )
-    expected = deferral_curve(*OPINIONS, SCORES, **options)[:2]
-    np.testing.assert_array_equal(display.line_.get_data(), expected)
-    area = deferral_area_score(*OPINIONS, SCORES, **options)
-    assert display.area == [area]
-    assert legend_of(display) == [f"cheap (area = {area:.4g})"]
 
 
 @weights
@@ -124,20 +109,6 @@ def test_the_point_is_what_the_rule_does(deferring, weight):
     assert display.area == [
         pytest.approx(-deferring.score(X_test, y_test, sample_weight=weight))
     ]
-
-
-@pytest.mark.parametrize(
-    ("target", "points"),
-    [
-        ({"max_deferral": 0.3}, [(0.3, 0), (0.3, 1)]),
-        ({"target_risk": 0.6}, [(0, 0.6), (1, 0.6)]),
-    ],
-)
-def test_targets_are_lines(deferring, target, points):
-    model = deferring.retarget(**target)
-    display = DeferralCurveDisplay.from_estimator(model, X_test, y_test)
-    assert display.target == target
-    np.testing.assert_array_equal(display.target_.get_xydata(), points)
 
 
 def test_the_point_of_a_person_is_that_of_known_answers(asking):

@@ -20,7 +20,13 @@ from sklearn_reject.metrics import (
     OODFrontierDisplay,
     PNCurveDisplay,
     RiskCoverageDisplay,
+    aurc_score,
+    deferral_area_score,
+    deferral_curve,
     get_selective_scorer,
+    pn_auc_score,
+    pn_curve,
+    risk_coverage_curve,
 )
 from sklearn_reject.thresholds import operating_point, optimal_path
 
@@ -102,6 +108,10 @@ def legend_of(display):
     return [] if legend is None else [text.get_text() for text in legend.get_texts()]
 
 
+def areas_of(display):
+    return getattr(display, "aurc", None) or display.area
+
+
 def lines_of(drawn):
     """Return the lines of what is drawn, also of a point with error bars."""
     return [drawn.lines[0]] if hasattr(drawn, "lines") else list(np.atleast_1d(drawn))
@@ -161,6 +171,84 @@ def test_areas_are_in_the_legend(kind, title):
     assert legend_of(display) == [f"a ({title} = 0.25)", f"b ({title} = 0.75)"]
     if kind is not PNCurveDisplay:  # whose curves are no folds
         assert legend_of(display.plot(name="all")) == [f"all ({title} = 0.5 ± 0.25)"]
+
+
+def draw_samples():
+    """Return labels of three classes, two opinions, scores with ties, and weights."""
+    rng = np.random.default_rng(0)
+    y_true, noise = rng.integers(0, 3, 80), rng.random((2, 80))
+    first, second = np.where(noise < 0.3, (y_true + 1) % 3, y_true)
+    scores = (rng.random(80) + (first != y_true)).round(1)
+    return y_true, first, second, scores, 1.0 + np.arange(80) % 3
+
+
+TRUTH, FIRST, SECOND, SCORES, WEIGHTS = draw_samples()
+PARTLY = np.where(TRUTH == 2, -1, TRUTH)
+NUMBERS = [
+    (RiskCoverageDisplay, (TRUTH, FIRST, SCORES), risk_coverage_curve, aurc_score),
+    (
+        *(DeferralCurveDisplay, (TRUTH, FIRST, SECOND, SCORES)),
+        *(deferral_curve, deferral_area_score),
+    ),
+    (PNCurveDisplay, (PARTLY, SCORES), pn_curve, pn_auc_score),
+]
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHTS], ids=["plain", "weighted"])
+@pytest.mark.parametrize(("kind", "samples", "curve", "area"), NUMBERS)
+def test_curves_and_areas_are_those_of_the_metrics(kind, samples, curve, area, weight):
+    several = [{"loss": loss} for loss in ("zero_one", "absolute", LOSS_TABLE)]
+    for options in [{"pos_label": 0}, {}] if kind is PNCurveDisplay else several:
+        options |= {"sample_weight": weight}
+        display = kind.from_predictions(*samples, name="mine", **options)
+        expected = curve(*samples, **options)[:2]
+        np.testing.assert_array_equal(display.line_.get_data(), expected)
+        assert areas_of(display) == [area(*samples, **options)]
+        title = "AuRC" if kind is RiskCoverageDisplay else "area"
+        assert legend_of(display) == [f"mine ({title} = {areas_of(display)[0]:.4g})"]
+
+
+TARGETS = [
+    ({"target_risk": 0.3}, [(0, 0.3), (1, 0.3)], "target: risk ≤ 0.3"),
+    ({"target_coverage": 0.6}, [(0.6, 0), (0.6, 1)], "target: coverage ≥ 0.6"),
+    (
+        {"target_risk": 0.4, "confidence_level": 0.9},
+        *([(0, 0.4), (1, 0.4)], "certified: risk ≤ 0.4 (90 %)"),
+    ),
+]
+RISE = [(0.3, 0), (0.3, 1)]
+OF_ORIGINS = [
+    ("roc", {"min_tpr": 0.3}, [(0, 0.3), (1, 0.3)]),
+    ("roc", {"min_tpr": 0.3, "min_precision": 0.9}, [(0, 0.3), (1, 0.3)]),
+    ("precision_recall", {"min_precision": 0.9}, [(1, 0.9), (0, 0.9)]),
+    ("precision_recall", {"min_tpr": 0.3, "max_fpr": 0.1}, RISE),
+    ("risk_coverage", {"min_tpr": 0.3, "max_fpr": 0.1}, RISE),
+    ("risk_coverage", {"min_precision": 0.9}, None),
+]
+
+
+@pytest.mark.parametrize(
+    ("display", "points", "label"),
+    [
+        *((make(RiskCoverageDisplay, target=each), *case) for each, *case in TARGETS),
+        (
+            make(DeferralCurveDisplay, target={"max_deferral": 0.3}),
+            *(RISE, "target: deferral rate ≤ 0.3"),
+        ),
+        (make(DeferralCurveDisplay, target=TARGETS[0][0]), *TARGETS[0][1:]),
+        *(
+            (OODFrontierDisplay([GRID], [GRID], kind=kind, target=asked), points, None)
+            for kind, asked, points in OF_ORIGINS
+        ),
+    ],
+)
+def test_targets_that_the_axes_show_are_lines(display, points, label):
+    display.plot()
+    if points is None:
+        assert display.target_ is None
+    else:
+        np.testing.assert_array_equal(display.target_.get_xydata(), points)
+    assert label is None or legend_of(display)[-1] == label
 
 
 @pytest.mark.parametrize(("kind", "part"), EACH_PART)
@@ -267,10 +355,6 @@ OF_MODELS = [
 of_models = pytest.mark.parametrize(("kind", "model", "target", "scorer"), OF_MODELS)
 
 
-def areas_of(display):
-    return getattr(display, "aurc", None) or display.area
-
-
 @of_models
 def test_an_estimator_is_drawn_with_its_rule_wherever_it_is(
     kind, model, target, scorer
@@ -320,6 +404,12 @@ def test_each_fold_has_the_curve_and_the_point_of_its_test_rows(folds):
     assert legend_of(display)[1:] == ["rules", next(iter(legend_of(alone)[2:]))]
     plain = kind.from_cv_results(results, X, y)
     assert areas_of(plain) == pytest.approx(-results["test_score"])
+    # The rows of a frame are taken by their position.
+    pd = pytest.importorskip("pandas")
+    index = np.roll(np.arange(240), 7)
+    series, weight = pd.Series(y, index=index), pd.Series(WEIGHT, index=index)
+    moved = kind.from_cv_results(results, X, series, sample_weight=weight)
+    assert areas_of(moved) == areas_of(display)
 
 
 def test_folds_with_other_targets_have_none(folds):
@@ -330,16 +420,6 @@ def test_folds_with_other_targets_have_none(folds):
     display = kind.from_cv_results({**results, "estimator": [other, *others]}, X, y)
     assert display.target is None
     assert len(display.point_) == 3
-
-
-def test_folds_of_frames_are_taken_by_position(folds):
-    pd = pytest.importorskip("pandas")
-    kind, results = folds
-    index = np.random.default_rng(0).permutation(240)
-    y_frame, weight = pd.Series(y, index=index), pd.Series(WEIGHT, index=index)
-    display = kind.from_cv_results(results, X, y_frame, sample_weight=weight)
-    expected = kind.from_cv_results(results, X, y, sample_weight=WEIGHT)
-    assert areas_of(display) == areas_of(expected)
 
 
 def test_a_cost_matrix_is_for_the_classes_of_all_folds(folds):
@@ -354,17 +434,14 @@ def test_a_cost_matrix_is_for_the_classes_of_all_folds(folds):
     assert areas_of(display)[0] == areas_of(alone)[0]
 
 
-@pytest.mark.parametrize("missing", ["estimator", "indices"])
-@pytest.mark.parametrize("kind", [RiskCoverageDisplay, DeferralCurveDisplay])
-def test_results_without_what_is_needed(kind, missing):
-    results = {"estimator": [], "indices": {}, "test_score": []}
-    del results[missing]
-    with pytest.raises(ValueError, match=r"return_estimator=True.*return_indices=True"):
-        kind.from_cv_results(results, X, y)
-
-
 @of_models
-def test_weights_of_another_length(kind, model, target, scorer):
+def test_what_folds_and_estimators_need(kind, model, target, scorer):
+    results = {"estimator": [], "indices": {}, "test_score": []}
+    for missing in ("estimator", "indices"):
+        given = {name: value for name, value in results.items() if name != missing}
+        message = r"return_estimator=True.*return_indices=True"
+        with pytest.raises(ValueError, match=message):
+            kind.from_cv_results(given, X, y)
     for call, first in ((kind.from_cv_results, {}), (kind.from_estimator, model)):
         with pytest.raises(ValueError, match="sample_weight has 3 elements"):
             call(first, X, y, sample_weight=WEIGHT[:3])

@@ -5,10 +5,8 @@ from functools import partial
 import matplotlib as mpl
 import numpy as np
 import pytest
-from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from sklearn_reject import DoubleScoreOODClassifier
 from sklearn_reject import _curves as curves
@@ -117,14 +115,7 @@ def test_a_curve_of_one_score_and_a_frontier_of_two(kind, weight):
         np.testing.assert_array_equal(line.get_data(), curve(kind, score, **options))
     assert legend_of(display) == ["risk and novelty", "risk alone", "novelty alone"]
     assert len({line.get_color() for line in display.line_}) == 3
-
-
-def test_names_of_the_parts():
-    draw = partial(from_predictions, *PREDICTIONS, novelty=RATIO, parts=True)
-    assert legend_of(draw(name="D")) == ["D", "risk alone", "novelty alone"]
-    assert legend_of(draw(name=["D", "C", "A"])) == ["D", "C", "A"]
-    with pytest.raises(ValueError, match="name has 2 entries for 3 curves"):
-        draw(name=["a", "b"])
+    assert legend_of(display.plot(name=["D", "C", "A"])) == ["D", "C", "A"]
 
 
 @kinds
@@ -165,22 +156,9 @@ def test_frontier_rule_and_chance_of_a_double_score(kind, weight, fitted):
     assert kind == "risk_coverage" or display.ax_.get_ylim()[1] > 1
 
 
-@pytest.mark.parametrize(
-    "wrap",
-    [
-        lambda model: make_pipeline(StandardScaler(), model),
-        lambda model: GridSearchCV(model, {"min_tpr": [0.3]}, cv=2),
-    ],
-    ids=["pipeline", "search"],
-)
-def test_from_estimator_looks_inside(wrap):
-    model = wrap(double()).fit(X, y)
-    inner, Z = getattr(model, "best_estimator_", model), X
-    if hasattr(inner, "steps"):
-        inner, Z = model[-1], model[:-1].transform(X)
-    display = OODFrontierDisplay.from_estimator(model, X, y, name="mine")
-    assert_steps("roc", display.line_, frontier("roc", *inner.risk_and_novelty(Z)))
-    probability = inner.accept_proba(Z)
+def test_the_rule_and_its_target_are_told(fitted):
+    display = OODFrontierDisplay.from_estimator(fitted, X, y, name="mine")
+    probability = fitted.accept_proba(X)
     assert display.point == (probability[y == -1].mean(), probability[y != -1].mean())
     rule = "rule (FPR {:.3g}, TPR {:.3g})".format(*display.point)
     assert legend_of(display) == ["mine", "target: TPR ≥ 0.3", rule]
@@ -208,25 +186,6 @@ def test_bounds_are_a_corner(kind, corner, label):
     assert display.target_.get_color() == "red"
     assert legend_of(display) == ["mine"]
     assert display.plot().target_ is None
-
-
-@pytest.mark.parametrize(
-    ("kind", "asked", "drawn"),
-    [
-        ("roc", {"min_tpr": 0.3}, [(0, 0.3), (1, 0.3)]),
-        ("roc", {"min_tpr": 0.3, "min_precision": 0.9}, [(0, 0.3), (1, 0.3)]),
-        ("precision_recall", {"min_precision": 0.9}, [(1, 0.9), (0, 0.9)]),
-        ("precision_recall", {"min_tpr": 0.3, "max_fpr": 0.1}, [(0.3, 0), (0.3, 1)]),
-        ("risk_coverage", {"min_tpr": 0.3, "max_fpr": 0.1}, [(0.3, 0), (0.3, 1)]),
-        ("risk_coverage", {"min_precision": 0.9}, None),
-    ],
-)
-def test_bounds_that_the_axes_show(kind, asked, drawn):
-    display = OODFrontierDisplay([[0, 1]], [[0, 1]], kind=kind, target=asked).plot()
-    if drawn is None:
-        assert display.target_ is None
-    else:
-        np.testing.assert_array_equal(display.target_.get_xydata(), drawn)
 
 
 def test_targets_of_a_double_score_with_a_bound_on_the_risk():
@@ -308,8 +267,5 @@ def test_bad_input(options, message):
     arguments = {"uncertainty": RISK, **options}
     with pytest.raises(ValueError, match=message):
         from_predictions(y, SAMPLE.prediction, **arguments)
-
-
-def test_no_ood_samples_say_how_to_mark_them():
     with pytest.raises(ValueError, match=r"Mark OOD samples: .* with ood_label"):
         OODFrontierDisplay.from_estimator(BAYES, X[y != -1], y[y != -1])

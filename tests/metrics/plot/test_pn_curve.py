@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_reject import EnsembleThresholdTuner
-from sklearn_reject.metrics import PNCurveDisplay, pn_auc_score, pn_curve
+from sklearn_reject.metrics import PNCurveDisplay, pn_curve
 from sklearn_reject.thresholds import operating_point, optimal_path
 
 mpl.use("Agg")
@@ -100,22 +100,6 @@ def ends_of(infinite_line):
 # Curves
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{}, {"pos_label": 0}, {"sample_weight": 1.0 + np.arange(N) % 3}],
-    ids=["plain", "pos_label", "weighted"],
-)
-def test_numbers_are_those_of_the_metric(options):
-    display = PNCurveDisplay.from_predictions(Y, SCORES[:, 0], **options)
-    fp, tp, _ = pn_curve(Y, SCORES[:, 0], **options)
-    np.testing.assert_array_equal(display.line_.get_xdata(), fp)
-    np.testing.assert_array_equal(display.line_.get_ydata(), tp)
-    assert display.area == [pn_auc_score(Y, SCORES[:, 0], **options)]
-    assert display.path is display.operating_point is None
-    assert display.path_ is display.point_ is display.tangent_ is None
-    assert len(display.ax_.lines) == 1
-
-
 def test_unrated_documents_are_not_drawn():
     rated = Y != -1
     some = PNCurveDisplay.from_predictions(Y, SCORES[:, 0])
@@ -166,6 +150,8 @@ def test_path_and_point_as_they_were_counted(path, point):
     assert (high - low) / (right - left) == pytest.approx(D)
     assert low + D * (point.fp - left) == pytest.approx(point.tp)
     assert display.path_ is None  # it is the line
+    assert display.ax_.get_xlim()[1] >= min(path.fp[0], 4 * point.fp_interval[1])
+    assert display.ax_.get_ylim()[1] >= point.tp_interval[1]
     assert set(legend_of(display)) == {
         f"graph (area = {four_digits(path.area)})",
         "target: dTP/dFP = 0.4",
@@ -205,16 +191,6 @@ def test_curve_is_that_of_the_decision_function_and_goes_through_the_path(tuner)
     assert curve.issuperset(zip(display.path.fp, display.path.tp, strict=True))
 
 
-def test_documents_of_which_none_is_known(tuner, rule):
-    low = np.full((2, 2), -9.0)
-    display = PNCurveDisplay.from_estimator(tuner, low, [0, 1], plot_single=True)
-    assert all(
-        fp.tolist() == tp.tolist() == [0]
-        for fp, tp in zip(display.fp, display.tp, strict=True)
-    )
-    assert display.area == [0.0] * 3
-
-
 @pytest.mark.parametrize("target", [{"max_alerts": 60}, {"min_recall": 0.3}])
 def test_detectors_that_did_not_run_and_targets_without_a_slope(rule, target):
     scores, y = SCORES.copy(), POSITIVE.astype(int)
@@ -237,16 +213,6 @@ def test_detectors_that_did_not_run_and_targets_without_a_slope(rule, target):
     )
     assert len(display.plot_thresholds(plot_documents=True).documents_) == 2
     display.figure_.canvas.draw()
-
-
-def test_the_path_is_marked_where_a_curve_goes_on_below_it(path):
-    longer = {"fp": [np.append(path.fp[::-1], 500.0)]}
-    longer["tp"] = [np.append(path.tp[::-1], 90.0)]
-    display = PNCurveDisplay(**longer, path=path).plot()
-    np.testing.assert_array_equal(display.path_.get_xdata(), path.fp)
-    np.testing.assert_array_equal(display.path_.get_ydata(), path.tp)
-    assert "path" in legend_of(display)
-    assert display.plot(plot_path=False).path_ is None
 
 
 def test_weighted_documents(tuner, rule):
@@ -317,16 +283,6 @@ def test_positive_class_of_the_tuner(pos_label):
 # What is drawn
 
 
-def test_limits(path, point):
-    display = PNCurveDisplay.from_path(path, operating_point=point)
-    assert display.ax_.get_xlim()[0] == display.ax_.get_ylim()[0] == 0
-    assert display.ax_.get_xlim()[1] >= min(path.fp[0], 4 * point.fp_interval[1])
-    assert display.ax_.get_ylim()[1] >= point.tp_interval[1]
-    _, ax = plt.subplots()
-    assert display.plot_thresholds(ax) is display
-    assert display.ax_ is ax
-
-
 # Threshold space
 
 
@@ -339,8 +295,9 @@ def test_path_in_threshold_space(path, point, rule):
     display = PNCurveDisplay.from_path(
         path, operating_point=point, classifiers=["text", "image"], name="graph"
     )
-    display.plot_thresholds()
-    ax = display.ax_
+    _, ax = plt.subplots()
+    assert display.plot_thresholds(ax) is display
+    assert display.ax_ is ax
     assert ax.get_xlabel() == "Threshold of text"
     assert ax.get_ylabel() == "Threshold of image"
     limits = np.array([ax.get_xlim(), ax.get_ylim()])
@@ -423,46 +380,7 @@ def test_infinite_operating_point_is_on_the_border():
     assert not display.point_.get_clip_on()
 
 
-@pytest.mark.parametrize("n_classifiers", [1, 3])
-def test_other_numbers_of_classifiers(n_classifiers):
-    rng = np.random.default_rng(n_classifiers)
-    scores = rng.normal(size=(60, n_classifiers)) + POSITIVE[:60, np.newaxis]
-    path = optimal_path(scores, POSITIVE[:60], n_thresholds=5)
-    display = PNCurveDisplay.from_path(path)
-    message = f"thresholds of two classifiers, .* the path has {n_classifiers}"
-    with pytest.raises(ValueError, match=message):
-        display.plot_thresholds()
-
-
-def test_parts_of_other_classifiers(rule, path, point):
-    other = optimal_path(
-        SCORES[TUNING], Y[TUNING], rule="all" if rule == "any" else "any", **OPTIONS
-    )
-    display = PNCurveDisplay.from_path(other, operating_point=point)
-    message = rf"operating_point is one of 2 classifiers and the rule '{rule}'"
-    with pytest.raises(ValueError, match=message):
-        display.plot_thresholds()
-    display = PNCurveDisplay.from_path(path, classifiers=["one"])
-    with pytest.raises(ValueError, match="classifiers has 1 names for 2 classifiers"):
-        display.plot_thresholds()
-
-
 # Bad input
-
-
-def test_a_path_that_is_none():
-    with pytest.raises(ValueError, match=r"must be a ThresholdPath, .* got 3"):
-        PNCurveDisplay.from_path(3)
-
-
-def test_parts_that_the_display_does_not_have(path):
-    display = PNCurveDisplay.from_predictions(Y, SCORES[:, 0])
-    with pytest.raises(ValueError, match=r"plot_thresholds draws a path. Call from_p"):
-        display.plot_thresholds()
-    display = PNCurveDisplay.from_path(path)
-    for part in ("documents", "point"):
-        with pytest.raises(ValueError, match=f"plot_{part}=True, .* no {part}"):
-            display.plot_thresholds(**{f"plot_{part}": True})
 
 
 @pytest.mark.parametrize(
@@ -473,40 +391,65 @@ def test_parts_that_the_display_does_not_have(path):
         ({"scores": SCORES[:, :1], "y": Y}, "one column for each of the 2 class"),
         ({"scores": SCORES, "y": Y[:3]}, "y has 3 elements, but there are 900"),
         ({"scores": SCORES + np.inf, "y": Y}, "scores must be finite"),
+        ({"path": 3}, r"must be a ThresholdPath, .* got 3"),
+        ({"plot_point": True}, "plot_point=True, .* no point"),
     ],
-    ids=["scores", "y", "columns", "length", "infinite"],
+    ids=str,
 )
-def test_documents_that_do_not_fit(path, options, message):
+def test_bad_paths_and_documents(path, options, message):
     with pytest.raises(ValueError, match=message):
-        PNCurveDisplay.from_path(path, **options)
+        PNCurveDisplay.from_path(**{"path": path, **options})
 
 
-def test_bad_classifiers():
-    names = np.array(list("abc"))[np.arange(400) % 3]
-    three = GaussianNB().fit(X2, names)
-    with pytest.raises(ValueError, match=r"GaussianNB has the classes .*'c'"):
-        PNCurveDisplay.from_estimator(three, X2, y2)
-    with pytest.raises(ValueError, match="y must have two classes"):
-        PNCurveDisplay.from_estimator(three, X2, names)
-    model = GaussianNB().fit(X2, y2)
-    with pytest.raises(ValueError, match=r"plot_single=True .* got GaussianNB"):
-        PNCurveDisplay.from_estimator(model, X2, y2, plot_single=True)
-    with pytest.raises(ValueError, match="y has 3 elements, but there are 400"):
-        PNCurveDisplay.from_estimator(model, X2, y2[[0, 1, np.flatnonzero(y2)[0]]])
-    with pytest.raises(ValueError, match=r"LinearRegression has the classes \[\]"):
-        PNCurveDisplay.from_estimator(LinearRegression().fit(X2, y2), X2, y2)
+def path_of(n_classifiers, rule="any"):
+    scores = np.random.default_rng(0).normal(size=(60, n_classifiers))
+    y = np.arange(60) % 2
+    return optimal_path(scores + y[:, np.newaxis], y, n_thresholds=5, rule=rule)
 
 
-def test_a_classifier_without_scores():
-    class Mute(GaussianNB):
-        decision_function = predict_proba = property()
-
-    with pytest.raises(ValueError, match="Mute has no scores"):
-        PNCurveDisplay.from_estimator(Mute().fit(X2, y2), X2, y2)
-
-
-def test_without_matplotlib(monkeypatch, path):
+def test_what_cannot_be_drawn_in_threshold_space(point, rule, monkeypatch):
+    names = {"classifiers": ["one"]}
+    other = "all" if rule == "any" else "any"
+    for display, message in (
+        (PNCurveDisplay([[0, 1]], [[0, 1]]), "plot_thresholds draws a path. Call from"),
+        (PNCurveDisplay.from_path(path_of(1)), "of two classifiers, .* the path has 1"),
+        (PNCurveDisplay.from_path(path_of(3)), "of two classifiers, .* the path has 3"),
+        (PNCurveDisplay.from_path(path_of(2), **names), "has 1 names for 2 classi"),
+        (
+            PNCurveDisplay.from_path(path_of(2, other), operating_point=point),
+            rf"operating_point is one of 2 classifiers and the rule '{rule}'",
+        ),
+    ):
+        with pytest.raises(ValueError, match=message):
+            display.plot_thresholds()
+    display = PNCurveDisplay.from_path(path_of(2))
+    with pytest.raises(ValueError, match=r"plot_documents=True, .* no documents"):
+        display.plot_thresholds(plot_documents=True)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    display = PNCurveDisplay([path.fp[::-1]], [path.tp[::-1]], path=path)
     with pytest.raises(ImportError, match=r"needs matplotlib.*thresholds of the path"):
         display.plot_thresholds()
+
+
+class Mute(GaussianNB):
+    decision_function = predict_proba = property()
+
+
+BINARY = GaussianNB().fit(X2, y2)
+THREE = np.array(list("abc"))[np.arange(400) % 3]
+OF_THREE = GaussianNB().fit(X2, THREE)
+
+
+@pytest.mark.parametrize(
+    ("model", "y", "options", "message"),
+    [
+        (OF_THREE, y2, {}, r"GaussianNB has the classes .*'c'"),
+        (OF_THREE, THREE, {}, "y must have two classes"),
+        (BINARY, y2, {"plot_single": True}, r"plot_single=True .* got GaussianNB"),
+        (BINARY, [0, 1, 0], {}, "y has 3 elements, but there are 400"),
+        (LinearRegression().fit(X2, y2), y2, {}, r"LinearRegression has the classes"),
+        (Mute().fit(X2, y2), y2, {}, "Mute has no scores"),
+    ],
+)
+def test_bad_classifiers(model, y, options, message):
+    with pytest.raises(ValueError, match=message):
+        PNCurveDisplay.from_estimator(model, X2, y, **options)
