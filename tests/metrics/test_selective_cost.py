@@ -5,10 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.datasets import load_iris
-from sklearn.naive_bayes import GaussianNB
 
-from sklearn_reject import SelectiveClassifier
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.metrics import selective_cost_score
 
@@ -62,64 +59,37 @@ def test_whatever_rejected_samples_hold(y_true, y_pred):
     assert value == (0 + 1 + 0.25 + 0.25) / 4
 
 
-def test_a_cost_matrix_is_for_the_true_labels_of_rejected_samples_too():
-    value = selective_cost_score(
-        [0, 1, 2, 2], [0, 0, -1, -1], [1, 1, 0, 0], reject_cost=0.5, loss=COSTS
-    )
-    assert value == (0 + 5 + 0.5 + 0.5) / 4
-
-
-def test_gaps_in_a_list_of_text_are_no_class_of_a_cost_matrix():
-    y_true, y_pred = ["a", "b", np.nan], ["a", "a", np.nan]
-    options = {"reject_cost": 0.5, "loss": [[0, 1], [5, 0]]}
-    assert selective_cost_score(y_true, y_pred, [1, 1, 0], **options) == 5.5 / 3
-
-
-def test_losses_of_rejected_samples_do_not_matter():
-    losses = [1.5, np.nan, np.inf, 0.5]
-    value = selective_cost_score(
-        None, None, [1, 0, 0, 1], reject_cost=[9, 2, 1, 9], loss=losses
-    )
-    assert value == (1.5 + 2 + 1 + 0.5) / 4
-
-
-def test_several_targets_have_one_loss():
-    y_true = [[0.0, 1.0], [2.0, 2.0]]
-    y_pred = [[1.0, 1.0], [np.nan, np.nan]]
-    value = selective_cost_score(
-        y_true, y_pred, [True, False], reject_cost=0.1, loss="squared"
-    )
-    assert value == pytest.approx((0.5 + 0.1) / 2)
-
-
-@pytest.mark.parametrize("reject_cost", [0.3, np.float32(0.25), 0, 2])
-def test_rejecting_everything_costs_as_much_each(reject_cost):
-    value = selective_cost_score(
-        [0, 1], [-1, -1], [False, False], reject_cost=reject_cost
-    )
-    assert value == float(reject_cost)
-
-
-def test_predictions_with_reject_labels_cost_what_all_labels_do():
-    X, y = load_iris(return_X_y=True)
-    model = SelectiveClassifier(GaussianNB(), reject_cost=0.1, cv=3).fit(X, y)
-    accepted = model.accept(X)
-    assert 0 < accepted.mean() < 1
-    wrong = model.predict_label(X) != y
-    for y_pred in (model.predict(X), model.predict_label(X)):
-        cost = selective_cost_score(y, y_pred, accepted, reject_cost=0.1)
-        assert cost == pytest.approx(np.where(accepted, wrong, 0.1).mean())
+@pytest.mark.parametrize(
+    ("y_true", "y_pred", "accepted", "options", "total"),
+    [
+        # A cost matrix is for the true labels of rejected samples, too.
+        ([0, 1, 2, 2], [0, 0, -1, -1], [1, 1, 0, 0], {"loss": COSTS}, 0 + 5 + 0.5 * 2),
+        # Gaps in a list of text are no class of it.
+        (["a", np.nan], ["a", np.nan], [1, 0], {"loss": [[0]]}, 0.5),
+        # Losses of rejected samples do not matter.
+        (None, None, [1, 0, 0], {"loss": [1.5, np.nan, np.inf]}, 1.5 + 0.5 * 2),
+        (None, None, [1, 0], {"loss": [1.5, 9], "reject_cost": [9, 2]}, 1.5 + 2),
+        # Several targets have one loss.
+        ([[0.0, 1], [2, 2]], [[1.0, 1], [np.nan] * 2], [1, 0], {"loss": "squared"}, 1),
+        *(
+            ([0, 1], [-1, -1], [0, 0], {"reject_cost": cost}, 2 * float(cost))
+            for cost in (0.3, np.float32(0.25), 0, 2)
+        ),
+    ],
+)
+def test_costs_by_hand(y_true, y_pred, accepted, options, total):
+    options = {"reject_cost": 0.5, **options}
+    value = selective_cost_score(y_true, y_pred, accepted, **options)
+    assert value == pytest.approx(total / len(accepted), rel=1e-15)
 
 
 def test_reject_labels_of_accepted_samples_are_refused():
-    with pytest.raises(ValueError, match="y_pred holds -1"):
-        selective_cost_score([0, 1, 2], [0, -1, -1], [1, 1, 0], reject_cost=0.5)
-    with pytest.raises(ValueError, match="y_pred holds -1"):
-        selective_cost_score(
-            [0, 1, 2], [0, -1, -1], [1, 1, 0], reject_cost=0.5, loss=COSTS
-        )
+    options = {"reject_cost": 0.5}
+    for loss in ("zero_one", COSTS):
+        with pytest.raises(ValueError, match="y_pred holds -1"):
+            selective_cost_score([0, 1], [0, -1], [1, 1], loss=loss, **options)
     with pytest.warns(RejectionWarning, match="y_pred holds 9"):
-        selective_cost_score([0, 1, 2], [0, 9, -1], [1, 1, 0], reject_cost=0.5)
+        selective_cost_score([0, 1, 2], [0, 9, -1], [1, 1, 0], **options)
 
 
 @pytest.mark.parametrize(

@@ -62,9 +62,13 @@ def test_each_set_by_definition(name, sets, beta, z, average, forms, dtype):
         np.testing.assert_allclose(losses, expected, rtol=1e-14, atol=1e-15)
 
 
-@pytest.mark.parametrize("average", SETS)
-@given(sets=indicators(min_columns=2), z=st.sampled_from([0.0, 1.0]))
-def test_averages_as_scikit_learn_has_them(average, sets, z):
+@given(
+    sets=indicators(min_columns=2),
+    average=st.sampled_from(sorted(SETS)),
+    z=st.sampled_from([0.0, 1.0]),
+    names=st.sampled_from([[0, 1], [-1, 1], [False, True], ["no", "yes"]]),
+)
+def test_losses_as_scikit_learn_has_them(sets, average, z, names):
     options = {"average": average, "zero_division": z}
     expected = {
         ("f1", 1.0): 1 - f1_score(*sets, **options),
@@ -80,21 +84,9 @@ def test_averages_as_scikit_learn_has_them(average, sets, z):
     weight = np.arange(1, len(sets[0]) + 1)
     theirs = f1_score(*sets, average="samples", zero_division=0.0, sample_weight=weight)
     assert set_loss(*sets, sample_weight=weight) == pytest.approx(1 - theirs, abs=1e-14)
-
-
-@given(
-    sets=indicators(min_columns=2),
-    names=st.sampled_from([[0, 1], [-1, 1], [False, True], ["no", "yes"]]),
-    z=st.sampled_from([0.0, 1.0]),
-)
-def test_one_set_as_scikit_learn_has_it(sets, names, z):
+    # One set, of the samples of the positive class.
     samples = [np.array(names)[part.ravel()] for part in sets]
-    options = {"pos_label": names[1], "zero_division": z}
-    expected = {
-        "f1": 1 - f1_score(*samples, **options),
-        "jaccard": 1 - jaccard_score(*samples, **options),
-        "hamming": hamming_loss(*samples),
-    }
+    expected = {"f1": 1 - f1_score(*samples, pos_label=names[1], zero_division=z)}
     if len(np.unique(sets[0])) == 2:  # else scikit-learn warns
         expected["balanced_accuracy"] = 1 - balanced_accuracy_score(*samples)
     for name, value in expected.items():
@@ -140,15 +132,12 @@ def test_sets_of_classes(sets, form, names, seed):
     losses = set_loss(truth, form(y_pred), labels=labels, average=None)
     by_hand = set_loss(np.eye(4)[index], y_pred, average=None)
     np.testing.assert_array_equal(losses, by_hand)
+    # Unless they are given, classes are sorted.
+    if set(index) == {0, 1, 2, 3}:
+        losses = set_loss(truth, form(y_pred[:, np.argsort(labels)]), average=None)
+        np.testing.assert_array_equal(losses, by_hand)
     macro = set_loss(truth, form(y_pred), labels=labels, average="macro")
     assert macro == set_loss(np.eye(4)[index], y_pred, average="macro")
-
-
-def test_classes_are_sorted_unless_given():
-    sets = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
-    assert set_loss(["b", "a", "c"], sets) == pytest.approx(2 / 3)
-    assert set_loss(["b", "a", "c"], sets, labels=["b", "a", "c"]) == 0
-    assert set_loss(["b"], [[0, 1, 0]], labels=["a", "b", "c"]) == 0
 
 
 def test_sparse_matrices():
@@ -177,17 +166,12 @@ BAD = [
     ([0, 1], [0, 1, 1], {}, "y_pred has 3 elements, but there are 2 samples"),
     ([0, 1, 2], [0, 1, 1], {}, r"hold 3 labels, \[0, 1, 2\].*n_classes"),
     (["a", "b"], ["a", "b"], {"pos_label": 1}, r"=1 is not among .*\['a', 'b'\]"),
-    (["a", "a"], ["a", "a"], {"pos_label": 1}, r"=1 is not among .*\['a'\]"),
     (["a", "a"], ["a", "a"], {}, "hold the single label 'a'.*as pos_label"),
     ([2], [2], {}, "hold the single label 2, and it is unclear"),
-    ([0, 2], [0, 2], {"pos_label": 1}, r"pos_label=1 is not among .*\[0, 2\]"),
     (MASKED, MASKED, {}, r"y_true is a masked array.*`y_true\[~y_true.mask\]`"),
     (MATRIX, np.ma.masked_less(MATRIX, 1), {}, "y_pred is a masked array"),
     ([["a"], ["a", "b"]], MATRIX, {}, r"y_true holds lists of labels.*MultiLabelB"),
-    (MATRIX, [{1}, {1, 2}], {}, "y_pred holds lists of labels"),
     (MATRIX, [[-1, 1], [1, 1]], {}, "got -1. Pass `y_pred > 0`"),
-    (csr_array([[-1, 1]]), [[0, 1]], {}, "got -1. Pass `y_true > 0`"),
-    ([0, 1], [0, 1], {"pos_label": "yes"}, "pos_label='yes' is not among"),
     ([0, 1], ["0", "1"], {}, "[Mm]ix"),
     ([0, 1], [0.2, 0.7], {}, "[Mm]ix|continuous"),
     ([], [], {}, "y_true is empty. At least one sample"),
@@ -202,7 +186,6 @@ BAD = [
     (MATRIX, [0, 1], {}, r"both be vectors .*\(2, 2\) and \(2,\)"),
     (MATRIX, [[0, 1]], {}, r"same shape, got \(2, 2\) and \(1, 2\)"),
     ([[[0]]], [[[0]]], {}, r"got shapes \(1, 1, 1\)"),
-    (MATRIX, [[0, 2], [1, 1]], {}, "y_pred must hold 0 and 1.*got 2"),
     ([[0.5, 1], [1, 1]], MATRIX, {}, "y_true must hold 0 and 1.*got 0.5"),
     ([[np.nan, 1], [1, 1]], MATRIX, {}, "y_true must hold 0 and 1.*got nan"),
     (MATRIX, [["a", "b"]] * 2, {}, "y_pred must hold 0 and 1.*MultiLabelBinarizer"),
@@ -214,7 +197,6 @@ BAD = [
     ([0, 1], MATRIX, {"labels": [0, 1, 2]}, "Pass the class of each column"),
     (MATRIX, MATRIX, {"average": "mean"}, "average must be one of"),
     ([0, 1], [0, 1], {"average": "macro"}, r"average='macro'.*\(2,\).*a vector"),
-    ([0, 1], [0, 1], {"average": "micro"}, "Set average to 'samples'"),
     (
         MATRIX,
         MATRIX,
@@ -224,7 +206,6 @@ BAD = [
     (MATRIX, MATRIX, {"sample_weight": [1]}, r"one weight per set, shape \(2,\)"),
     ([0, 1], [0, 1], {"sample_weight": [1, 1]}, r"shape \(1,\).*within a set"),
     (MATRIX, MATRIX, {"sample_weight": [1, -1]}, "must be non-negative"),
-    (MATRIX, MATRIX, {"sample_weight": [1, 1], "average": None}, "average=None"),
     (MATRIX, MATRIX, {"loss": "f2"}, "loss must be one of"),
     (MATRIX, MATRIX, {"beta": -1}, r"beta must be in \]0"),
 ]
