@@ -154,7 +154,7 @@ def tune_single_score(
         )
         return rule.measure(*sample[:3], sample_weight=sample[3], wild_share=wild_share)
 
-    return solve_model(model, totals, solve, solve)
+    return solve_model(model, totals, solve)
 
 
 @dataclass(frozen=True)

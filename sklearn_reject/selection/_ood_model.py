@@ -232,15 +232,19 @@ def check_ood(model, total_ood):
         )
 
 
-def solve_model(model, totals, solve, solve_exactly):
+def solve_model(model, totals, solve):
     """Return the best rule of a model on a sample of some ID and OOD weight.
 
-    Both functions map a problem to a rule or None; the latter says what can be had.
+    `solve` maps a problem to a rule or None.
     """
     check_ood(model, totals[1])
     rule = solve(model.problem(*totals))
     if rule is None:
-        raise model.infeasible(solve_exactly, *totals)
+        error = model.infeasible(solve, *totals)
+        # What is best for the error may lie between the directions looked at.
+        rule = solve(model.problem(*totals))
+        if rule is None:
+            raise error
     return rule
 
 

@@ -6,6 +6,7 @@ from operator import itemgetter
 import numpy as np
 
 from sklearn_reject._curves import (
+    RESOLUTION,
     all_tie,
     running_sum,
     sizes_of_sums,
@@ -32,8 +33,14 @@ _FEWEST_IN_CELL = 16
 _FEW = 64
 
 
-# Share of repeated points, among some of the samples, from which merging them pays.
+# Up to so many samples all points differ. Beyond, merging those of a point pays from a
+# share of repeated ones on.
+MOST_MERGED = 2**12
 _REPEATED = 0.1
+
+
+# Rounds of directions around the best one, and how many.
+_N_REFINED, _N_BETWEEN = 3, 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,10 +92,10 @@ def make_plane(risk, novelty, losses, is_ood, weight, *, snapped=False):
     sums = _sums_of(losses, is_ood, weight, rows)
     del present, rows  # sorting takes many arrays as it is
 
-    # Where many of some samples are repeated, all samples of a point are merged.
-    some = slice(None, None, max(1, len(risk) // 2**12))
+    # Samples of a point are merged, of many samples where many of some are repeated.
+    some = slice(None, None, max(1, len(risk) // MOST_MERGED))
     n_points = len(np.unique(risk[some] + 1j * novelty[some]))
-    if n_points < (1 - _REPEATED) * len(risk[some]):
+    if len(risk) <= MOST_MERGED or n_points < (1 - _REPEATED) * len(risk[some]):
         order = np.lexsort((novelty, risk))
         risk, novelty, sums = risk[order], novelty[order], sums.take(order, axis=1)
         starts = np.flatnonzero(starts_of_ties(risk) | starts_of_ties(novelty))
@@ -163,22 +170,6 @@ def find_window(plane, low, high, problem, known):
     return float(bounds.min()), starts[first], end
 
 
-def find_bound(plane, scores_of, problem, known):
-    """Return a bound of the prices of some directions, and how many to look at.
-
-    That is the number of samples whose place a better cut may depend on. None if there
-    is no cut as good as the one known.
-    """
-    corners = scores_of(*plane.corners)
-    low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
-    window = find_window(plane, low, high, problem, known)
-    if window is None:
-        return None
-    bound, start, end = window
-    sizes = np.diff(plane.starts, append=len(plane.risk))
-    return bound, int(sizes.sum(where=(high >= start) & (low < end)))
-
-
 def find_rows(plane, scores_of, problem, known):
     """Return the samples at which a cut may be as good as a known one, or None.
 
@@ -209,12 +200,13 @@ def find_rows(plane, scores_of, problem, known):
     return rows[near], scores.take(near, axis=1), plane.always + below
 
 
-def sweep_grid(plane, directions, problem, randomize):
-    """Return the best cut of some directions, None if no rule is feasible.
+def sweep_grid(plane, directions, problem, randomize, best=None):
+    """Return the best cut of some directions and of a known one, None if there is none.
 
     A direction is the weights of risk and novelty, the latter not negative.
     """
-    best = accept_nothing(plane, directions[0], problem)
+    if best is None:
+        best = accept_nothing(plane, directions[0], problem)
     bounds = []
     for weights in directions:
         corners = weighted_sum(*plane.corners, weights)
@@ -229,6 +221,24 @@ def sweep_grid(plane, directions, problem, randomize):
         found = search_direction(plane, weights, problem, best, randomize)
         if found is not None and found.beats(best, problem):
             best = found
+    return best
+
+
+def refine_grid(plane, directions, problem, randomize, best):
+    """Return the best cut of directions ever closer to that of a known one."""
+    slopes = np.sort([novelty / risk for risk, novelty in directions if risk])
+    for _ in range(_N_REFINED if len(slopes) > 1 else 0):
+        risk_weight, novelty_weight = best.weights
+        slope = novelty_weight / risk_weight if risk_weight else np.inf
+        slopes = slopes[slopes > 0]
+        at_most = np.searchsorted(slopes, slope * (1 - RESOLUTION))
+        above = np.searchsorted(slopes, slope * (1 + RESOLUTION))
+        low = slopes[at_most - 1] if at_most else slopes[0] / 2
+        high = slopes[above] if above < len(slopes) else 2 * slopes[-1]
+        between = np.geomspace(low, high, _N_BETWEEN)
+        closer = [(1.0, slope) for slope in between.tolist()]
+        best = sweep_grid(plane, closer, problem, randomize, best)
+        slopes = np.union1d(slopes, between)
     return best
 
 

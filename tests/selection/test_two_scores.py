@@ -225,7 +225,7 @@ def test_the_best_direction_is_found_or_one_that_loses_next_to_nothing(
     assert (expected is None) == (rule is None)
     if rule is not None:
         found = values_of(rule, sample, asked)[0]
-        lost = 0.0 if n <= 1000 else 0.01
+        lost = 0.0 if n <= 2000 else 0.01
         # A price leaves out what rejecting everything costs; the share is of all costs.
         whole = expected + cost_of_rejecting_all(asked)
         assert expected - 1e-12 <= found <= expected + lost * abs(whole) + 1e-9
