@@ -1,0 +1,256 @@
+"""Scorers made of metrics of predictions: what a rejected sample counts for."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.metrics import (
+    accuracy_score,
+    f1_score,
+    mean_absolute_error,
+    mean_squared_error,
+    r2_score,
+    recall_score,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+
+from sklearn_reject import (
+    DeferringClassifier,
+    SelectiveClassifier,
+    SelectiveRegressor,
+)
+from sklearn_reject.metrics import make_selective_scorer
+from sklearn_reject.scores import SELE
+
+X, y = make_classification(
+    300, n_features=5, n_informative=4, n_redundant=0, n_classes=3, flip_y=0.2,
+    random_state=0,
+)  # fmt: skip
+TARGETS = X[:, :2] + np.random.default_rng(0).normal(size=(300, 2))
+X_test, y_test, targets_test = X[200:], y[200:], TARGETS[200:]
+WEIGHT = 1.0 + np.arange(100) % 4
+BAYES = GaussianNB().fit(X[:200], y[:200])
+UNCERTAINTY = 1 - BAYES.predict_proba(X_test).max(axis=1)
+NAMES = np.array(["a", "b", "a much longer class"])
+
+
+def selective(cost=0.3, labels=y):
+    model = SelectiveClassifier(GaussianNB(), reject_cost=cost)
+    return model.fit(X[:200], labels[:200])
+
+
+REJECTING, SILENT = selective(), selective(0.0)
+
+
+def regressor(estimator, targets):
+    score = SELE(alphas=0.01)
+    model = SelectiveRegressor(estimator, uncertainty_score=score, cv=2, random_state=0)
+    return model.set_params(target_coverage=0.6).fit(X[:200], targets[:200])
+
+
+NUMBERS = regressor(Ridge(), TARGETS[:, 0])
+VECTORS = regressor(LinearRegression(), TARGETS)
+
+
+# Labels
+
+
+@pytest.mark.parametrize("names", [np.arange(3), NAMES], ids=["numbers", "names"])
+def test_rejected_samples_count_as_errors(names):
+    model, truth = selective(labels=names[y]), names[y_test]
+    right = model.accept(X_test) & (model.predict_label(X_test) == truth)
+    assert 0 < model.accept(X_test).sum() < 100
+    accuracy = make_selective_scorer(accuracy_score)
+    for estimator in (model, make_pipeline(FrozenEstimator(model))):
+        assert accuracy(estimator, X_test, truth) == pytest.approx(right.mean())
+    weighted = accuracy(model, X_test, truth, sample_weight=WEIGHT)
+    assert weighted == pytest.approx(np.average(right, weights=WEIGHT))
+    recall = make_selective_scorer(recall_score, average="macro")
+    recalls = [right[truth == name].mean() for name in names]
+    assert recall(model, X_test, truth) == pytest.approx(np.mean(recalls))
+    loss = make_selective_scorer(lambda y, k: np.mean(y != k), greater_is_better=False)
+    assert loss(model, X_test, truth) == pytest.approx(right.mean() - 1)
+    for row in range(20):  # as in LeaveOneOut, where a part has one class
+        part = slice(row, row + 1)
+        assert accuracy(model, X_test[part], truth[part]) == right[row]
+
+
+def test_rejecting_everything_is_worst():
+    assert not SILENT.accept(X_test).any()
+    assert make_selective_scorer(accuracy_score)(SILENT, X_test, y_test) == 0
+    f1 = make_selective_scorer(f1_score, average="macro")
+    assert f1(SILENT, X_test, y_test) == 0 < f1(REJECTING, X_test, y_test)
+    # What is wrong is a class, and not cut to the length of the others.
+    two = SelectiveClassifier(GaussianNB(), reject_cost=0.0)
+    two.fit(X, NAMES[(y > 0).astype(int)])
+    seen = []
+    metric = lambda _, k: float(bool(seen.append(set(k))))  # noqa: E731
+    make_selective_scorer(metric)(two, X_test, NAMES[y_test])
+    assert seen[0] <= set(NAMES)
+
+
+def test_a_single_class_has_no_wrong_label():
+    class Rejecting(GaussianNB):
+        def uncertainty(self, X):
+            return X[:, 0]
+
+        def accept(self, X):
+            return np.zeros(len(X), dtype=bool)
+
+    zeros = np.zeros(300, dtype=int)
+    with pytest.raises(ValueError, match=r"two classes.*\[0\].*reject_penalty="):
+        make_selective_scorer(accuracy_score)(Rejecting().fit(X, zeros), X, zeros)
+
+
+def test_what_is_left_to_a_person_is_rejected():
+    model = DeferringClassifier(
+        GaussianNB(), deferral_cost=0.35, gain_score="confidence", cv=2
+    ).fit(X[:200], y[:200], expert_labels=y[:200])
+    deferred, right = model.defer(X_test), model.predict_first(X_test) == y_test
+    assert 0 < deferred.sum() < 100
+    scorer = make_selective_scorer(accuracy_score, reject_penalty=0.5)
+    share = 1 - deferred.mean()
+    expected = share * right[~deferred].mean() + (1 - share) * 0.5
+    for estimator in (model, make_pipeline(FrozenEstimator(model))):
+        assert scorer(estimator, X_test, y_test) == pytest.approx(expected)
+    seen = []
+
+    def metric(y_true, y_pred):
+        seen.append(set(y_pred.tolist()))
+        return np.mean(y_true == y_pred)
+
+    found = make_selective_scorer(metric)(model, X_test, y_test)
+    assert found == np.mean(right & ~deferred)
+    assert seen == [{0, 1, 2}]  # wrong labels, and not one more class
+    with pytest.raises(ValueError, match="samples are rejected and on_reject='error'"):
+        make_selective_scorer(accuracy_score, on_reject="error")(model, X_test, y_test)
+
+
+def test_drop_leaves_out_the_most_uncertain():
+    scorer = make_selective_scorer(accuracy_score, on_reject="drop", coverage=0.6)
+    right = BAYES.predict(X_test) == y_test
+    order = np.argsort(UNCERTAINTY)
+    # With weights the share is that of the weights.
+    last = np.argmax(np.cumsum(WEIGHT[order]) >= 0.6 * WEIGHT.sum())
+    kept = order[: last + 1]
+    for model in (BAYES, REJECTING):
+        assert scorer(model, X_test, y_test) == pytest.approx(right[order[:60]].mean())
+        assert scorer(model, X_test, y_test, WEIGHT) == pytest.approx(
+            np.average(right[kept], weights=WEIGHT[kept])
+        )
+
+
+@pytest.mark.parametrize("on_reject", ["count_as_error", "drop"])
+def test_a_coverage_overrules_the_classifier(on_reject):
+    scorer = make_selective_scorer(accuracy_score, on_reject=on_reject, coverage=0.6)
+    values = [scorer(model, X_test, y_test) for model in (SILENT, REJECTING)]
+    assert values[0] == values[1] > 0
+
+
+def test_error_raises_where_something_is_rejected():
+    scorer = make_selective_scorer(accuracy_score, on_reject="error")
+    n_rejected = np.count_nonzero(~REJECTING.accept(X_test))
+    message = f"^{n_rejected} samples are rejected.*coverage"
+    with pytest.raises(ValueError, match=message):
+        scorer(REJECTING, X_test, y_test)
+    for on_reject in ("count_as_error", "error"):  # a classifier that cannot reject
+        scorer = make_selective_scorer(accuracy_score, on_reject=on_reject)
+        assert scorer(BAYES, X_test, y_test) == BAYES.score(X_test, y_test)
+
+
+def test_any_option_of_a_metric_and_weights():
+    def metric(y_true, y_pred, *, sign, metric):
+        return sign * np.mean(y_true == y_pred)
+
+    scorer = make_selective_scorer(metric, sign=2.0, metric="any")
+    assert scorer(BAYES, X_test, y_test) == 2 * BAYES.score(X_test, y_test)
+    assert "f1_score" in repr(make_selective_scorer(partial(f1_score, average="macro")))
+    scorer = make_selective_scorer(accuracy_score)
+    assert scorer(BAYES, X_test, y_test, 2.0) == scorer(BAYES, X_test, y_test)
+    with pytest.raises(ValueError, match="sample_weight has 1 elements"):
+        scorer(BAYES, X_test, y_test, [1.0])
+
+
+# Numbers
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
+@pytest.mark.parametrize("metric", [mean_squared_error, mean_absolute_error])
+def test_rejected_samples_count_as_the_penalty(metric, weight):
+    """The mean over all samples, with the penalty in the place of the rejected ones."""
+    truth = targets_test[:, 0]
+    errors = abs(truth - NUMBERS.predict(X_test))
+    errors = errors ** (2 if metric is mean_squared_error else 1)
+    accepted = NUMBERS.accept(X_test)
+    assert 0 < accepted.sum() < 100
+    options = {"reject_penalty": 1.7, "greater_is_better": False}
+    expected = np.average(np.where(accepted, errors, 1.7), weights=weight)
+    value = make_selective_scorer(metric, **options)(NUMBERS, X_test, truth, weight)
+    assert value == pytest.approx(-expected, rel=1e-12)
+    kept = np.isin(np.arange(100), np.argsort(NUMBERS.uncertainty(X_test))[:30])
+    at_coverage = make_selective_scorer(metric, coverage=0.3, **options)
+    expected = np.where(kept, errors, 1.7).mean()
+    assert at_coverage(NUMBERS, X_test, truth) == pytest.approx(-expected)
+
+
+def test_penalty_alone_where_nothing_is_accepted_and_none_where_everything_is():
+    scorer, truth = make_selective_scorer(r2_score, reject_penalty=-0.5), targets_test
+    assert scorer(SILENT, X_test, y_test) == -0.5
+    unseen = np.where(VECTORS.accept(X_test), 0.0, 1.0)
+    assert scorer(VECTORS, X_test, truth, sample_weight=unseen) == -0.5
+    plain = Ridge().fit(X, TARGETS)
+    assert scorer(plain, X_test, truth) == r2_score(truth, plain.predict(X_test))
+
+
+def test_penalty_of_vectors_and_of_labels():
+    scorer = make_selective_scorer(r2_score, reject_penalty=0.0)
+    accepted = VECTORS.accept(X_test)
+    expected = r2_score(targets_test[accepted], VECTORS.predict(X_test)[accepted])
+    expected *= accepted.mean()
+    assert scorer(VECTORS, X_test, targets_test) == pytest.approx(expected)
+    share_right = lambda y_true, y_pred: np.mean(y_true == y_pred)  # noqa: E731
+    scorer = make_selective_scorer(share_right, coverage=0.5, reject_penalty=0.25)
+    right = (BAYES.predict(X_test) == y_test)[np.argsort(UNCERTAINTY)[:50]]
+    expected = right.mean() / 2 + 0.125
+    assert scorer(BAYES, X_test, y_test) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("model", [NUMBERS, VECTORS, Ridge()])
+def test_a_missing_penalty_is_named(model):
+    target = targets_test if model is VECTORS else targets_test[:, 0].round()
+    model = clone(model).fit(X_test, target)
+    scorer = make_selective_scorer(mean_squared_error, greater_is_better=False)
+    with pytest.raises(ValueError, match=r"no label is wrong.*reject_penalty="):
+        scorer(model, X_test, target)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"on_reject": "ignore"}, "on_reject must be one of .*'ignore'"),
+        ({"on_reject": "drop"}, r"on_reject='drop'.*coverage=.*count_as_error"),
+        ({"coverage": 0}, r"coverage must be in \]0, 1\], got 0"),
+        ({"coverage": 1.5}, r"coverage must be in \]0, 1\], got 1.5"),
+        ({"coverage": "half"}, "coverage must be a number in .*'half'"),
+        *(
+            ({"reject_penalty": bad}, "reject_penalty must be a finite number")
+            for bad in (np.nan, np.inf, "1", True)
+        ),
+        *(
+            (
+                {"reject_penalty": 1, "on_reject": on_reject, "coverage": 0.5},
+                r"reject_penalty=1 .*Omit one of",
+            )
+            for on_reject in ("drop", "error")
+        ),
+    ],
+    ids=str,
+)
+def test_bad_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        make_selective_scorer(accuracy_score, **options)
