@@ -70,7 +70,12 @@ def without_editors_imports(tree):
     return ast.Module(body, type_ignores=[])
 
 
+@cache
 def imported_modules(path):
+    return list(imports_of(path))
+
+
+def imports_of(path):
     tree = parsed(path)
     if path == ROOT / "__init__.py":
         tree = without_editors_imports(tree)

@@ -218,16 +218,6 @@ def test_clusters_are_extras_only():
             assert not names_of(requirements) & clusters, name
 
 
-def test_plot_without_matplotlib_in_this_process(monkeypatch):
-    from sklearn_reject.metrics import RiskCoverageDisplay
-
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    display = RiskCoverageDisplay([[0.5, 1.0]], [[0.0, 0.5]])
-    with pytest.raises(ImportError, match="pip install matplotlib"):
-        display.plot()
-
-
 def test_collections_without_dask(monkeypatch):
     loaded = [name for name in sys.modules if name.startswith("sklearn_reject.dask")]
     for name in loaded:
@@ -240,12 +230,3 @@ def test_collections_without_dask(monkeypatch):
     # Whoever looks at all names does not ask for it.
     assert "dask" not in dir(sklearn_reject)
     assert "dask" not in sklearn_reject.__all__
-
-
-def test_name_that_is_none():
-    with pytest.raises(
-        AttributeError, match="'sklearn_reject' has no attribute 'nope'"
-    ):
-        sklearn_reject.nope  # noqa: B018
-    with pytest.raises(ImportError, match="nope"):
-        from sklearn_reject import nope  # noqa: F401

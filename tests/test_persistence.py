@@ -119,7 +119,10 @@ FITTED = {
         TREE,
     ),
 }
-IS_HEAVY = {"gain", "regressor", "errors", "boosting", "by class", "analytic", "knn"}
+IS_HEAVY = {
+    *("gain", "regressor", "errors", "boosting", "by class", "analytic", "knn"),
+    *("failure rate", "by prediction", "sele", "dta", "mahalanobis"),
+}
 
 rng = np.random.default_rng(0)
 scores, losses = rng.random(300), (rng.random(300) < 0.1).astype(float)
