@@ -113,20 +113,6 @@ def test_imports_point_down(path):
 
 
 @pytest.mark.parametrize(
-    ("room", "other", "allowed"),
-    [
-        ("metrics", "_curves", True),
-        ("_curves", "selection", False),
-        ("_curves", "losses", False),
-        ("scores", "metrics", False),
-        ("scores", "_fitting", False),
-    ],
-)
-def test_the_rule_itself(room, other, allowed):
-    assert may_import(room, other) == allowed
-
-
-@pytest.mark.parametrize(
     "path",
     [path for path in FILES if room_of(path) in ARRAYS_ONLY],
     ids=lambda path: str(path.relative_to(ROOT)),
@@ -178,14 +164,6 @@ def test_tests_speak_to_public_functions(path):
     for line in lines:
         private = re.findall(r"\b_(?!_)\w+", line)
         assert {*private[:1]} <= TESTED_INSIDE, f"{path} imports {line}"
-
-
-def test_what_a_door_is():
-    path = ROOT / "scores" / "_sele.py"
-    assert is_of_another_room(path, "sklearn_reject.losses._sele")
-    assert not is_of_another_room(path, "sklearn_reject.losses")
-    assert not is_of_another_room(path, "sklearn_reject.scores._base")
-    assert not is_of_another_room(path, "sklearn_reject._validation")
 
 
 @pytest.mark.parametrize(

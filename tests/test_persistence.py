@@ -53,13 +53,9 @@ def held_out(**options):
     return selective(cv=0.5, target_coverage=None, **options)
 
 
-def double(novelty_score, **options):
+def double(novelty_score):
     return DoubleScoreOODClassifier(
-        LogisticRegression(),
-        novelty_score=novelty_score,
-        min_tpr=0.8,
-        random_state=0,
-        **options,
+        LogisticRegression(), novelty_score=novelty_score, min_tpr=0.8, random_state=0
     )
 
 
@@ -74,7 +70,6 @@ def deferring(**options):
     )
 
 
-HEAVY = pytest.mark.slow
 FORESTS = {"sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor"}
 TREE = {"sklearn.tree._tree.Tree"}
 NEIGHBOURS = {
@@ -82,23 +77,16 @@ NEIGHBOURS = {
     "sklearn.neighbors._kd_tree.KDTree",
 }
 
+NO_TARGET = {"target_coverage": None}
 # Name: estimator, labels, and the types of other packages that skops asks about.
 FITTED = {
-    "plug-in": (
-        selective(target_coverage=None, reject_cost=0.2, cv="plug_in"),
-        y,
-        set(),
-    ),
+    "plug-in": (selective(**NO_TARGET, reject_cost=0.2, cv="plug_in"), y, set()),
     "coverage": (selective(), y, set()),
     "risk certified": (held_out(target_risk=0.2, confidence_level=0.9), y, set()),
     "failure rate": (held_out(target_failure_rate=0.05), y, set()),
     "by prediction": (selective(group_by="prediction"), y, set()),
     "by class": (held_out(target_failure_rate=0.05, group_by="class"), y, set()),
-    "precision and recall": (
-        selective(target_coverage=None, min_precision=0.9, min_recall=0.8),
-        y,
-        set(),
-    ),
+    "precision": (selective(**NO_TARGET, min_precision=0.9, min_recall=0.8), y, set()),
     "sele": (selective(uncertainty_score="sele"), y, {"numpy.dtype"}),
     "text labels": (selective(), np.array(["benign", "malignant"])[y], set()),
     "pipeline": (make_pipeline(StandardScaler(), selective()), y, set()),
@@ -113,11 +101,7 @@ FITTED = {
     "gain": (deferring(max_deferral=0.2), y, FORESTS),
     "regressor": (SelectiveRegressor(Ridge(), target_coverage=0.9), AMOUNT, FORESTS),
     "errors": (selective(uncertainty_score="error_probability"), y, FORESTS),
-    "boosting": (
-        selective(uncertainty_score="sele_boosting"),
-        y,
-        TREE,
-    ),
+    "boosting": (selective(uncertainty_score="sele_boosting"), y, TREE),
 }
 IS_HEAVY = {
     *("gain", "regressor", "errors", "boosting", "by class", "analytic", "knn"),
@@ -173,7 +157,10 @@ def fit(name):
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(n, marks=[HEAVY] if n in IS_HEAVY else []) for n in FITTED],
+    [
+        pytest.param(n, marks=[pytest.mark.slow] if n in IS_HEAVY else [])
+        for n in FITTED
+    ],
 )
 @pytest.mark.filterwarnings("ignore:Fits to the folds")
 def test_decisions_are_the_same(name, way):
@@ -225,14 +212,10 @@ def test_keys_that_are_no_text(way):
     fitted = selective(target_coverage=None, min_precision={1: 0.9}).fit(X, y)
     assert way(fitted, set()).bounds_ == fitted.bounds_
     assert list(fitted.bounds_) == [("min_precision", 1)]
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_a_frozen_classifier_and_a_later_target(way):
+    # A frozen classifier takes a later target.
     frozen = FrozenEstimator(LogisticRegression().fit(X[:200], y[:200]))
     fitted = SelectiveClassifier(frozen, target_coverage=0.9, random_state=0)
-    fitted = fitted.fit(X[200:], y[200:])
-    again = way(fitted, set()).retarget(target_coverage=0.7)
+    again = way(fitted.fit(X[200:], y[200:]), set()).retarget(target_coverage=0.7)
     assert again.rule_ == fitted.retarget(target_coverage=0.7).rule_
 
 
@@ -249,21 +232,18 @@ def test_trusted_types_are_classes_of_this_package():
     assert "sklearn_reject.import_module" not in names
 
 
+def from_elsewhere(estimator, X):
+    return 1 - estimator.predict_proba(X).max(axis=1)
+
+
 def test_what_is_not_trusted_is_not_loaded():
-    sio = pytest.importorskip("skops.io", reason="skops is not installed")
-    from skops.io.exceptions import UntrustedTypesFoundException
-
-    fitted = selective(uncertainty_score=from_elsewhere).fit(X, y)
-    data = sio.dumps(fitted)
-    with pytest.raises(UntrustedTypesFoundException, match="from_elsewhere"):
-        sio.loads(data, trusted=trusted_types())
-
-
-def test_an_imported_function_is_out_of_reach():
     """A filter of names by the package would let a file call what modules import."""
     sio = pytest.importorskip("skops.io", reason="skops is not installed")
     from skops.io.exceptions import UntrustedTypesFoundException
 
+    fitted = selective(uncertainty_score=from_elsewhere).fit(X, y)
+    with pytest.raises(UntrustedTypesFoundException, match="from_elsewhere"):
+        sio.loads(sio.dumps(fitted), trusted=trusted_types())
     state = json.loads(zipfile.ZipFile(io.BytesIO(sio.dumps(len))).read("schema.json"))
     names = {"__class__": "import_module", "__module__": "sklearn_reject"}
     file = io.BytesIO()
@@ -275,7 +255,3 @@ def test_an_imported_function_is_out_of_reach():
     assert sio.loads(data, trusted=asked) is import_module
     with pytest.raises(UntrustedTypesFoundException):
         sio.loads(data, trusted=trusted_types())
-
-
-def from_elsewhere(estimator, X):
-    return 1 - estimator.predict_proba(X).max(axis=1)

@@ -221,31 +221,17 @@ SHARED_PARAMETERS = {
         None,
         # With or without predictions, what infinite values mean, what two scores are
         # for, and bounds with or without a default.
-        {
-            "y_true": 2,
-            "ood_label": 2,
-            "uncertainty": 3,
-            "novelty": 3,
-            "positive": 2,
-            "ood_prior": 3,
-        },
+        dict.fromkeys(("y_true", "ood_label", "positive"), 2)
+        | dict.fromkeys(("uncertainty", "novelty", "ood_prior"), 3),
     ),
     "rules for OOD samples": (
         r"selection\.(tune_(single|double)_score|(Single|Double)ScoreRule\.measure)",
         None,
-        {
-            "scores": 2,  # of whatever sign infinity has, and measured
-            "novelty_scores": 2,
-            "is_ood": 2,
-            "wild_share": 2,
-        },
+        # Of whatever sign infinity has, and measured.
+        dict.fromkeys(("scores", "novelty_scores", "is_ood", "wild_share"), 2),
     ),
     "partial ratings": (r"metrics\.pn_\w+", None, {}),
-    "sets": (
-        r"ExpectedLossDecoder|metrics\.set_loss",
-        ("beta",),
-        {},
-    ),
+    "sets": (r"ExpectedLossDecoder|metrics\.set_loss", ("beta",), {}),
     "averages": (
         r"ExpectedLossDecoder|decoding\.\w+",
         ("average",),

@@ -92,24 +92,13 @@ def test_parameters_and_results_have_types(name):
             and not (each.name == first and first in ("self", "cls"))
         ]
         assert not bare, f"{function.__qualname__}: {bare}"
-        assert signature.return_annotation is not signature.empty, function.__qualname__
-
-
-def test_types_can_be_read_at_run_time():
-    for value in OBJECTS.values():
-        for function in functions_of(value):
-            hints = inspect.get_annotations(function, eval_str=True)
-            assert "return" in hints, function.__qualname__
-
-
-def test_parameters_that_default_to_none_may_be_none():
-    for value in OBJECTS.values():
-        for function in functions_of(value):
-            for each in inspect.signature(function).parameters.values():
-                if each.default is None:
-                    hint = str(each.annotation)
-                    takes_none = "None" in hint or hint in ("Any", "Label")
-                    assert takes_none, f"{function.__qualname__}({each.name})"
+        hints = inspect.get_annotations(function, eval_str=True)
+        assert "return" in hints, function.__qualname__
+        for each in signature.parameters.values():
+            if each.default is None:
+                hint = str(each.annotation)
+                takes_none = "None" in hint or hint in ("Any", "Label")
+                assert takes_none, f"{function.__qualname__}({each.name})"
 
 
 def literals(hint):

@@ -54,6 +54,7 @@ ARRAYS = {
 X = np.random.default_rng(0).normal(size=(40, 2))
 Y = (X.sum(axis=1) > 0).astype(int)
 TWO = SelectiveClassifier(GaussianNB(), reject_cost=0.3, random_state=0).fit(X, Y)
+SETS = ExpectedLossDecoder(GaussianNB(), loss="f_beta").fit(X, Y)
 MASKED = np.ma.masked_array(Y, mask=np.arange(40) == 3)
 
 
@@ -144,11 +145,6 @@ def test_integers_that_float64_cannot_hold(call, name):
         call([10**400, 1])
 
 
-def test_samples_of_an_interval():
-    with pytest.raises(TypeError, match=r"samples\[1\] is a Dask collection"):
-        metrics.bootstrap_interval(metrics.aurc_score, (Y, Lazy(Y), X[:, 0]))
-
-
 @pytest.mark.parametrize(
     "call",
     [
@@ -158,12 +154,26 @@ def test_samples_of_an_interval():
         lambda: TWO.accept(X, keys=Lazy(Y)),
         lambda: metrics.get_selective_scorer("neg_aurc")(TWO, Lazy(X), Y),
         lambda: metrics.get_selective_scorer("neg_aurc")(TWO, X, Lazy(Y)),
+        lambda: TWO.score(X, Lazy(Y)),
+        lambda: SETS.expected_loss(X, groups=Lazy(Y)),
     ],
-    ids=["rule", "loss", "score", "keys", "scorer of X", "scorer of y"],
 )
 def test_methods_of_arrays(call):
     with pytest.raises(TypeError, match="is a Dask collection"):
         call()
+
+
+def test_ways_out_are_named():
+    with pytest.raises(TypeError, match=r"samples\[1\] is a Dask collection"):
+        metrics.bootstrap_interval(metrics.aurc_score, (Y, Lazy(Y), X[:, 0]))
+    with pytest.raises(TypeError, match=r"X is a Dask .*compute\(\)"):
+        TWO.score(Lazy(X), Y)
+    with pytest.raises(TypeError, match=r"groups is a Dask .*compute\(\)"):
+        SETS.predict(X, groups=Lazy(Y))
+    for method in ("predict", "predict_all", "accept", "uncertainty", "predict_proba"):
+        way_out = r"X\.map_blocks\(model\.predict, .*X\.map_partitions\(model"
+        with pytest.raises(TypeError, match=way_out):
+            getattr(TWO, method)(Lazy(X))
 
 
 @pytest.mark.parametrize(
@@ -184,6 +194,7 @@ def test_methods_of_arrays(call):
         lambda: metrics.make_selective_scorer(accuracy_score)(TWO, X, MASKED),
         lambda: metrics.get_selective_scorer("neg_selective_cost")(TWO, X, MASKED),
         lambda: metrics.RiskCoverageDisplay.from_estimator(TWO, X, MASKED),
+        lambda: TWO.score(X, MASKED),
     ],
 )
 def test_methods_of_whole_arrays(call):
@@ -212,29 +223,6 @@ def test_fit_names_compute_and_the_mask(estimator):
         if name != "y" or not isinstance(estimator, EnsembleThresholdTuner):
             with pytest.raises(ValueError, match=f"{name} is a masked array"):
                 estimator.fit(**{"X": X, "y": Y, name: MASKED})
-
-
-def test_methods_of_rows_name_the_map():
-    for method in ("predict", "predict_all", "accept", "uncertainty", "predict_proba"):
-        way_out = r"X\.map_blocks\(model\.predict, .*X\.map_partitions\(model"
-        with pytest.raises(TypeError, match=way_out):
-            getattr(TWO, method)(Lazy(X))
-
-
-def test_score_names_compute():
-    with pytest.raises(TypeError, match=r"X is a Dask .*compute\(\)"):
-        TWO.score(Lazy(X), Y)
-    with pytest.raises(TypeError, match=r"y is a Dask .*compute\(\)"):
-        TWO.score(X, Lazy(Y))
-    with pytest.raises(ValueError, match="y is a masked array"):
-        TWO.score(X, MASKED)
-
-
-@pytest.mark.parametrize("method", ["predict", "expected_loss"])
-def test_groups_of_sets(method):
-    decoder = ExpectedLossDecoder(GaussianNB(), loss="f_beta").fit(X, Y)
-    with pytest.raises(TypeError, match=r"groups is a Dask .*compute\(\)"):
-        getattr(decoder, method)(X, groups=Lazy(Y))
 
 
 @pytest.mark.parametrize(
