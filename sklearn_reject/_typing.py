@@ -93,7 +93,6 @@ UncertaintyScoreLike: TypeAlias = (
         "error_probability",
         "loss_regression",
         "sele",
-        "sele_boosting",
         "true_class_probability",
     ]
     | ScoreLike

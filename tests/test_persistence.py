@@ -71,7 +71,6 @@ def deferring(**options):
 
 
 FORESTS = {"sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor"}
-TREE = {"sklearn.tree._tree.Tree"}
 NEIGHBOURS = {
     "sklearn.metrics._dist_metrics.EuclideanDistance64",
     "sklearn.neighbors._kd_tree.KDTree",
@@ -101,10 +100,9 @@ FITTED = {
     "gain": (deferring(max_deferral=0.2), y, FORESTS),
     "regressor": (SelectiveRegressor(Ridge(), target_coverage=0.9), AMOUNT, FORESTS),
     "errors": (selective(uncertainty_score="error_probability"), y, FORESTS),
-    "boosting": (selective(uncertainty_score="sele_boosting"), y, TREE),
 }
 IS_HEAVY = {
-    *("gain", "regressor", "errors", "boosting", "by class", "analytic", "knn"),
+    *("gain", "regressor", "errors", "by class", "analytic", "knn"),
     *("failure rate", "by prediction", "sele", "dta", "mahalanobis"),
 }
 
@@ -183,7 +181,7 @@ def test_what_is_decided_at_the_threshold(way):
         cv=0.5,
         random_state=0,
     ).fit(X, y)
-    restored = way(fitted, TREE)
+    restored = way(fitted, {"sklearn.tree._tree.Tree"})
     at_threshold = fitted.rule_.at_threshold(fitted.uncertainty(X))
     accepted = fitted.accept(X)[at_threshold]
     assert 0 < accepted.sum() < len(accepted)

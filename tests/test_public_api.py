@@ -250,9 +250,9 @@ SHARED_PARAMETERS = {
     ),
     "displays": (r"metrics\.\w+Display\.(from_\w+|plot)", ("ax", "plot_options"), {}),
     "learned scores": (
-        r"scores\.(ErrorProbability|LossRegression|SELE\w*|TrueClassProbability)",
+        r"scores\.(ErrorProbability|LossRegression|SELE|TrueClassProbability)",
         ("features", "random_state"),
-        {"features": 3, "random_state": 4},  # not all of them can be by label
+        {"features": 3, "random_state": 3},  # not all of them can be by label
     ),
     "predictions": (
         rf"({ESTIMATORS})\.(predict\w*|decision_function|accept\w*|uncertainty)",

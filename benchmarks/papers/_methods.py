@@ -49,7 +49,6 @@ NON_LINEAR = {
     "ErrorProbability": lambda context: scores.ErrorProbability(
         random_state=context.seed
     ),
-    "SELEBoosting": lambda context: scores.SELEBoosting(random_state=context.seed),
 }
 
 MAKERS = PLUG_IN | LINEAR | NON_LINEAR

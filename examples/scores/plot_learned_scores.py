@@ -6,7 +6,7 @@ Learn where a classifier goes wrong
 A classifier that is too simple for its task is wrong in whole regions, and is sure of
 itself there. Its probabilities do not reveal this, but its errors do. Can a second
 model learn where the errors are? You will see a map of both uncertainties, a comparison
-of eight scores, and how many labeled samples are needed.
+of seven scores, and how many labeled samples are needed.
 """
 
 # %%
@@ -94,7 +94,6 @@ from sklearn_reject.scores import (
     SELE,
     Entropy,
     LossRegression,
-    SELEBoosting,
     TrueClassProbability,
 )
 
@@ -107,7 +106,6 @@ scores = {
     "true class probability": TrueClassProbability(random_state=0),
     "loss regression": LossRegression(random_state=0),
     "error probability": ErrorProbability(random_state=0),
-    "SELE boosting": SELEBoosting(random_state=0),
 }
 uncertainties, areas = {}, {}
 print(f"{'':24}AuRC     PRR   seconds")
@@ -128,7 +126,7 @@ for name, score in scores.items():
 from sklearn_reject.metrics import RiskCoverageDisplay
 
 fig, ax = plt.subplots(figsize=(6, 4.5), layout="constrained")
-shown = "conditional risk", "error probability", "SELE boosting", "SELE of polynomials"
+shown = "conditional risk", "error probability", "SELE of polynomials"
 for name in shown:
     last = name == shown[-1]
     RiskCoverageDisplay.from_predictions(
@@ -140,7 +138,7 @@ for name in shown:
         plot_oracle=last,
         plot_random=last,
     )
-ax.set(title="One classifier, four scores", ylim=(0, 0.22))
+ax.set(title="One classifier, three scores", ylim=(0, 0.22))
 ax.legend(loc="upper left", fontsize="small")
 plt.show()
 

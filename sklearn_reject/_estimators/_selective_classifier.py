@@ -119,8 +119,7 @@ class SelectiveClassifier(RejectClassifier):
 
     uncertainty_score : {"auto", "conditional_risk", "margin", "entropy", \
             "top_two_gap", "error_probability", "loss_regression", "sele", \
-            "sele_boosting", "true_class_probability"}, score object or callable, \
-            default="auto"
+            "true_class_probability"}, score object or callable, default="auto"
         How uncertain a prediction is, higher = more uncertain. "auto" is the
         conditional risk if the fitted classifier has `predict_proba`, otherwise the
         margin. The last five are learned from out-of-sample predictions. The name or

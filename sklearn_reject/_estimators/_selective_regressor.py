@@ -94,8 +94,8 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         rule meets the target is rejected as a whole, and so are samples of a group that
         `fit` has not seen; both with a warning.
 
-    uncertainty_score : {"auto", "loss_regression", "sele", "sele_boosting"}, \
-            score object or callable, default="auto"
+    uncertainty_score : {"auto", "loss_regression", "sele"}, score object \
+            or callable, default="auto"
         How uncertain a prediction is, higher = more uncertain. "auto" is
         "loss_regression". The name or object of a novelty score that needs no class
         labels, such as "knn", rejects what is unlike the samples that the regressor was
@@ -217,7 +217,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         target_coverage: Target | None = None,
         target_failure_rate: Target | None = None,
         group_by: Literal["prediction"] | GroupBy | None = None,
-        uncertainty_score: Literal["auto", "loss_regression", "sele", "sele_boosting"]
+        uncertainty_score: Literal["auto", "loss_regression", "sele"]
         | ScoreLike = "auto",
         loss: Literal["squared", "absolute"] | Callable[..., ArrayLike] = "squared",
         confidence_level: float | None = None,

@@ -24,7 +24,6 @@ from sklearn_reject.losses._sele import (
     chunked_sele,
     exact_sele,
     make_chunks,
-    sele_gradient_and_curvature,
     sele_loss_and_gradient,
 )
 from sklearn_reject.losses._set_loss import (

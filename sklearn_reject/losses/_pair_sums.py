@@ -17,35 +17,28 @@ from sklearn.utils import gen_batches
 _REACH = 40.0
 
 
-def sum_over_pairs(scores, weights, losses, *, curvature=False):
-    """Return total, gradient and curvature of the pairwise logistic loss.
+def sum_over_pairs(scores, weights, losses):
+    """Return total and gradient of the pairwise logistic loss.
 
     The total is sum_ij losses_i weights_j log(1 + exp(s_j - s_i)), the gradient its
-    derivative with respect to each score, and the curvature the second one with respect
-    to each score alone, None unless asked for. All are exact up to rounding for any
-    range of scores; time and memory are O(n). Weights are positive, losses (times
-    weights) non-negative.
+    derivative with respect to each score. Both are exact up to rounding for any range
+    of scores; time and memory are O(n). Weights are positive, losses (times weights)
+    non-negative.
     """
     n_samples, width = len(scores), scores.max() - scores.min()
     node_time = _grid_times(n_samples, width) - _grid_times(n_samples, 0.0)
     if node_time <= _GRID_TIME + _SORTING_TIME * n_samples:
-        total, sums = _sum_on_grid(scores, weights, losses, curvature)
+        total, sums = _sum_on_grid(scores, weights, losses)
     else:
         order = np.argsort(scores, kind="stable")
-        total, of_sorted = _sum_sorted(
-            scores[order], weights[order], losses[order], curvature
-        )
+        total, of_sorted = _sum_sorted(scores[order], weights[order], losses[order])
         sums = np.empty_like(of_sorted)
-        sums[..., order] = of_sorted
+        sums[:, order] = of_sorted
     # At sample k, below is sum_i losses_i sigma(s_k - s_i), and above
-    # sum_j weights_j sigma(s_j - s_k); a second row has the slope of sigma instead.
+    # sum_j weights_j sigma(s_j - s_k).
     below, above = sums
     # The pair of a sample with itself is constant: in the gradient it cancels.
-    gradient = weights * below[0] - losses * above[0]
-    if not curvature:
-        return float(total), gradient, None
-    second = weights * below[1] + losses * above[1] - weights * losses / 2
-    return float(total), gradient, second
+    return float(total), weights * below - losses * above
 
 
 # Measured, in nanoseconds: what a pair, a sorted sample, a sample on a grid and a node
@@ -75,22 +68,20 @@ _LAGRANGE = np.array(
 )
 
 # The kernels without step and ramp, at the nodes up to `_REACH` away. At a distance d
-# they are sigma(d) - [d > 0] (one half of the step at zero), log(1 + exp(-abs(d))), and
-# the slope of sigma.
+# they are sigma(d) - [d > 0] (one half of the step at zero) and log(1 + exp(-abs(d))).
 _N_AROUND = round(_REACH / _STEP)
 _DISTANCE = _STEP * np.arange(-_N_AROUND, _N_AROUND + 1)
 _SIGMA = -np.sign(_DISTANCE) * expit(-np.abs(_DISTANCE))
 _SOFTPLUS = np.log1p(np.exp(-np.abs(_DISTANCE)))
-_SLOPE = expit(_DISTANCE) * expit(-_DISTANCE)
 
 # Samples whose temporary arrays fit into the cache.
 _BATCH_SIZE = 2**14
 
 
-def _sum_on_grid(scores, weights, losses, curvature):
+def _sum_on_grid(scores, weights, losses):
     """Sum over all pairs by way of the nodes of a grid.
 
-    Returns the total and the sums below and above, (2, kernel, sample), the latter for
+    Returns the total and the sums below and above, (2, n_samples), the latter for
     samples with a loss only.
     """
     n_intervals = int(np.ptp(scores) / _STEP) + 1
@@ -102,13 +93,10 @@ def _sum_on_grid(scores, weights, losses, curvature):
     from_node = _sum_from_end(of_weights)
     bound = _convolve(of_weights, _SOFTPLUS)
     bound[:-1] += _STEP * _sum_from_end(from_node[1:])
-    below = [np.cumsum(of_losses) - of_losses / 2 + _convolve(of_losses, _SIGMA)]
-    above = [from_node - of_weights / 2 - _convolve(of_weights, _SIGMA)]
-    if curvature:
-        below.append(_convolve(of_losses, _SLOPE))
-        above.append(_convolve(of_weights, _SLOPE))
-    at_nodes = np.array([below, above])
-    return of_losses @ bound, _interpolate(scores, losses, at_nodes, batches)
+    below = np.cumsum(of_losses) - of_losses / 2 + _convolve(of_losses, _SIGMA)
+    above = from_node - of_weights / 2 - _convolve(of_weights, _SIGMA)
+    sums = _interpolate(scores, losses, below, above, batches)
+    return of_losses @ bound, sums
 
 
 def _spread(scores, weights, losses, n_intervals, batches):
@@ -127,22 +115,21 @@ def _spread(scores, weights, losses, n_intervals, batches):
     return at_nodes
 
 
-def _interpolate(scores, losses, at_nodes, batches):
+def _interpolate(scores, losses, below, above, batches):
     """Return the sums at the samples, those above for samples with a loss only."""
-    # Coefficients of the polynomial in each interval, (kernel, degree, interval).
-    n_intervals = at_nodes.shape[-1] - _STENCIL + 1
-    polynomials = [
-        _LAGRANGE.T @ sliding_window_view(of_nodes, n_intervals, axis=-1)
-        for of_nodes in at_nodes
-    ]
-    sums, lowest = np.zeros((*at_nodes.shape[:2], len(scores))), scores.min()
+    # Coefficients of the polynomial in each interval, (degree, interval).
+    n_intervals = len(below) - _STENCIL + 1
+    below, above = (
+        _LAGRANGE.T @ sliding_window_view(at_nodes, n_intervals)
+        for at_nodes in (below, above)
+    )
+    sums, lowest = np.zeros((2, len(scores))), scores.min()
     for rows in batches:
         intervals, places = _locate(scores[rows], lowest)
         errors = np.flatnonzero(losses[rows])
         of_errors = intervals[errors], places[errors]
-        for kernel, (below, above) in enumerate(zip(*polynomials, strict=True)):
-            sums[0, kernel, rows] = _evaluate(below, intervals, places)
-            sums[1, kernel, rows.start + errors] = _evaluate(above, *of_errors)
+        sums[0, rows] = _evaluate(below, intervals, places)
+        sums[1, rows.start + errors] = _evaluate(above, *of_errors)
     return sums
 
 
@@ -181,7 +168,7 @@ def _sum_from_end(values):
     return np.cumsum(values[::-1])[::-1]
 
 
-def _sum_sorted(scores, weights, losses, curvature):
+def _sum_sorted(scores, weights, losses):
     """Sum over all pairs of sorted samples: far ones, dense islands, near ones.
 
     Returns what `_sum_on_grid` does.
@@ -194,19 +181,17 @@ def _sum_sorted(scores, weights, losses, curvature):
     for rows in islands:
         inside = slice(*np.searchsorted(errors, [rows.start, rows.stop]))
         alone[inside], last[inside] = False, rows.stop
-    below, above = sums = np.zeros((2, 1 + curvature, len(scores)))
+    below, above = sums = np.zeros((2, len(scores)))
     # What is far below, by the same ranges as the near ones: differences round to
     # either side of a bound.
     n_far_below = np.searchsorted(last, np.arange(len(scores)), side="right")
-    below[0] = np.append(0.0, np.cumsum(losses[errors]))[n_far_below]
-    above[0, errors], distance = _sum_far_above(scores, weights, last, scores[errors])
+    below[:] = np.append(0.0, np.cumsum(losses[errors]))[n_far_below]
+    above[errors], distance = _sum_far_above(scores, weights, last, scores[errors])
     total = float(losses[errors] @ distance)
     for rows in islands:
-        of_island, of_rows = _sum_on_grid(
-            scores[rows], weights[rows], losses[rows], curvature
-        )
+        of_island, of_rows = _sum_on_grid(scores[rows], weights[rows], losses[rows])
         total += of_island
-        sums[..., rows] += of_rows
+        sums[:, rows] += of_rows
     near = errors[alone], first[alone], last[alone]
     return total + _add_pairs(below, above, scores, weights, losses, near), sums
 
@@ -251,21 +236,17 @@ def _add_pairs(below, above, scores, weights, losses, near):
         starts = np.cumsum(counts[rows]) - counts[rows]
         i = np.repeat(errors[rows], counts[rows])
         j = np.arange(len(i)) + np.repeat(first[rows] - starts, counts[rows])
-        bound, *kernels = _pair_kernels(scores[j] - scores[i])
+        bound, sigma = _pair_kernels(scores[j] - scores[i])
         of_errors = np.add.reduceat(weights[j] * bound, starts)
         total += losses[errors[rows]] @ of_errors
         low, high = first[rows].min(), last[rows].max()
-        for kernel in range(len(below)):
-            values = weights[j] * kernels[kernel]
-            above[kernel, errors[rows]] += np.add.reduceat(values, starts)
-            values = losses[i] * kernels[kernel]
-            below[kernel, low:high] += np.bincount(j - low, values, high - low)
+        above[errors[rows]] += np.add.reduceat(weights[j] * sigma, starts)
+        below[low:high] += np.bincount(j - low, losses[i] * sigma, high - low)
     return total
 
 
 def _pair_kernels(difference):
-    """Return log(1 + exp(d)), sigma(d) and the slope of sigma, by one exponential."""
+    """Return log(1 + exp(d)) and sigma(d), by one exponential."""
     small = np.exp(-np.abs(difference))
-    nearer, farther = 1 / (1 + small), small / (1 + small)
     bound = np.maximum(difference, 0) + np.log1p(small)
-    return bound, np.where(difference > 0, nearer, farther), nearer * farther
+    return bound, np.where(difference > 0, 1, small) / (1 + small)

@@ -117,18 +117,9 @@ def sele_loss_and_gradient(
 
 def exact_sele(scores, losses, weight):
     """Return value and gradient of the loss over all pairs of valid samples."""
-    total, gradient, _ = sum_over_pairs(scores, weight, weight * losses)
+    total, gradient = sum_over_pairs(scores, weight, weight * losses)
     n_pairs = float(weight.sum()) ** 2
     return total / n_pairs, gradient / n_pairs
-
-
-def sele_gradient_and_curvature(scores, losses, weight):
-    """Return gradient and diagonal of the Hessian of the loss over all pairs."""
-    _, gradient, curvature = sum_over_pairs(
-        scores, weight, weight * losses, curvature=True
-    )
-    n_pairs = weight.sum() ** 2
-    return gradient / n_pairs, curvature / n_pairs
 
 
 def make_chunks(n_samples, chunk_size, random_state):

@@ -11,7 +11,6 @@ from sklearn_reject.scores._adapters import (
     UncertaintyNovelty,
 )
 from sklearn_reject.scores._base import UncertaintyScore, evaluate_score, find_labels
-from sklearn_reject.scores._boosting import SELEBoosting
 from sklearn_reject.scores._detectors import LikelihoodRatio, OutlierDetector
 from sklearn_reject.scores._gain import ExpectedGain
 from sklearn_reject.scores._learned import LearnedScore
@@ -65,7 +64,6 @@ __all__ = [
     "PlugInScore",
     "ReAct",
     "RelativeMahalanobis",
-    "SELEBoosting",
     "TopTwoGap",
     "TrueClassProbability",
     "UncertaintyScore",

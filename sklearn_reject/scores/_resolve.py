@@ -14,7 +14,6 @@ from sklearn_reject.scores._adapters import (
     NoveltyUncertainty,
     UncertaintyNovelty,
 )
-from sklearn_reject.scores._boosting import SELEBoosting
 from sklearn_reject.scores._detectors import LikelihoodRatio, OutlierDetector
 from sklearn_reject.scores._gain import ExpectedGain
 from sklearn_reject.scores._logits import GEN, MSP, ODIN, Energy, MaxLogit, ReAct
@@ -47,7 +46,6 @@ _UNCERTAINTY_SCORES = {
         LossRegression,
         Margin,
         SELE,
-        SELEBoosting,
         TopTwoGap,
         TrueClassProbability,
     )
@@ -86,7 +84,7 @@ def get_score_names() -> list[str]:
     >>> from sklearn_reject.scores import get_score_names
     >>> get_score_names()
     ['conditional_risk', 'entropy', 'error_probability', 'loss_regression', 'margin',
-     'sele', 'sele_boosting', 'top_two_gap', 'true_class_probability']
+     'sele', 'top_two_gap', 'true_class_probability']
     """
     return sorted(_UNCERTAINTY_SCORES)
 

@@ -105,10 +105,6 @@ class SELE(FeatureScore):
     ValueError
         If a parameter is invalid, or no finite numbers can be made of the samples.
 
-    See Also
-    --------
-    SELEBoosting : The same loss for trees.
-
     References
     ----------
     V. Franc, D. Prusa, V. Voracek. Optimal Strategies for Reject Option Classifiers.

@@ -143,9 +143,9 @@ def tune_double_score(
     rounding. Beyond, it compares 541 directions, from the risk alone to the novelty
     alone, with all their thresholds, and then looks closer and closer around the best.
     From each direction to the next about equally many pairs of samples change their
-    order, so units and tails of the scores do not matter. On 54 kinds of 3,000 and 8,000
-    samples this came within 0.4 % of the least risk or cost, but for one FPR that was
-    6 % above.
+    order, so units and tails of the scores do not matter. On 54 kinds of 3,000 and
+    8,000 samples this came within 0.4 % of the least risk or cost, but for one FPR that
+    was 6 % above.
 
     Examples
     --------

@@ -21,7 +21,7 @@ from sklearn_reject import (
     InfeasibleTargetError,
     SelectiveClassifier,
 )
-from sklearn_reject.scores import SELE, ErrorProbability, LossRegression, SELEBoosting
+from sklearn_reject.scores import SELE, ErrorProbability, LossRegression
 
 X, y = make_classification(
     1200, 8, n_informative=5, n_classes=3, class_sep=0.8, flip_y=0.05, random_state=0
@@ -34,7 +34,6 @@ QUICK = {
     "error_probability": ErrorProbability(HistGradientBoostingClassifier(max_iter=30)),
     "loss_regression": LossRegression(HistGradientBoostingRegressor(max_iter=10)),
     "sele": SELE(alphas=0.01),
-    "sele_boosting": SELEBoosting(n_estimators=5),
 }
 
 
@@ -106,7 +105,7 @@ def test_the_final_score_has_learned_from_every_sample():
     assert known.mean() == pytest.approx(0.75)
 
 
-@quick_and_named("sele", "sele_boosting")
+@quick_and_named("sele")
 def test_scores_without_a_unit_can_be_compared_between_folds(score):
     selective = SelectiveClassifier(
         NAIVE, uncertainty_score=score, target_coverage=0.7, random_state=0

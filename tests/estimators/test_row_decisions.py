@@ -26,7 +26,7 @@ from sklearn_reject import (
     SelectiveRegressor,
 )
 from sklearn_reject._response import row_keys, user_keys
-from sklearn_reject.scores import SELE, LossRegression, SELEBoosting
+from sklearn_reject.scores import SELE, LossRegression
 
 DIGITS, NUMBERS = load_digits(return_X_y=True)  # whole numbers: exact in float32
 IS_TRAIN = np.arange(len(DIGITS)) < 900
@@ -385,7 +385,6 @@ SCORES = {
     "conditional_risk": {},
     "conditional_risk, costs": {"loss": COSTS},
     "sele": {"uncertainty_score": SELE(alphas=0.1), "cv": 2},
-    "sele_boosting": {"uncertainty_score": SELEBoosting(n_estimators=3), "cv": 2},
 }
 
 

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn_reject import SelectiveRegressor
 from sklearn_reject._curves import aurc_score
 from sklearn_reject.exceptions import RejectionWarning
-from sklearn_reject.scores import SELE, LossRegression, SELEBoosting
+from sklearn_reject.scores import SELE, LossRegression
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(1500, 3))
@@ -25,11 +25,7 @@ QUICK = LossRegression(HistGradientBoostingRegressor(max_iter=20))
 SCORES = [
     pytest.param(QUICK, id="quick regression"),
     pytest.param(SELE(alphas=0.01), id="quick sele"),
-    pytest.param(SELEBoosting(n_estimators=5), id="quick sele_boosting"),
-    *(
-        pytest.param(name, marks=pytest.mark.slow)
-        for name in ("auto", "sele", "sele_boosting")
-    ),
+    *(pytest.param(name, marks=pytest.mark.slow) for name in ("auto", "sele")),
 ]
 
 

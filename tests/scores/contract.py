@@ -35,7 +35,6 @@ LEARN = slice(110, None)
 # Fewer trees show the same.
 _CHEAPER = {
     "outlier_detector": {"detector": IsolationForest(n_estimators=10, random_state=0)},
-    "sele_boosting": {"n_estimators": 10},
 }
 
 

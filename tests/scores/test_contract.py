@@ -31,7 +31,6 @@ from sklearn_reject.scores import (
     OutlierDetector,
     ReAct,
     RelativeMahalanobis,
-    SELEBoosting,
     TopTwoGap,
     TrueClassProbability,
     ViM,
@@ -66,7 +65,6 @@ NAMED = {
     LossRegression: ALL,
     Margin: ("logistic",),
     SELE: HEADS,
-    SELEBoosting: HEADS,
     TopTwoGap: ALL,
     TrueClassProbability: HEADS,
     GEN: ALL,
@@ -140,13 +138,10 @@ def test_weights_are_repeats_in_any_order(score, name):
 
 @pytest.mark.parametrize(
     "score",
-    [LossRegression(Ridge()), LossRegression(), SELE(alphas=0.1), SELEBoosting()],
+    [LossRegression(Ridge()), LossRegression(), SELE(alphas=0.1)],
 )
 def test_the_unit_of_the_loss_is_that_of_an_estimate_of_the_risk(score):
-    score.set_params(
-        random_state=0,
-        **({"n_estimators": 5} if "n_estimators" in score.get_params() else {}),
-    )
+    score.set_params(random_state=0)
     costs = np.abs(np.subtract.outer(np.arange(5), np.arange(5)))
     one, eight = (
         fit(clone(score).set_params(loss=unit * costs)).uncertainty(X_NEW)

@@ -47,7 +47,6 @@ from sklearn_reject.scores import (
     PlugInScore,
     ReAct,
     RelativeMahalanobis,
-    SELEBoosting,
     TrueClassProbability,
     UncertaintyScore,
     ViM,
@@ -332,12 +331,8 @@ REFUSED = [
     (ErrorProbability(features="per_label_linear"), BAYES, "got 'per_label_linear'"),
     *(
         (kind(features="outputs"), BAYES, "features must be one of")
-        for kind in (LossRegression, SELE, ErrorProbability, SELEBoosting)
+        for kind in (LossRegression, SELE, ErrorProbability)
     ),
-    (SELEBoosting(n_estimators=0), BAYES, "n_estimators must be a positive int"),
-    (SELEBoosting(learning_rate=0), BAYES, "learning_rate must be in"),
-    (SELEBoosting(KNeighborsRegressor()), BAYES, "must take sample_weight"),
-    (SELEBoosting(max_samples=0.5), BAYES, "max_samples must be a positive int"),
     (LossRegression(NaNRegressor()), BAYES, "must be finite, got nan"),
     *(
         (score(temperature=bad), LINEAR, "temperature must be")

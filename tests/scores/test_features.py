@@ -60,7 +60,6 @@ from sklearn_reject.scores import (
     Mahalanobis,
     OutlierDetector,
     ReAct,
-    SELEBoosting,
     TrueClassProbability,
     ViM,
 )
@@ -324,7 +323,6 @@ QUICK = {
         HistGradientBoostingRegressor(**SMALL)
     ),
     "sele": SELE(alphas=0.1),
-    "sele_boosting": SELEBoosting(n_estimators=3, n_iter_no_change=None),
 }
 
 
@@ -628,7 +626,6 @@ LABELLED = make_pipeline(by_column(TargetEncoder()), Counting())
         (SELE(), Counting(), TEXTS, "features='per_label_linear' cannot.*not a table"),
         (LossRegression(features="input"), Counting(), TEXTS, "Use features='resp"),
         (SELE(), Counting(), INFINITE, "some of them are infinite. Clip them"),
-        (SELEBoosting(), Counting(), INFINITE, "some of them are infinite. Clip them"),
         (LossRegression(Ridge(), "per_label_linear"), Counting(), FRAME, "its own rid"),
         (SELE(features="model_input"), LABELLED, FRAME, "leaks these labels"),
     ],

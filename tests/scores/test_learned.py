@@ -21,11 +21,10 @@ from sklearn_reject.scores import (
     SELE,
     ErrorProbability,
     LossRegression,
-    SELEBoosting,
     TrueClassProbability,
 )
 
-SCORES = [ErrorProbability, LossRegression, SELE, SELEBoosting, TrueClassProbability]
+SCORES = [ErrorProbability, LossRegression, SELE, TrueClassProbability]
 
 
 class SignOfFirst(ClassifierMixin, BaseEstimator):
@@ -262,35 +261,6 @@ def test_convergence_warning_is_about_the_score_that_is_kept():
         warnings.simplefilter("error")
         score = SELE(1e-2).fit(samples, labels, estimator=model)
     assert 1 < score.n_iter_ < 500
-
-
-# Boosting
-
-
-@pytest.mark.parametrize("refit", [False, True])
-def test_boosting_keeps_as_many_trees_as_had_the_least_area(refit):
-    score = SELEBoosting(
-        n_estimators=40,
-        n_iter_no_change=5,
-        refit=refit,
-        learning_rate=0.5,
-        random_state=0,
-    ).fit(X[1000:2000], Y[1000:2000], estimator=NAIVE)
-    n_kept = np.argmin(score.areas_) + 1
-    assert len(score.estimators_) == n_kept == len(score.areas_) - 5
-
-
-def test_trees_see_so_many_samples_at_most():
-    class Counting(Ridge):
-        def fit(self, X, y, sample_weight=None):
-            self.n_seen_ = len(X)
-            return super().fit(X, y, sample_weight)
-
-    for most, expected in ((40, 40), (90, 90), (None, 90)):
-        score = SELEBoosting(
-            Counting(), 2, max_samples=most, n_iter_no_change=None, random_state=0
-        ).fit(X[:90], Y[:90], estimator=NAIVE)
-        assert [tree.n_seen_ for tree in score.estimators_] == [expected] * 2
 
 
 # Ends of the range
