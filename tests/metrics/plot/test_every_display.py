@@ -29,8 +29,8 @@ from sklearn_reject.metrics import (
     risk_coverage_curve,
 )
 from sklearn_reject.thresholds import operating_point, optimal_path
+from tests.metrics.plot.drawn import areas_of, legend_of
 
-mpl.use("Agg")
 plt = pytest.importorskip("matplotlib.pyplot")
 
 GRID = np.linspace(0.05, 1, 40)
@@ -82,12 +82,6 @@ PARTS = {
 EACH_PART = [(display, part) for display, parts in PARTS.items() for part in parts]
 
 
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
-
-
 def make(kind, n_curves=1, **options):
     """Return a display of curves and nothing else."""
     return kind(*([curve] * n_curves for curve in DISPLAYS[kind][0]), **options)
@@ -101,15 +95,6 @@ def draw_full(kind, ax=None, **options):
     """Draw all that belongs to a curve."""
     wanted = {f"plot_{part}": True for part in PARTS[kind]}
     return make_full(kind, name="mine").plot(ax, **wanted, **options)
-
-
-def legend_of(display):
-    legend = display.ax_.get_legend()
-    return [] if legend is None else [text.get_text() for text in legend.get_texts()]
-
-
-def areas_of(display):
-    return getattr(display, "aurc", None) or display.area
 
 
 def lines_of(drawn):
@@ -198,7 +183,9 @@ NUMBERS = [
 @pytest.mark.parametrize(("kind", "samples", "curve", "area"), NUMBERS)
 def test_curves_and_areas_are_those_of_the_metrics(kind, samples, curve, area, weight):
     several = [{"loss": loss} for loss in ("zero_one", "absolute", LOSS_TABLE)]
-    for options in [{"pos_label": 0}, {}] if kind is PNCurveDisplay else several:
+    for options in (
+        [{"pos_label": 0}, {"unrated_label": 1}] if kind is PNCurveDisplay else several
+    ):
         options |= {"sample_weight": weight}
         display = kind.from_predictions(*samples, name="mine", **options)
         expected = curve(*samples, **options)[:2]

@@ -2,7 +2,6 @@
 
 from functools import partial
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
@@ -19,9 +18,7 @@ from sklearn_reject.metrics import (
     ood_roc_curve,
     risk_coverage_curve,
 )
-
-mpl.use("Agg")
-plt = pytest.importorskip("matplotlib.pyplot")
+from tests.metrics.plot.drawn import legend_of
 
 SAMPLE = make_fpp23_mixture(300, return_X_y=False, random_state=0)
 X, y = SAMPLE.data, SAMPLE.target
@@ -37,12 +34,6 @@ KINDS = {
 kinds = pytest.mark.parametrize("kind", KINDS)
 weights = pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
 from_predictions = OODFrontierDisplay.from_predictions
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 def double(**options):
@@ -76,11 +67,9 @@ def frontier(kind, uncertainty, novelty, y_pred=SAMPLE.prediction, **options):
     return curves.risk_coverage_frontier(scores, errors, is_ood, **options)
 
 
-def legend_of(display):
+def named(display):
     """Return what the legend has beside the line of a random score."""
-    legend = display.ax_.get_legend()
-    texts = [] if legend is None else [text.get_text() for text in legend.get_texts()]
-    return [text for text in texts if text != "random"]
+    return [text for text in legend_of(display) if text != "random"]
 
 
 def assert_steps(kind, line, points):
@@ -106,16 +95,16 @@ def test_a_curve_of_one_score_and_a_frontier_of_two(kind, weight):
     expected = curve(kind, RISK, **options)
     np.testing.assert_array_equal(display.line_.get_data(), expected)
     np.testing.assert_array_equal([display.x, display.y], [[x] for x in expected])
-    assert legend_of(display) == ["risk"]
+    assert named(display) == ["risk"]
     display = from_predictions(
         *PREDICTIONS, novelty=RATIO, kind=kind, parts=True, **options
     )
     assert_steps(kind, display.line_[0], frontier(kind, RISK, RATIO, **options))
     for line, score in zip(display.line_[1:], (RISK, RATIO), strict=True):
         np.testing.assert_array_equal(line.get_data(), curve(kind, score, **options))
-    assert legend_of(display) == ["risk and novelty", "risk alone", "novelty alone"]
+    assert named(display) == ["risk and novelty", "risk alone", "novelty alone"]
     assert len({line.get_color() for line in display.line_}) == 3
-    assert legend_of(display.plot(name=["D", "C", "A"])) == ["D", "C", "A"]
+    assert named(display.plot(name=["D", "C", "A"])) == ["D", "C", "A"]
 
 
 @kinds
@@ -124,7 +113,7 @@ def test_from_estimator_of_any_classifier(kind):
     uncertainty = np.sort(BAYES.predict_proba(X))[:, :2].sum(axis=1)
     expected = curve(kind, uncertainty, BAYES.predict(X), **KINDS[kind])
     np.testing.assert_allclose(display.line_.get_data(), expected)
-    assert legend_of(display) == ["GaussianNB"]
+    assert named(display) == ["GaussianNB"]
 
 
 @weights
@@ -161,7 +150,7 @@ def test_the_rule_and_its_target_are_told(fitted):
     probability = fitted.accept_proba(X)
     assert display.point == (probability[y == -1].mean(), probability[y != -1].mean())
     rule = "rule (FPR {:.3g}, TPR {:.3g})".format(*display.point)
-    assert legend_of(display) == ["mine", "target: TPR ≥ 0.3", rule]
+    assert named(display) == ["mine", "target: TPR ≥ 0.3", rule]
 
 
 @pytest.mark.parametrize(
@@ -181,10 +170,10 @@ def test_bounds_are_a_corner(kind, corner, label):
         *PREDICTIONS, kind=kind, bounds=(0.2, 0.7), **KINDS[kind]
     )
     np.testing.assert_array_equal(display.target_.get_xydata(), corner)
-    assert legend_of(display) == [f"target: {label}"]
+    assert named(display) == [f"target: {label}"]
     display.plot(bounds=(0.1, 0.5), target_kwargs={"color": "red", "label": "mine"})
     assert display.target_.get_color() == "red"
-    assert legend_of(display) == ["mine"]
+    assert named(display) == ["mine"]
     assert display.plot().target_ is None
 
 

@@ -2,7 +2,6 @@
 
 import sys
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
@@ -16,9 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn_reject import EnsembleThresholdTuner
 from sklearn_reject.metrics import PNCurveDisplay, pn_curve
 from sklearn_reject.thresholds import operating_point, optimal_path
-
-mpl.use("Agg")
-plt = pytest.importorskip("matplotlib.pyplot")
+from tests.metrics.plot.drawn import legend_of
 
 N = 900
 
@@ -37,12 +34,6 @@ SCORES, Y, POSITIVE = rated_scores()
 TUNING, TEST = slice(0, 500), slice(500, N)
 D = 0.4
 OPTIONS = {"n_thresholds": 20}
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module", params=["any", "all"])
@@ -73,15 +64,12 @@ def four_digits(area):
     return f"{area:.0f}" if area >= 1e4 else f"{area:.4g}"
 
 
-def legend_of(display):
-    return [text.get_text() for text in display.ax_.get_legend().get_texts()]
-
-
-def count(scores, y, thresholds, rule):
+def count(scores, y, thresholds, rule, weight=None):
     """Return false and true positives, straight from the definition."""
     reached = scores >= thresholds
     predicted = reached.any(axis=1) if rule == "any" else reached.all(axis=1)
-    return (predicted & (y == 0)).sum(), (predicted & (y == 1)).sum()
+    weight = np.ones(len(y)) if weight is None else weight
+    return weight[predicted & (y == 0)].sum(), weight[predicted & (y == 1)].sum()
 
 
 def error_bars(point):
@@ -100,23 +88,14 @@ def ends_of(infinite_line):
 # Curves
 
 
-def test_unrated_documents_are_not_drawn():
-    rated = Y != -1
-    some = PNCurveDisplay.from_predictions(Y, SCORES[:, 0])
-    alone = PNCurveDisplay.from_predictions(Y[rated], SCORES[rated, 0])
-    np.testing.assert_array_equal(some.line_.get_xydata(), alone.line_.get_xydata())
-    renamed = np.array(["negative", "positive", "?"])[Y]
-    text = PNCurveDisplay.from_predictions(renamed, SCORES[:, 0], unrated_label="?")
-    np.testing.assert_array_equal(some.line_.get_xydata(), text.line_.get_xydata())
-
-
 X2, y2 = make_classification(400, weights=[0.8], flip_y=0.1, random_state=0)
 
 
 @pytest.mark.parametrize(
-    "model", [LogisticRegression(), GaussianNB(), Perceptron()], ids=str
+    ("model", "pos_label"),
+    [(LogisticRegression(), None), (GaussianNB(), "common"), (Perceptron(), "common")],
+    ids=str,
 )
-@pytest.mark.parametrize("pos_label", [None, "common"])
 def test_any_classifier_of_two_classes(model, pos_label):
     names = np.array(["common", "rare"])[y2]
     model = make_pipeline(StandardScaler(), model).fit(X2[::2], names[::2])
@@ -162,14 +141,16 @@ def test_path_and_point_as_they_were_counted(path, point):
 # Tuned thresholds on other documents
 
 
-def test_path_and_point_are_counted_on_the_documents_given(tuner, rule):
-    display = PNCurveDisplay.from_estimator(tuner, SCORES[TEST], Y[TEST])
+@pytest.mark.parametrize("weight", [None, 1.0 + np.arange(400) % 3])
+def test_path_and_point_are_counted_on_the_documents_given(tuner, rule, weight):
+    sample = SCORES[TEST], Y[TEST]
+    display = PNCurveDisplay.from_estimator(tuner, *sample, sample_weight=weight)
     path, point = display.path, display.operating_point
     thresholds = tuner.path_.thresholds
-    counts = [count(SCORES[TEST], Y[TEST], row, rule) for row in thresholds]
+    counts = [count(*sample, row, rule, weight) for row in thresholds]
     np.testing.assert_array_equal(np.column_stack([path.fp, path.tp]), counts)
     np.testing.assert_array_equal(path.thresholds, thresholds)
-    expected = count(SCORES[TEST], Y[TEST], tuner.thresholds_, rule)
+    expected = count(*sample, tuner.thresholds_, rule, weight)
     assert (point.fp, point.tp) == expected
     marker = display.point_.lines[0]
     np.testing.assert_array_equal(marker.get_xydata(), [expected])
@@ -213,20 +194,6 @@ def test_detectors_that_did_not_run_and_targets_without_a_slope(rule, target):
     )
     assert len(display.plot_thresholds(plot_documents=True).documents_) == 2
     display.figure_.canvas.draw()
-
-
-def test_weighted_documents(tuner, rule):
-    weights = 1.0 + np.arange(N) % 3
-    display = PNCurveDisplay.from_estimator(
-        tuner, SCORES[TEST], Y[TEST], sample_weight=weights[TEST]
-    )
-    repeated = np.repeat(np.arange(N)[TEST], weights[TEST].astype(int))
-    again = PNCurveDisplay.from_estimator(tuner, SCORES[repeated], Y[repeated])
-    assert display.operating_point.tp == again.operating_point.tp
-    assert display.operating_point.fp == again.operating_point.fp
-    np.testing.assert_allclose(display.path.fp, again.path.fp, rtol=1e-14)
-    np.testing.assert_allclose(display.fp[0], again.fp[0], rtol=1e-14)
-    assert display.area == pytest.approx(again.area)
 
 
 def fitted_ensemble(**options):
@@ -280,9 +247,6 @@ def test_positive_class_of_the_tuner(pos_label):
         )
 
 
-# What is drawn
-
-
 # Threshold space
 
 
@@ -291,7 +255,7 @@ def drawn(values, axes_limits):
     return np.where(np.isinf(values), axes_limits[1], values)
 
 
-def test_path_in_threshold_space(path, point, rule):
+def test_path_in_threshold_space(path, point, rule, plt):
     display = PNCurveDisplay.from_path(
         path, operating_point=point, classifiers=["text", "image"], name="graph"
     )
