@@ -170,10 +170,8 @@ ID = {"positive": "id"}
         ("fpr_at_tpr_score", {"positive": True}, "positive must be one of"),
         ("fpr_at_tpr_score", {}, "positive"),
         ("fpr_at_tpr_score", ID | {"tpr": 0}, r"tpr must be in \]0, 1\]"),
-        ("fpr_at_tpr_score", ID | {"tpr": 95}, "tpr must be in"),
         ("ood_aupr_score", ID | {"ood_prior": 0}, "ood_prior must be in"),
         ("ood_precision_recall_curve", {"ood_prior": 1.0}, "ood_prior must be in"),
-        ("ood_roc_curve", {"uncertainty": [1, np.nan]}, "must be finite"),
     ],
 )
 def test_errors(name, options, message):

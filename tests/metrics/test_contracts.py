@@ -13,7 +13,6 @@ from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import (
     FixedThresholdClassifier,
-    GridSearchCV,
     StratifiedKFold,
     cross_validate,
 )
@@ -451,17 +450,3 @@ def test_weights_reach_scorers_in_cross_validation(name, scorer, metric):
         plain, weighted = (scorer(model, *samples, w) for w in (None, weight[rows]))
         assert found["test_none"][number] == plain
         assert found["test_all"][number] == weighted
-
-
-def test_scorers_of_novelty_in_one_search():
-    scorers = {repr(each): each for name, each, _ in SCORERS if name in OF_NOVELTY}
-    folds = list(StratifiedKFold(2).split(X, Y))
-    search = GridSearchCV(
-        OfInside(), {"var_smoothing": [1e-9]}, scoring=scorers, cv=folds, refit=False
-    ).fit(X, Y)
-    models = list(fitted_on_folds(Y, X, folds))
-    for key, scorer in scorers.items():
-        values = [scorer(model, X[rows], Y[rows]) for model, rows in models]
-        assert search.cv_results_[f"mean_test_{key}"][0] == pytest.approx(
-            np.mean(values)
-        )

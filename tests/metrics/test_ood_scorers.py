@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from sklearn.ensemble import IsolationForest
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.model_selection import KFold, cross_validate
 from sklearn.naive_bayes import GaussianNB
 
 from sklearn_reject import DoubleScoreOODClassifier
@@ -98,34 +97,6 @@ def test_what_cannot_be_scored(name, scorer, metric, fitted):
     for _, of_errors, _ in cases_of(OF_ERRORS):
         with pytest.raises(ValueError, match=r"y holds wild_label=99.*Remove these"):
             of_errors(wild, Z, labels[TEST])
-
-
-def test_a_fold_without_ood_samples_says_to_stratify():
-    order = np.argsort(y[:200] == -1, kind="stable")  # the OOD rows are the last
-    samples = X[order], y[order]
-    scorers = {str(number): case[1] for number, case in enumerate(NOVEL)}
-    with pytest.warns(UndefinedMetricWarning, match="StratifiedKFold treats the ood"):
-        results = cross_validate(double(), *samples, scoring=scorers, cv=KFold(2))
-    for name in scorers:
-        assert np.isnan(results[f"test_{name}"]).tolist() == [True, False]
-
-
-@pytest.mark.parametrize(
-    ("name", "bounds"),
-    [
-        ("tpr_fpr", {"min_tpr": 0.999, "max_fpr": 0.0}),
-        (
-            "precision_recall",
-            {"min_precision": 0.999, "min_tpr": 0.99, "ood_prior": 0.5},
-        ),
-    ],
-)
-def test_a_number_stands_for_bounds_that_cannot_be_met(name, bounds):
-    make = partial(get_selective_scorer, f"neg_selective_risk_at_{name}", **bounds)
-    # No warning, which would be an error here.
-    assert make(infeasible=1.0)(INLIERS, X, y) == -1
-    with pytest.warns(UndefinedMetricWarning, match="is set to NaN"):
-        assert np.isnan(make()(INLIERS, X, y))
 
 
 def test_a_loss_of_classes_never_sees_the_ood_label():
