@@ -96,7 +96,6 @@ CONFIGURATIONS = {
     "decoder, G-mean": decoder(loss="g_mean", zero_division=1.0),
     "decoder, bounds": decoder(loss="am", min_positive=1),
     "decoder, tuned": decoder(loss="f_beta", strategy="eum", beta=2.0),
-    "decoder, tuned on a share": decoder(strategy="eum", cv=0.3, random_state=0),
     "decoder, threshold": decoder(strategy=0.5),
     "decoder, trees": ExpectedLossDecoder(
         RandomForestClassifier(3, random_state=0), loss="hamming"
@@ -106,7 +105,6 @@ CONFIGURATIONS = {
     ),
     "tuner": tuner(),
     "tuner, direct": tuner(method="direct"),
-    "tuner, few thresholds": tuner(n_thresholds=10),
     "deferring": deferring(),
     "deferring, budget": deferring(max_deferral=0.2),
     "regressor": SelectiveRegressor(
@@ -158,7 +156,6 @@ OF_ALL = {
     *(
         "check_classifiers_train",
         "check_regressors_train",
-        "check_estimator_sparse_tag",
     ),
     *("check_fit1d", "check_fit2d_1feature", "check_fit2d_1sample"),
     *("check_fit_idempotent", "check_methods_subset_invariance"),

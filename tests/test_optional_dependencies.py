@@ -192,19 +192,15 @@ def test_clusters_are_extras_only():
     def names_of(requirements):
         return {re.match(r"[\w-]+", line)[0] for line in requirements}
 
+    needed = {"numpy", "scipy", "joblib", "scikit-learn"}
+    assert names_of(project["dependencies"]) == needed
     extras = project["optional-dependencies"]
+    assert names_of(extras.pop("dask")) == {"dask", "distributed"}
+    assert names_of(extras.pop("ray")) == {"ray"}
+    del extras["scale"]
     clusters = {"dask", "distributed", "ray", "dask-ml", "pyarrow"}
-    assert names_of(project["dependencies"]) == {
-        "numpy",
-        "scipy",
-        "joblib",
-        "scikit-learn",
-    }
-    assert names_of(extras["dask"]) == {"dask", "distributed"}
-    assert names_of(extras["ray"]) == {"ray"}
     for name, requirements in extras.items():
-        if name not in ("dask", "ray", "scale"):
-            assert not names_of(requirements) & clusters, name
+        assert not names_of(requirements) & clusters, name
 
 
 def test_collections_without_dask(monkeypatch):

@@ -212,17 +212,6 @@ def test_minus_one_is_a_class_where_one_of_two_is_predicted(case):
         call(case, y_true, UNCERTAINTY, y_pred, ood_label=-1)
 
 
-def test_without_an_ood_label_the_curve_is_that_of_all_samples():
-    y_true, y_pred = np.where(Y_TRUE == 0, 1, -1), np.where(Y_PRED == 0, 1, -1)
-    for samples in ((np.maximum(Y_TRUE, 0), Y_PRED), (y_true, y_pred)):
-        curves = [
-            metrics.risk_coverage_curve(*samples, UNCERTAINTY, ood_label=label)
-            for label in (None, "auto")
-        ]
-        for one, other in zip(*curves, strict=True):
-            np.testing.assert_allclose(one, other, rtol=1e-14)
-
-
 @each(ALL)
 def test_without_ood_samples_there_is_a_warning_or_an_error(case):
     """OOD samples of no weight are none: their FPR of zero would keep any bound."""
@@ -279,23 +268,31 @@ def test_bad_input(change, message):
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [
-        ("tpr_fpr", {"min_tpr": 0}, r"min_tpr must be in \]0, 1"),
-        ("tpr_fpr", {"max_fpr": None}, "max_fpr must be a number"),
-        ("tpr_fpr", {"max_fpr": 2}, "max_fpr must be in"),
-        ("tpr_fpr", {"randomize": "yes"}, "randomize must be"),
-        ("tpr_fpr", {"infeasible": -1.0}, "infeasible must be in"),
-        ("precision_recall", {"min_precision": 1.1}, "min_precision must be in"),
-        ("precision_recall", {"min_tpr": None}, "min_tpr must be a number"),
-        ("precision_recall", {"ood_prior": None}, "ood_prior must be a number"),
-        ("precision_recall", {"ood_prior": 1}, "ood_prior must be"),
+        ("tpr_fpr_score", {"min_tpr": 0}, r"min_tpr must be in \]0, 1"),
+        ("tpr_fpr_score", {"max_fpr": None}, "max_fpr must be a number"),
+        ("tpr_fpr_score", {"max_fpr": 2}, "max_fpr must be in"),
+        ("tpr_fpr_score", {"randomize": "yes"}, "randomize must be"),
+        ("tpr_fpr_score", {"infeasible": -1.0}, "infeasible must be in"),
+        ("precision_recall_score", {"min_precision": 1.1}, "min_precision must be in"),
+        ("precision_recall_score", {"min_tpr": None}, "min_tpr must be a number"),
+        ("precision_recall_score", {"ood_prior": None}, "ood_prior must be a number"),
+        ("precision_recall_score", {"ood_prior": 1}, "ood_prior must be"),
+        ("curve", {"max_fpr": 0.2}, "ood_label to the metric of the same name"),
     ],
 )
 def test_bad_bounds(name, change, message):
-    name = f"selective_risk_at_{name}_score"
+    cases = [*ALL, ("risk_coverage_curve", {}, True)]
+    (case,) = (case for case in cases if case[0].endswith(name) and case[2])
     with pytest.raises(ValueError, match=message):
-        call((name, dict(BOUNDS)[name], True), **change)
+        call(case, **change)
 
 
-def test_a_bound_on_the_fpr_takes_an_ood_label():
-    with pytest.raises(ValueError, match="ood_label to the metric of the same name"):
-        metrics.risk_coverage_curve(Y_TRUE, Y_PRED, UNCERTAINTY, max_fpr=0.2)
+def test_without_an_ood_label_the_curve_is_that_of_all_samples():
+    case = "risk_coverage_curve", {}, True
+    signs = [np.where(y == 0, 1, -1) for y in (Y_TRUE, Y_PRED)]
+    for y_true, y_pred in ((np.maximum(Y_TRUE, 0), Y_PRED), signs):
+        curves = [
+            call(case, y_true, y_pred=y_pred, ood_label=k) for k in (None, "auto")
+        ]
+        for one, other in zip(*curves, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-14)
