@@ -20,16 +20,6 @@ from sklearn_reject.selection import (
     SingleScoreRule,
     Tail,
     TailScoreRule,
-    certify_double_score,
-    solve_deferral,
-    solve_failure_bounds,
-    solve_risk_bounds,
-    solve_target_coverage,
-    solve_target_failure_rate,
-    solve_target_risk,
-    tune_double_score,
-    tune_single_score,
-    tune_tail_score,
 )
 from sklearn_reject.thresholds import ThresholdPath
 
@@ -42,39 +32,39 @@ IS_OOD = np.arange(N) % 4 == 0
 GROUPS = [("text", 7, 0.5, True)[row % 4] for row in range(N)]
 TWO = RISK, NOVELTY, LOSSES, IS_OOD
 
-TUNED = tune_double_score(*TWO, min_tpr=0.6, max_fpr=0.9)
+TUNED = selection.tune_double_score(*TWO, min_tpr=0.6, max_fpr=0.9)
 RULES = {
-    "deferral": solve_deferral(RISK, LOSSES, LOSSES[::-1], max_deferral=0.2),
+    "deferral": selection.solve_deferral(RISK, LOSSES, LOSSES[::-1], max_deferral=0.2),
     "no deferral": DeferralRule(math.inf, 0.0),
     "deferral by group": GroupedDeferralRule({"a": DeferralRule(0.5, 0.0)}).measure(
         RISK, LOSSES, LOSSES[::-1], np.full(N, "a")
     ),
-    "coverage": solve_target_coverage(RISK, LOSSES, 0.5),
-    "everything": solve_target_coverage(RISK, LOSSES, 1.0),
-    "certified": solve_target_risk(
+    "coverage": selection.solve_target_coverage(RISK, LOSSES, 0.5),
+    "everything": selection.solve_target_coverage(RISK, LOSSES, 1.0),
+    "certified": selection.solve_target_risk(
         RISK, LOSSES, 0.2, confidence_level=0.9, random_state=0
     ),
-    "failures": solve_target_failure_rate(RISK, LOSSES, 0.1),
-    "bounds, certified": solve_risk_bounds(
+    "failures": selection.solve_target_failure_rate(RISK, LOSSES, 0.1),
+    "bounds, certified": selection.solve_risk_bounds(
         RISK,
         LOSSES,
         {"part": (np.arange(N) % 2, {0: 0.4, 1: 0.5})},
         confidence_level=0.8,
         random_state=0,
     ),
-    "bounds on failures": solve_failure_bounds(
+    "bounds on failures": selection.solve_failure_bounds(
         RISK, LOSSES, {"part": (np.arange(N) % 2, {0: 0.1, 1: 0.2})}
     ),
     "plain": RejectionRule(0.2, 1.0),
-    "groups": solve_target_risk(
+    "groups": selection.solve_target_risk(
         RISK, LOSSES, 0.4, groups=GROUPS, confidence_level=0.8, random_state=0
     ),
-    "one score": tune_single_score(NOVELTY, LOSSES, IS_OOD, min_tpr=0.5),
+    "one score": selection.tune_single_score(NOVELTY, LOSSES, IS_OOD, min_tpr=0.5),
     "two scores": TUNED,
-    "two scores, certified": certify_double_score(
+    "two scores, certified": selection.certify_double_score(
         TUNED, *TWO, min_tpr=0.5, confidence_level=0.8, random_state=0
     ),
-    "tails": tune_tail_score(*TWO, min_tpr=0.7),
+    "tails": selection.tune_tail_score(*TWO, min_tpr=0.7),
     "tail": Tail(scores=(0.0, 1.0), values=(0.0, 2.0), slope=3.0),
 }
 
@@ -305,7 +295,9 @@ def test_texts_have_rounded_numbers_and_no_defaults():
     assert f"certificate={certificate!r}" in repr(RULES["certified"])
     assert f"p_value={certificate.p_value:.4g}" in repr(certificate)
     groups = np.arange(1000) % 10
-    rule = solve_target_risk(np.arange(1000.0), np.zeros(1000), 0.1, groups=groups)
+    rule = selection.solve_target_risk(
+        np.arange(1000.0), np.zeros(1000), 0.1, groups=groups
+    )
     assert "... 7 more}" in repr(rule)
     assert len(repr(rule)) < 500
 

@@ -24,11 +24,13 @@ def imported_names(script):
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
-def test_imports_are_public(script):
+def test_imports_are_public_and_basics_are_short(script):
     names = list(imported_names(script))
     assert names
     for module, name in names:
         assert name in importlib.import_module(module).__all__
+    if script.parent.name == "basics":
+        assert len(script.read_text().splitlines()) <= LONGEST_OF_BASICS
 
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda path: path.name)
@@ -39,12 +41,3 @@ def test_sections_have_a_title(section):
 
 def test_scripts_are_in_sections():
     assert not list(EXAMPLES.glob("plot_*.py"))
-
-
-@pytest.mark.parametrize(
-    "script",
-    [path for path in SCRIPTS if path.parent.name == "basics"],
-    ids=lambda path: path.stem,
-)
-def test_basics_are_short(script):
-    assert len(script.read_text().splitlines()) <= LONGEST_OF_BASICS

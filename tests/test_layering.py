@@ -92,7 +92,7 @@ def may_import(room, other):
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_imports_point_down(path):
+def test_imports_point_down_to_the_doors_of_rooms(path):
     room = room_of(path)
     if room == "__init__":
         assert not set(imported_rooms(path)), "the package loads its rooms on first use"
@@ -100,16 +100,13 @@ def test_imports_point_down(path):
     assert room in FLOOR_OF, f"{room} has no floor: give it one"
     for other in imported_rooms(path):
         assert may_import(room, other), f"{path} imports {other} from above or beside"
-
-
-@pytest.mark.parametrize(
-    "path",
-    [path for path in FILES if room_of(path) in ARRAYS_ONLY],
-    ids=lambda path: str(path.relative_to(ROOT)),
-)
-def test_lower_floors_see_arrays_only(path):
     for module in imported_modules(path):
-        assert not module.startswith(OF_ESTIMATORS), f"{path} imports {module}"
+        assert not is_of_another_room(path, module), (
+            f"{path} imports {module}: import it from the folder, which may import "
+            "names that are not in its __all__ for other rooms"
+        )
+        if room in ARRAYS_ONLY:
+            assert not module.startswith(OF_ESTIMATORS), f"{path} imports {module}"
 
 
 def test_underscored_names_of_scikit_learn_have_one_place():
@@ -129,17 +126,6 @@ def is_of_another_room(path, module):
     if folder[:1] != [PACKAGE] or len(folder) == 1 or not name.startswith("_"):
         return False
     return not path.is_relative_to(ROOT.joinpath(*folder[1:]))
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_rooms_are_entered_by_their_doors(path):
-    if path == ROOT / "__init__.py":
-        return
-    for module in imported_modules(path):
-        assert not is_of_another_room(path, module), (
-            f"{path} imports {module}: import it from the folder, which may import "
-            "names that are not in its __all__ for other rooms"
-        )
 
 
 # These have no public door, so that tests import them: checks, names of scikit-learn,

@@ -206,6 +206,7 @@ BAD = [
     (MATRIX, MATRIX, {"sample_weight": [1]}, r"one weight per set, shape \(2,\)"),
     ([0, 1], [0, 1], {"sample_weight": [1, 1]}, r"shape \(1,\).*within a set"),
     (MATRIX, MATRIX, {"sample_weight": [1, -1]}, "must be non-negative"),
+    (MATRIX, MATRIX, {"sample_weight": [1, 1], "average": None}, "average=None"),
     (MATRIX, MATRIX, {"loss": "f2"}, "loss must be one of"),
     (MATRIX, MATRIX, {"beta": -1}, r"beta must be in \]0"),
 ]

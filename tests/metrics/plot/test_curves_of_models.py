@@ -191,6 +191,10 @@ def test_targets_that_are_no_line(selective):
     assert coverage[-1] == 1
     assert display.ax_.get_ylim()[1] < 0.7  # the left end, up to 1, is cut off
     assert legend_of(display)[-1] == "target: failure rate ≤ 0.1"
+    asked = {"target_risk": 0.4, "confidence_level": 0.9}
+    display = draw(selective.retarget(**asked))
+    assert display.target == asked
+    assert legend_of(display)[-1] == "certified: risk ≤ 0.4 (90 %)"
     by_cost = draw(selective.retarget(reject_cost=0.3))
     assert by_cost.target_ is None
     assert by_cost.point_ is not None

@@ -104,7 +104,9 @@ def test_a_curve_of_one_score_and_a_frontier_of_two(kind, weight):
         np.testing.assert_array_equal(line.get_data(), curve(kind, score, **options))
     assert named(display) == ["risk and novelty", "risk alone", "novelty alone"]
     assert len({line.get_color() for line in display.line_}) == 3
-    assert named(display.plot(name=["D", "C", "A"])) == ["D", "C", "A"]
+    names = {"parts": True, "name": ["D", "C", "A"]}
+    display = from_predictions(*PREDICTIONS, novelty=RATIO, kind=kind, **names)
+    assert named(display) == names["name"]
 
 
 @kinds
