@@ -133,20 +133,48 @@ def test_integers_that_float64_cannot_hold(call, name):
         call([10**400, 1])
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: TWO.rule_.accept_proba(Lazy(X[:, 0])),
-        lambda: ZeroOneLoss()(Y, Lazy(Y)),
-        lambda: Entropy().fit(estimator=TWO.estimator_).uncertainty(Lazy(X)),
-        lambda: TWO.accept(X, keys=Lazy(Y)),
-        lambda: metrics.get_selective_scorer("neg_aurc")(TWO, Lazy(X), Y),
-        lambda: metrics.get_selective_scorer("neg_aurc")(TWO, X, Lazy(Y)),
-        lambda: TWO.score(X, Lazy(Y)),
-        lambda: SETS.expected_loss(X, groups=Lazy(Y)),
-    ],
-)
+OF_ARRAYS = [
+    lambda bad: TWO.rule_.accept_proba(bad),
+    lambda bad: ZeroOneLoss()(Y, bad),
+    lambda bad: TWO.accept(X, keys=bad),
+    lambda bad: TWO.score(X, bad),
+    lambda bad: selection.RiskMonitor(0.1).update(bad),
+    lambda bad: selection.RiskMonitor(0.1).update(Y, inclusion_proba=bad),
+    lambda bad: selection.CoverageMonitor(0.1).update(bad),
+    lambda bad: selection.RiskCoverageSummary().update(Y, bad),
+    lambda bad: selection.RiskCoverageSummary().update(bad, Y),
+    lambda bad: metrics.bootstrap_interval(metrics.aurc_score, (Y, Y, bad)),
+    lambda bad: metrics.get_selective_scorer("neg_aurc")(TWO, X, bad),
+    lambda bad: metrics.get_selective_scorer("neg_aurc")(TWO, X, Y, bad),
+    lambda bad: metrics.get_selective_scorer("ood_auroc")(TWO, X, bad),
+    lambda bad: metrics.make_selective_scorer(accuracy_score)(TWO, X, bad),
+    lambda bad: metrics.RiskCoverageDisplay.from_estimator(TWO, X, bad),
+]
+
+
+@pytest.mark.parametrize("call", OF_ARRAYS)
 def test_methods_of_arrays(call):
+    with pytest.raises(TypeError, match="is a Dask collection"):
+        call(Lazy(Y))
+    with pytest.raises(ValueError, match="is a masked array, and masked items have no"):
+        call(MASKED == 1)
+
+
+def test_labels_that_a_scorer_of_costs_takes_rows_of():
+    scorer = metrics.get_selective_scorer("neg_selective_cost")
+    with pytest.raises(ValueError, match="is a masked array, and masked items have no"):
+        scorer(TWO, X, MASKED)
+
+
+OF_SAMPLES = [
+    lambda: Entropy().fit(estimator=TWO.estimator_).uncertainty(Lazy(X)),
+    lambda: metrics.get_selective_scorer("neg_aurc")(TWO, Lazy(X), Y),
+    lambda: SETS.expected_loss(X, groups=Lazy(Y)),
+]
+
+
+@pytest.mark.parametrize("call", OF_SAMPLES)
+def test_methods_of_samples(call):
     with pytest.raises(TypeError, match="is a Dask collection"):
         call()
 
@@ -162,32 +190,6 @@ def test_ways_out_are_named():
         way_out = r"X\.map_blocks\(model\.predict, .*X\.map_partitions\(model"
         with pytest.raises(TypeError, match=way_out):
             getattr(TWO, method)(Lazy(X))
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: TWO.rule_.accept_proba(MASKED),
-        lambda: ZeroOneLoss()(Y, MASKED),
-        lambda: TWO.accept(X, keys=MASKED),
-        lambda: selection.RiskMonitor(0.1).update(MASKED),
-        lambda: selection.RiskMonitor(0.1).update(Y, inclusion_proba=MASKED),
-        lambda: selection.CoverageMonitor(0.1).update(MASKED == 1),
-        lambda: selection.RiskCoverageSummary().update(Y, MASKED),
-        lambda: selection.RiskCoverageSummary().update(MASKED, Y),
-        lambda: metrics.bootstrap_interval(metrics.aurc_score, (Y, Y, MASKED)),
-        lambda: metrics.get_selective_scorer("neg_aurc")(TWO, X, MASKED),
-        lambda: metrics.get_selective_scorer("neg_aurc")(TWO, X, Y, MASKED),
-        lambda: metrics.get_selective_scorer("ood_auroc")(TWO, X, MASKED),
-        lambda: metrics.make_selective_scorer(accuracy_score)(TWO, X, MASKED),
-        lambda: metrics.get_selective_scorer("neg_selective_cost")(TWO, X, MASKED),
-        lambda: metrics.RiskCoverageDisplay.from_estimator(TWO, X, MASKED),
-        lambda: TWO.score(X, MASKED),
-    ],
-)
-def test_methods_of_whole_arrays(call):
-    with pytest.raises(ValueError, match="is a masked array, and masked items have no"):
-        call()
 
 
 ESTIMATORS = [
