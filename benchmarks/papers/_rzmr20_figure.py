@@ -67,15 +67,18 @@ def _draw_paths(thresholds, counts):
     name, kind = _EXAMPLE
     scored = score_split(load(name, 0), kind, 0)
     paths = find_paths(scored, _RULE)
-    documents = {"scores": scored.tuning, "y": scored.y_tuning}
-    # Documents with either path, so that both are drawn in the same borders.
-    unnamed = ({}, {"label": None})
-    for (key, style), points in zip(_STYLES.items(), unnamed, strict=True):
-        styles = {"name": _NAMES[key], "curve_kwargs": style}
-        display = PNCurveDisplay.from_path(paths[key], **documents, ax=counts, **styles)
-        display.plot_thresholds(
-            thresholds, plot_documents=True, documents_kwargs=points, **styles
-        )
+    is_positive = scored.y_tuning == 1
+    for rows, color, size in ((~is_positive, "0.6", 6), (is_positive, "C3", 9)):
+        thresholds.scatter(*scored.tuning[rows].T, s=size, color=color, linewidths=0)
+    thresholds.autoscale(False)
+    # What is infinite is drawn on the border.
+    high = thresholds.get_xlim()[1], thresholds.get_ylim()[1]
+    for key, style in _STYLES.items():
+        style = {"drawstyle": "steps-post", "label": _NAMES[key], **style}
+        thresholds.plot(*np.minimum(paths[key].thresholds, high).T, **style)
+        style = {"name": _NAMES[key], "curve_kwargs": _STYLES[key]}
+        PNCurveDisplay.from_path(paths[key], ax=counts, **style)
+    thresholds.legend()
     thresholds.set_title(f"{name}, {TYPES[kind]}")
     counts.set_xlim(right=_SHOWN * scored.y_tuning.sum())
     counts.set_title("its paths on scores out of fold, counted")

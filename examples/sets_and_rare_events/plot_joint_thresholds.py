@@ -138,8 +138,22 @@ plt.show()
 # Documents above or to the right of the dashed border are reported. The path starts
 # where ratings are complete and ends beyond all scores.
 
+is_rated = ratings >= 0
+scores = tuner.joint_scores(X)[is_rated]
+x, y = tuner.thresholds_
 fig, ax = plt.subplots(figsize=(6, 5), layout="constrained")
-display.plot_thresholds(ax, plot_documents=True, name="path")
+for label, (name, color) in enumerate([("negative", "0.6"), ("positive", "C3")]):
+    ax.scatter(*scores[ratings[is_rated] == label].T, s=6, color=color, label=name)
+ax.autoscale(False)
+(low_x, high_x), (low_y, high_y) = ax.get_xlim(), ax.get_ylim()
+# What is infinite is drawn on the border.
+path = np.minimum(tuner.path_.thresholds, [high_x, high_y])
+ax.plot(*path.T, drawstyle="steps-post", label="path")
+ax.plot([low_x, x, x], [y, y, low_y], "--", color="0.55", linewidth=1)
+ax.plot(x, y, "o", color="0.2", label="operating point")
+names = list(VIEWS)
+ax.set(xlabel=f"Threshold of {names[0]}", ylabel=f"Threshold of {names[1]}")
+ax.legend()
 plt.show()
 
 # %%

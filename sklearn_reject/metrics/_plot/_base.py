@@ -21,7 +21,7 @@ from sklearn_reject.metrics._plot._targets import (
 _STYLE_OF_ALIKE = {"alpha": 0.6, "color": "C0"}
 
 # Of what a rule does, in the color of its curve.
-POINT_STYLE = {"marker": "o", "linestyle": "", "clip_on": False, "zorder": 3}
+_POINT_STYLE = {"marker": "o", "linestyle": "", "clip_on": False, "zorder": 3}
 
 # Of the references: a grey that is seen on white and on black.
 _RANDOM_STYLE = {
@@ -55,6 +55,8 @@ class CurveDisplay:
     target_: Line2D | Other
     oracle_: Line2D | Other
     random_: Line2D | Other
+    path_: Line2D | Other
+    tangent_: Line2D | Other
     ax_: Axes
     figure_: Figure
 
@@ -199,7 +201,7 @@ class CurveDisplay:
         drawn = []
         lines = np.atleast_1d(self.line_)[: len(points)]
         for line, (x, y), label in zip(lines, points, labels, strict=True):
-            style = {"label": label, "color": line.get_color(), **POINT_STYLE}
+            style = {"label": label, "color": line.get_color(), **_POINT_STYLE}
             drawn += self.ax_.plot([x], [y], **{**style, **options})
         return one_or_all(drawn)
 

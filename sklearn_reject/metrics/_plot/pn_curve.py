@@ -1,4 +1,4 @@
-"""Display of true against false positives, and of the joint thresholds behind them."""
+"""Display of true against false positives."""
 
 from __future__ import annotations
 
@@ -12,20 +12,25 @@ from numpy.typing import ArrayLike
 from scipy.integrate import trapezoid
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_reject import _curves as curves
 from sklearn_reject._labels import is_automatic, rate
 from sklearn_reject._response import positive_score
-from sklearn_reject._typing import Axes, Estimator, Label, MatrixLike, Options
-from sklearn_reject._validation import check_same_length, of_ratings
-from sklearn_reject.metrics._inside import check_pos_label, find_tuner
-from sklearn_reject.metrics._plot._base import Part
-from sklearn_reject.metrics._plot._targets import ink
-from sklearn_reject.metrics._plot._threshold_space import (
-    ThresholdPicture,
-    describe_tuner,
-    find_known,
-    known_curve,
-    shown_documents,
+from sklearn_reject._typing import (
+    Axes,
+    Estimator,
+    Label,
+    MatrixLike,
+    Options,
 )
+from sklearn_reject._validation import check_same_length, of_ratings
+from sklearn_reject.metrics._inside import (
+    check_pos_label,
+    find_tuner,
+    names_of_classifiers,
+    recount,
+)
+from sklearn_reject.metrics._plot._base import CurveDisplay, Part
+from sklearn_reject.metrics._plot._targets import ink
 from sklearn_reject.metrics._pn import rated_documents
 from sklearn_reject.thresholds import OperatingPoint, ThresholdPath
 
@@ -45,12 +50,11 @@ _ROUNDING = 1e-12
 
 
 @dataclass(eq=False, repr=False)
-class PNCurveDisplay(ThresholdPicture):
+class PNCurveDisplay(CurveDisplay):
     """True positives against false positives, both counted; up and left is better.
 
     Make it with :meth:`from_estimator`, :meth:`from_predictions` or :meth:`from_path`;
-    the parameters below are what they compute. Joint thresholds of two classifiers can
-    be drawn, too, by :meth:`plot_thresholds`.
+    the parameters below are what they compute.
 
     Parameters
     ----------
@@ -69,40 +73,25 @@ class PNCurveDisplay(ThresholdPicture):
     operating_point : OperatingPoint, default=None
         Joint thresholds, with the counts of the documents.
 
-    scores : ndarray of shape (n_documents, n_classifiers), default=None
-        Scores of rated documents, which the joint thresholds apply to.
-
-    is_positive : ndarray of shape (n_documents,), dtype bool, default=None
-        What the rater said about them.
-
-    classifiers : list of str, default=None
-        Names of the classifiers that decide together.
-
     name : str or list of str, default=None
         Name of the curve, or of each curve.
 
     Attributes
     ----------
     line_ : matplotlib Line2D or list of them
-        The curve, a list where there are several; in threshold space the path.
+        The curve, a list where there are several.
 
     path_ : matplotlib Line2D or None
         The part of the first curve that belongs to the path.
 
-    point_ : matplotlib ErrorbarContainer, Line2D or None
-        The operating point, with its intervals; in threshold space the marker alone.
+    point_ : matplotlib ErrorbarContainer or None
+        The operating point, with its intervals.
 
     tangent_ : matplotlib Line2D or None
         The line of the target derivative through the operating point.
 
-    boundary_ : matplotlib Line2D or None
-        In threshold space, the border of what is predicted positive.
-
-    documents_ : list of matplotlib PathCollection or None
-        In threshold space, negatives and positives.
-
     ax_ : matplotlib Axes
-        Axes of the picture that was drawn last.
+        Axes with the curves.
 
     figure_ : matplotlib Figure
         Figure with these axes.
@@ -130,11 +119,13 @@ class PNCurveDisplay(ThresholdPicture):
     area: Sequence[float] | None = None
     path: ThresholdPath | None = None
     operating_point: OperatingPoint | None = None
-    scores: np.ndarray | None = None
-    is_positive: np.ndarray | None = None
-    classifiers: Sequence[str] | None = None
     name: str | Sequence[str] | None = None
 
+    _are_alike = False
+    _way_out = (
+        "Call from_path with what it takes, or from_estimator with an "
+        "EnsembleThresholdTuner."
+    )
     _axes = "fp", "tp"
     _labels = "False positives", "True positives"
     _function = "pn_curve"
@@ -190,7 +181,7 @@ class PNCurveDisplay(ThresholdPicture):
         sample = rated_documents(
             y_true, y_score, pos_label, unrated_label, sample_weight
         )
-        display = cls._of_counts([known_curve(*sample)], name=name)
+        display = cls._of_counts([_known_curve(*sample)], name=name)
         return display.plot(ax, **plot_options)
 
     @classmethod
@@ -280,14 +271,18 @@ class PNCurveDisplay(ThresholdPicture):
         check_same_length(len(score), y=y)
         columns, known, joint = [score[ratings.rows]], [None], {}
         if tuner is not None:
-            joint = describe_tuner(tuner, inner_X, ratings)
-            known = find_known(joint["scores"], joint["path"])
+            scores = tuner.joint_scores(inner_X)
+            path, point = recount(tuner, scores, ratings)
+            joint = {"path": path, "operating_point": point}
+            scores = scores[ratings.rows]
+            known = _find_known(scores, path)
         name = kind if name is None else name
         if plot_single:
-            columns += list(joint["scores"].T)
-            name = [name, *joint["classifiers"]] if isinstance(name, str) else name
+            columns += list(scores.T)
+            names = names_of_classifiers(tuner)
+            name = [name, *names] if isinstance(name, str) else name
         counts = [
-            known_curve(column, ratings.is_positive, ratings.weight, some)
+            _known_curve(column, ratings.is_positive, ratings.weight, some)
             for column, some in zip(columns, known, strict=False)
         ]
         return cls._of_counts(counts, name=name, **joint).plot(ax, **plot_options)
@@ -298,11 +293,6 @@ class PNCurveDisplay(ThresholdPicture):
         path: ThresholdPath,
         *,
         operating_point: OperatingPoint | None = None,
-        scores: ArrayLike | None = None,
-        y: ArrayLike | None = None,
-        pos_label: Label = None,
-        unrated_label: Label = -1,
-        classifiers: Sequence[str] | None = None,
         name: str | None = None,
         ax: Axes | None = None,
         **plot_options: Any,
@@ -316,18 +306,6 @@ class PNCurveDisplay(ThresholdPicture):
 
         operating_point : OperatingPoint, default=None
             Point on it, or from elsewhere.
-
-        scores : array-like of shape (n_documents, n_classifiers), default=None
-            Scores of documents that :meth:`plot_thresholds` may show.
-
-        y : array-like of shape (n_documents,), default=None
-            Their ratings. Only those that were rated are shown.
-
-        pos_label, unrated_label : optional
-            As in :func:`pn_curve`.
-
-        classifiers : list of str, default=None
-            Names of the classifiers, for the axes of :meth:`plot_thresholds`.
 
         name : str, default=None
             Name of the curve in the legend.
@@ -346,20 +324,21 @@ class PNCurveDisplay(ThresholdPicture):
         Raises
         ------
         ValueError
-            If one of `scores` and `y` is given alone, or they do not fit.
+            If `path` is none, or something is wanted that is not given.
         """
         if not isinstance(path, ThresholdPath):
             raise ValueError(
                 f"path must be a ThresholdPath, such as optimal_path returns, got "
                 f"{path!r}."
             )
-        shown = {}
-        if scores is not None or y is not None:
-            options = {"pos_label": pos_label, "unrated_label": unrated_label}
-            shown = shown_documents(path, scores, y, options)
-        shown |= {"operating_point": operating_point, "classifiers": classifiers}
-        curve = [path.fp[::-1]], [path.tp[::-1]]
-        display = cls(*curve, area=[path.area], path=path, name=name, **shown)
+        display = cls(
+            [path.fp[::-1]],
+            [path.tp[::-1]],
+            area=[path.area],
+            path=path,
+            operating_point=operating_point,
+            name=name,
+        )
         return display.plot(ax, **plot_options)
 
     @classmethod
@@ -441,7 +420,6 @@ class PNCurveDisplay(ThresholdPicture):
         ]
         shown = 0.0 if ax is None or not ax.has_data() else ax.get_xlim()[1]
         self._plot(ax, name, curve_kwargs, parts)
-        self.boundary_ = self.documents_ = None
         self.ax_.set_xlim(left=0, auto=True)
         if self.point_ is not None:
             self._show_point(shown)
@@ -487,6 +465,29 @@ class PNCurveDisplay(ThresholdPicture):
         top = max(*heights, _upper_end(point.tp, point.tp_interval))
         before = self.ax_.get_ylim()[1] if shown else 0.0
         self.ax_.set(xlim=(0, right), ylim=(0, max(_ROOM * top, before)))
+
+
+def _known_curve(scores, is_positive, weight, known=None):
+    """Return false and true positives of a score down to the documents not known."""
+    if known is None:
+        return curves.pn_curve(scores, is_positive, sample_weight=weight)[:2]
+    # Ranks, so that any document can be below all others.
+    ranks = np.unique(scores, return_inverse=True)[1] + 1.0
+    ranks[~known] = 0.0
+    fp, tp, thresholds = curves.pn_curve(ranks, is_positive, sample_weight=weight)
+    return fp[thresholds > 0], tp[thresholds > 0]
+
+
+def _find_known(scores, path):
+    """Return which documents the curve of a path, and of each score, can count.
+
+    Below its base, a detector sees documents that others have chosen, and with the rule
+    "all" only documents that all of them have.
+    """
+    reached = scores >= path.thresholds[0]
+    if path.rule == "all":
+        return [reached.all(axis=1)] * (1 + scores.shape[1])
+    return [reached.any(axis=1), *reached.T]
 
 
 def _lengths(value, interval):

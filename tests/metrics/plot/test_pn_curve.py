@@ -1,7 +1,5 @@
 """Pictures of PN curves show the counts of the documents they are given."""
 
-import sys
-
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
@@ -192,7 +190,6 @@ def test_detectors_that_did_not_run_and_targets_without_a_slope(rule):
         for k, curve in enumerate(display.fp)
         if k != 1
     )
-    assert len(display.plot_thresholds(plot_documents=True).documents_) == 2
     display.figure_.canvas.draw()
 
 
@@ -211,7 +208,6 @@ def test_classifiers_by_name_and_tuners_inside_of_others():
     expected = PNCurveDisplay.from_estimator(
         tuner.fit(scaled, y2), scaled, y2, plot_single=True
     )
-    assert expected.classifiers == ["left", "right"]
     assert [text.split(" (")[0] for text in legend_of(expected)][1:3] == [
         "left",
         "right",
@@ -244,139 +240,20 @@ def test_positive_class_of_the_tuner(pos_label):
         )
 
 
-# Threshold space
-
-
-def drawn(values, axes_limits):
-    """Return thresholds with infinity at the upper limit."""
-    return np.where(np.isinf(values), axes_limits[1], values)
-
-
-def test_path_in_threshold_space(path, point, rule, plt):
-    display = PNCurveDisplay.from_path(
-        path, operating_point=point, classifiers=["text", "image"], name="graph"
-    )
-    _, ax = plt.subplots()
-    assert display.plot_thresholds(ax) is display
-    assert display.ax_ is ax
-    assert ax.get_xlabel() == "Threshold of text"
-    assert ax.get_ylabel() == "Threshold of image"
-    limits = np.array([ax.get_xlim(), ax.get_ylim()])
-    for column, data, limit in zip(
-        path.thresholds.T, display.line_.get_data(), limits, strict=True
-    ):
-        np.testing.assert_array_equal(data, drawn(column, limit))
-        finite = column[np.isfinite(column)]
-        assert limit[0] < finite.min()
-        assert finite.max() < limit[1]
-    assert display.line_.get_drawstyle() == "steps-post"
-    at = [drawn(*pair) for pair in zip(point.thresholds, limits, strict=True)]
-    np.testing.assert_array_equal(display.point_.get_xydata(), [at])
-    far = limits[:, 0 if rule == "any" else 1]
-    corners = [[far[0], at[1]], at, [at[0], far[1]]]
-    np.testing.assert_array_equal(display.boundary_.get_xydata(), corners)
-    assert legend_of(display) == ["graph", "operating point"]
-    assert legend_of(display.plot_thresholds(name="mine"))[0] == "mine"
-    assert [text.get_text() for text in ax.texts] == ["∞", "∞"]
-
-
-def test_documents_in_threshold_space(path, point):
-    display = PNCurveDisplay.from_path(path, operating_point=point, scores=SCORES, y=Y)
-    display.plot_thresholds(plot_documents=True)
-    negatives, positives = display.documents_
-    np.testing.assert_array_equal(negatives.get_offsets(), SCORES[Y == 0])
-    np.testing.assert_array_equal(positives.get_offsets(), SCORES[Y == 1])
-    left, right, bottom, top = display.ax_.axis()
-    rated = SCORES[Y != -1]
-    assert (rated > [left, bottom]).all()
-    assert (rated < [right, top]).all()
-    assert {"negative", "positive"} < set(legend_of(display))
-    assert display.plot_thresholds().documents_ is None
-    assert display.plot_thresholds(plot_point=False).point_ is None
-    assert display.boundary_ is None
-
-
-def test_styles_in_threshold_space(path, point):
-    display = PNCurveDisplay.from_path(path, operating_point=point, scores=SCORES, y=Y)
-    display.plot_thresholds(
-        name="p",
-        plot_documents=True,
-        curve_kwargs={"color": "red", "label": "mine"},
-        point_kwargs={"marker": "x"},
-        documents_kwargs={"s": 3},
-    )
-    assert display.line_.get_color() == "red"
-    assert display.line_.get_label() == "mine"
-    assert display.point_.get_marker() == "x"
-    assert [part.get_sizes().tolist() for part in display.documents_] == [[3], [3]]
-    display.plot_thresholds(
-        plot_documents=True, documents_kwargs=[{"label": "a"}, {"label": "b"}]
-    )
-    assert {"a", "b"} < set(legend_of(display))
-    with pytest.raises(ValueError, match="documents_kwargs has 1 entries"):
-        display.plot_thresholds(plot_documents=True, documents_kwargs=[{}])
-
-
-def test_infinite_operating_point_is_on_the_border():
-    scores = np.array([[3, 1], [2, 2], [1, 3.0], [4, 0], [5, 1], [0, 5]])
-    y = [0, 0, 0, 1, 1, 0]
-    point = operating_point(scores, y, max_fp_per_tp=1, method="direct")
-    assert np.isinf(point.thresholds[1])
-    display = PNCurveDisplay.from_path(optimal_path(scores, y), operating_point=point)
-    display.plot_thresholds()
-    (_, y_drawn), *_ = display.point_.get_xydata()
-    assert y_drawn == display.ax_.get_ylim()[1]
-    assert not display.point_.get_clip_on()
-
-
 # Bad input
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"scores": SCORES}, "scores and y belong together"),
-        ({"y": Y}, "scores and y belong together"),
-        ({"scores": SCORES[:, :1], "y": Y}, "one column for each of the 2 class"),
-        ({"scores": SCORES, "y": Y[:3]}, "y has 3 elements, but there are 900"),
-        ({"scores": SCORES + np.inf, "y": Y}, "scores must be finite"),
         ({"path": 3}, r"must be a ThresholdPath, .* got 3"),
         ({"plot_point": True}, "plot_point=True, .* no point"),
     ],
     ids=str,
 )
-def test_bad_paths_and_documents(path, options, message):
+def test_bad_paths(path, options, message):
     with pytest.raises(ValueError, match=message):
         PNCurveDisplay.from_path(**{"path": path, **options})
-
-
-def path_of(n_classifiers, rule="any"):
-    scores = np.random.default_rng(0).normal(size=(60, n_classifiers))
-    y = np.arange(60) % 2
-    return optimal_path(scores + y[:, np.newaxis], y, n_thresholds=5, rule=rule)
-
-
-def test_what_cannot_be_drawn_in_threshold_space(point, rule, monkeypatch):
-    names = {"classifiers": ["one"]}
-    other = "all" if rule == "any" else "any"
-    for display, message in (
-        (PNCurveDisplay([[0, 1]], [[0, 1]]), "plot_thresholds draws a path. Call from"),
-        (PNCurveDisplay.from_path(path_of(1)), "of two classifiers, .* the path has 1"),
-        (PNCurveDisplay.from_path(path_of(3)), "of two classifiers, .* the path has 3"),
-        (PNCurveDisplay.from_path(path_of(2), **names), "has 1 names for 2 classi"),
-        (
-            PNCurveDisplay.from_path(path_of(2, other), operating_point=point),
-            rf"operating_point is one of 2 classifiers and the rule '{rule}'",
-        ),
-    ):
-        with pytest.raises(ValueError, match=message):
-            display.plot_thresholds()
-    display = PNCurveDisplay.from_path(path_of(2))
-    with pytest.raises(ValueError, match=r"plot_documents=True, .* no documents"):
-        display.plot_thresholds(plot_documents=True)
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"needs matplotlib.*thresholds of the path"):
-        display.plot_thresholds()
 
 
 class Mute(GaussianNB):
