@@ -196,19 +196,6 @@ def test_pairs_and_the_generalized_curve(sample):
     assert 0 <= excess <= area + 1e-15
 
 
-@given(samples(weighted=False))
-def test_sele_bounds_aurc(sample):
-    scores, losses, _ = sample
-    slack, n = 1 + 1e-12, len(scores)
-    area = of("aurc_score", scores, losses)
-    assert of("sele_score", scores, losses, ties="midrank") <= area * slack
-    area, sele = (
-        of(name, np.arange(n), losses) for name in ("aurc_score", "sele_score")
-    )
-    assert sele <= area * slack
-    assert area <= np.sum(1 / np.arange(1, n + 1)) * sele * slack
-
-
 @pytest.mark.parametrize("weights", [None, [0.3, 0.3, 0.7, 0]])
 def test_prr_is_undefined_where_all_losses_are_equal(weights):
     losses = [0.1, 0.1, 0.1, 0.1 if weights is None else 5]

@@ -7,7 +7,6 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.datasets import make_classification
-from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, log_loss
@@ -388,13 +387,6 @@ def test_classifiers_without_scores_and_losses_that_are_no_vector():
         AURC(None, None, np.zeros(150), loss=np.zeros((150, 1)))
     with pytest.raises(ValueError, match="y_true must be a vector of labels"):
         AURC(VECTORS, VECTORS, X[:, 0])
-
-
-def test_coverage_that_cannot_be_had():
-    wrong = (model("bayes").predict(X_test) + 1) % 3
-    scorer = get_selective_scorer("coverage_at_risk", risk=0.1)
-    with pytest.warns(UndefinedMetricWarning, match="risk"):
-        assert np.isnan(scorer(model("bayes"), X_test, wrong))
 
 
 def test_groups_whose_cost_is_not_known():

@@ -252,15 +252,6 @@ def test_a_part_is_drawn_where_it_is_wanted_and_known(kind, part):
     assert len(plt.get_fignums()) == 2  # an error leaves no empty figure
 
 
-@pytest.mark.parametrize("kind", [RiskCoverageDisplay, DeferralCurveDisplay])
-def test_points_of_folds(kind):
-    points = [(0.2, 0.1), (0.3, 0.2)]
-    display = make(kind, 2, point=points, name="a").plot()
-    assert legend_of(display) == ["a", "rules"]
-    for drawn, point in zip(display.point_, points, strict=True):
-        np.testing.assert_array_equal(drawn.get_xydata(), [point])
-
-
 @pytest.mark.parametrize("kind", [k for k in DISPLAYS if k is not PNCurveDisplay])
 def test_displays_on_the_same_axes_share_target_and_references(kind):
     first = draw_full(kind)

@@ -104,9 +104,6 @@ def test_a_curve_of_one_score_and_a_frontier_of_two(kind, weight):
         np.testing.assert_array_equal(line.get_data(), curve(kind, score, **options))
     assert named(display) == ["risk and novelty", "risk alone", "novelty alone"]
     assert len({line.get_color() for line in display.line_}) == 3
-    names = {"parts": True, "name": ["D", "C", "A"]}
-    display = from_predictions(*PREDICTIONS, novelty=RATIO, kind=kind, **names)
-    assert named(display) == names["name"]
 
 
 @kinds
@@ -148,6 +145,9 @@ def test_frontier_rule_and_chance_of_a_double_score(kind, weight, fitted):
 
 
 def test_the_rule_and_its_target_are_told(fitted):
+    names = {"parts": True, "name": ["D", "C", "A"]}
+    display = from_predictions(*PREDICTIONS, novelty=RATIO, **names)
+    assert named(display) == names["name"]
     display = OODFrontierDisplay.from_estimator(fitted, X, y, name="mine")
     probability = fitted.accept_proba(X)
     assert display.point == (probability[y == -1].mean(), probability[y != -1].mean())
