@@ -164,29 +164,20 @@ OPINIONS = {
     },
     "cost": Metric(of_costs, "u", is_ranked=False),
 }
+OF_OOD = {"positive": "ood", "ood_prior": 0.3}
+CURVE_OF_ID = partial(of_inside, "risk_coverage_curve", ood_label="auto", max_fpr=0.7)
+BOTH = partial(of_origins, "ood_precision_recall_curve", ood_prior=None)
 ORIGINS = {
     "roc": (partial(of_origins, "ood_roc_curve"), "11s"),
-    "precision and recall": (
-        partial(of_origins, "ood_precision_recall_curve", ood_prior=None),
-        "11s",
-    ),
+    "precision and recall": (BOTH, "11s"),
     "auroc": (partial(of_origins, "ood_auroc_score"), "1"),
     "aupr": (partial(of_origins, "ood_aupr_score", positive="id"), "1"),
-    "aupr of ood": (
-        partial(
-            *(of_origins, "ood_aupr_score"),
-            **{"positive": "ood", "ood_prior": 0.3},
-        ),
-        "1",
-    ),
+    "aupr of ood": (partial(of_origins, "ood_aupr_score", **OF_OOD), "1"),
     "fpr": (partial(of_origins, "fpr_at_tpr_score", positive="id", tpr=0.7), "1"),
     "fpr of ood": (partial(of_origins, "fpr_at_tpr_score", positive="ood"), "1"),
 }
 INSIDE = {
-    "curve of ID": (
-        partial(of_inside, "risk_coverage_curve", ood_label="auto", max_fpr=0.7),
-        "1us",
-    ),
+    "curve of ID": (CURVE_OF_ID, "1us"),
     "at TPR and FPR": (TPR_FPR, "u"),
     "at TPR and FPR, random": (partial(TPR_FPR, randomize=True), "u"),
     "at precision and recall": (AT_PRECISION, "u"),

@@ -155,25 +155,12 @@ def test_labels_of_all_kinds(name):
         labels = ("y_true", "y_pred", "y_second")
         moved = {label: convert(getattr(data, label)) for label in labels}
         if kind == "series":
-            index = moved["y_true"].index
-            moved |= {k: pd.Series(getattr(data, k), index=index) for k in OF_ROWS}
-        found = METRICS[name](Labels(data, moved), as_labels=True)
+            for row in ("uncertainty", "novelty", "weight"):
+                index = moved["y_true"].index
+                moved[row] = pd.Series(getattr(data, row), index=index)
+        found = METRICS[name](replace(data, **moved), as_labels=True)
         for one, other in zip(found, values_of(name), strict=True):
             np.testing.assert_array_equal(one, other)
-
-
-OF_ROWS = ("uncertainty", "novelty", "weight")
-
-
-class Labels:
-    """Rows of which some columns are of another kind."""
-
-    def __init__(self, data, columns):
-        self._data, self._columns = data, columns
-
-    def __getattr__(self, name):
-        columns = self.__dict__["_columns"]
-        return columns[name] if name in columns else getattr(self._data, name)
 
 
 @pytest.mark.parametrize("name", OOD)
