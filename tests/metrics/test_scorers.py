@@ -24,7 +24,6 @@ from sklearn_reject import (
 )
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.metrics import (
-    RiskCoverageDisplay,
     get_selective_scorer,
     make_selective_scorer,
 )
@@ -192,8 +191,6 @@ def test_scorers_are_metrics_of_what_is_predicted(name, options, of, expected, w
     assert value == pytest.approx(expected, rel=1e-12)
     if name == "neg_aurc" and not options and weight is None:
         assert value == pytest.approx(model(of).score(X_test, target), rel=1e-12)
-        display = RiskCoverageDisplay.from_estimator(model(of), X_test, target)
-        assert display.aurc == pytest.approx([-value], rel=1e-12)
     if of == "regressor":  # a column is a vector
         assert scorer(model(of), X_test, target[:, np.newaxis], weight) == value
 
@@ -236,8 +233,6 @@ def test_a_class_that_a_fold_lacks_is_no_reject_label():
     assert set(bayes.predict(X_test[rows])) == {-1, 0}
     for _, scorer, _ in cases_of(OF_ERRORS):
         scorer(bayes, X_test[rows], y_test[rows] - 1)
-    pytest.importorskip("matplotlib").use("Agg")
-    RiskCoverageDisplay.from_estimator(bayes, X_test[rows], y_test[rows] - 1)
 
 
 # Costs
@@ -363,7 +358,6 @@ ZEROS = get_selective_scorer("neg_aurc", loss=np.zeros(150))
         (UNCERTAIN, "ridge", {}, NO_UNCERTAINTY),
         (SQUARED, "ridge", {}, NO_UNCERTAINTY),
         (UNCERTAIN, "spread", {}, "without an attribute `loss_`.*loss="),
-        (RiskCoverageDisplay.from_estimator, "spread", {}, "an attribute `loss_`"),
         (
             *(get_selective_scorer("ood_auroc"), "regressor", {}),
             r"no labels.*get_selective_scorer with 'neg_aurc'",

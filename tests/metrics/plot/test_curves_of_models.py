@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
@@ -15,6 +15,7 @@ from sklearn_reject import (
     DeferringClassifier,
     DoubleScoreOODClassifier,
     SelectiveClassifier,
+    SelectiveRegressor,
 )
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.metrics import (
@@ -26,6 +27,8 @@ from sklearn_reject.metrics import (
     risk_coverage_curve,
     selective_risk_at_coverage_score,
 )
+from sklearn_reject.scores import SELE
+from tests.metrics.models import Spread
 from tests.metrics.plot.drawn import legend_of
 
 X, y = make_classification(
@@ -130,6 +133,23 @@ def test_a_classifier_without_a_rule_has_no_point():
     np.testing.assert_allclose(drawn, expected)
     with pytest.raises(ValueError, match="has no second opinion"):
         of_opinions(BAYES, X_test, y_test)
+
+
+def test_losses_and_classes_are_those_of_the_estimator():
+    numbers = X[:, :2] + np.outer(np.sin(np.arange(240)), [1, 2])
+    regressor = SelectiveRegressor(
+        LinearRegression(), uncertainty_score=SELE(alphas=0.01), target_coverage=0.6
+    ).fit(X, numbers)
+    display = of_classifier(regressor, X, numbers)
+    assert display.aurc == pytest.approx([-regressor.score(X, numbers)])
+    assert display.target == {"target_coverage": 0.6}
+    with pytest.raises(ValueError, match=r"without an attribute `loss_`.*loss="):
+        of_classifier(Spread().fit(X, y), X, y)
+    # Of classes -1, 0 and 1, the first is no reject label where samples lack it.
+    bayes = GaussianNB().fit(X[:120], y[:120] - 1)
+    rows = (y_test > 0) & (bayes.predict(X_test) < 1)
+    assert set(bayes.predict(X_test[rows])) == {-1, 0}
+    of_classifier(bayes, X_test[rows], y_test[rows] - 1)
 
 
 @weights
