@@ -274,9 +274,6 @@ def test_penalties_that_dwarf_all_else(penalty, n_sets, seed):
     assert excess <= 1e-14 * max(1, least)
 
 
-# Large samples
-
-
 # scikit-learn searches a grid
 
 
@@ -412,24 +409,3 @@ def test_sums_of_many_weights_leave_no_rest():
         for labels in (y, np.zeros(30, int), np.ones(30, int)):
             tenth = tune_threshold(labels, eta, loss=loss, sample_weight=[0.1] * 30)
             assert_same(tenth, tune_threshold(labels, eta, loss=loss), atol=1e-14)
-
-
-def test_tables_of_partitions_add_up():
-    rng = np.random.default_rng(0)
-    eta = rng.beta(0.5, 2, 4000).round(2)
-    y = (rng.random(4000) < eta).astype(int)
-    total = Counter()
-    for rows in np.array_split(np.arange(4000), 7):
-        total += Counter(zip(eta[rows].tolist(), y[rows].tolist(), strict=True))
-    values, labels = np.array(list(total)).T
-    options = {"loss": "f1", "sample_weight": list(total.values())}
-    tuned = tune_threshold(labels, values, **options)
-    assert_same(tuned, tune_threshold(y, eta, loss="f1"))
-
-
-def test_a_heavy_set_decides():
-    y, eta = [[1, 0], [0, 1], [0, 1]], [[0.9, 0.2], [0.6, 0.4], [0.6, 0.4]]
-    plain = tune_threshold(y, eta, loss="hamming")
-    heavy = tune_threshold(y, eta, loss="hamming", sample_weight=[9, 1, 1])
-    assert plain.loss == pytest.approx(1 / 3)
-    assert (heavy.threshold, heavy.loss) == (0.75, pytest.approx(1 / 11))

@@ -99,8 +99,9 @@ POINTS = {
 
 
 @pytest.mark.parametrize("kind", POINTS)
-@pytest.mark.parametrize("k", [1, 3, 50, 900])
-@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize(
+    ("k", "is_weighted"), [(1, False), (3, True), (50, False), (900, True)]
+)
 def test_neighbors_by_brute_force(kind, k, is_weighted):
     rng = np.random.default_rng(0)
     X, X_new = np.split(POINTS[kind](rng, 1250), [1200])

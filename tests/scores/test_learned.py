@@ -123,7 +123,8 @@ def test_a_regression_of_the_probability_of_the_true_class():
 
 
 def test_the_losses_of_a_regressor():
-    y = X[:, 0] + np.random.default_rng(0).normal(size=3000) * X[:, 1]
+    X = np.random.default_rng(1).normal(size=(400, 3))
+    y = X[:, 0] + np.random.default_rng(0).normal(size=400) * X[:, 1]
     regressor = LinearRegression().fit(X, y)
     score = LossRegression(Ridge(), "input+response").fit(X, y, estimator=regressor)
     features = np.column_stack([X, regressor.predict(X)])

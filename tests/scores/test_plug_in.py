@@ -169,20 +169,15 @@ AUTO = {
 
 
 @pytest.mark.parametrize(
-    "kind",
+    ("kind", "target"),
     [
-        pytest.param(name, marks=[pytest.mark.slow] * (name in ("pipeline", "search")))
-        for name in AUTO
+        *((kind, {"target_coverage": 0.7}) for kind in AUTO),
+        *(
+            (kind, {"reject_cost": 0.2, **loss})
+            for kind in ("both", "stack of decision values")
+            for loss in ({}, {"loss": [[0, 1, 2], [5, 0, 1], [9, 3, 0]]})
+        ),
     ],
-)
-@pytest.mark.parametrize(
-    "target",
-    [
-        {"target_coverage": 0.7},
-        {"reject_cost": 0.2},
-        {"reject_cost": 0.2, "loss": [[0, 1, 2], [5, 0, 1], [9, 3, 0]]},
-    ],
-    ids=["coverage", "cost", "loss"],
 )
 def test_auto_is_what_the_fitted_classifier_has(kind, target):
     estimator, name = AUTO[kind]

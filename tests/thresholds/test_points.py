@@ -211,7 +211,7 @@ def test_direct_is_never_below_a_path(rule, n_classifiers, n_documents):
                 method=method,
                 rule=rule,
                 max_fp_per_tp=price,
-                n_thresholds=20,
+                n_thresholds=12,
             )
             for method in ("graph", "analytic", "direct")
         )
