@@ -34,7 +34,7 @@ METHODS = "BCa", "percentile"
 # So few resamples that corrections may go beyond them.
 pytestmark = pytest.mark.filterwarnings(
     "ignore:After the corrections for bias",
-    "ignore:The value depends on a few of 20 samples or groups",
+    "ignore:The value depends on a few of",
 )
 OTHER = Y_TRUE, Y_TRUE[::-1], TIED
 FEW = {"n_resamples": 60, "confidence_level": 0.8, "random_state": 0}
