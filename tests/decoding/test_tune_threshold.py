@@ -287,10 +287,7 @@ SCORES = {"f1": f1_score, "balanced_accuracy": balanced_accuracy_score}
 
 
 @pytest.mark.parametrize("scoring", SCORES)
-@pytest.mark.parametrize(
-    ("name", "n_thresholds"),
-    [("even", 100), ("rare", 10)],
-)
+@pytest.mark.parametrize(("name", "n_thresholds"), [("even", 50), ("rare", 10)])
 @pytest.mark.parametrize("classifier", [LogisticRegression(), GaussianNB()], ids=str)
 def test_never_above_the_tuned_threshold_of_scikit_learn(
     classifier, name, n_thresholds, scoring

@@ -452,8 +452,10 @@ AROUND = {
 }
 
 
-@pytest.mark.parametrize("kind", AROUND)
-@pytest.mark.parametrize("is_frozen", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "is_frozen"),
+    [*((kind, False) for kind in AROUND), ("pipeline", True), ("nested", True)],
+)
 def test_what_is_around_a_network_is_looked_through(kind, is_frozen):
     make, find = AROUND[kind]
     model = make(network()).fit(X, BINARY)
