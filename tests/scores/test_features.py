@@ -168,11 +168,8 @@ def test_frames_by_hand(one_hot):
 def test_other_containers_say_the_same(one_hot):
     frame = make_frame().drop(columns=["size", "since"])
     _, expected = see(frame, one_hot)
-    for same in (
-        frame.astype(object),
-        frame.astype(object).to_numpy(),
-        frame.astype(object).to_numpy().tolist(),
-    ):
+    objects = frame.astype(object)
+    for same in (objects, objects.to_numpy(), objects.to_numpy().tolist()):
         np.testing.assert_array_equal(see(same, one_hot)[1], expected)
 
 

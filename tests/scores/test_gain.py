@@ -126,29 +126,30 @@ def test_very_few_rows_with_an_answer(n_known):
     np.testing.assert_array_equal(one.uncertainty(X[:3]), L1[0] - L2[0])
 
 
-@pytest.mark.parametrize(
-    ("score", "given", "message"),
-    [
-        (ExpectedGain(), {"expert": np.full(900, np.nan)}, "none is known"),
-        (ExpectedGain(), {"expert": [None] * 900}, "none is known"),
-        (
-            ExpectedGain(),
-            {"expert": GAPS, "sample_weight": 1.0 - IS_KNOWN},
-            "none is known",
-        ),
-        (ExpectedGain(), {"expert": EXPERT[1:]}, "expert_labels has 899 elements"),
-        (ExpectedGain(FEW, loss=COSTS), {}, "which can only learn losses of 0 and 1"),
-        (
-            ExpectedGain(KNeighborsClassifier()),
-            {"sample_weight": np.ones(900)},
-            "base_learner must take sample_weight",
-        ),
-        *(
-            (ExpectedGain(learner), {}, "base_learner must be a regressor, or a")
-            for learner in (LinearSVC(), "trees", KNeighborsClassifier, KMeans(2))
-        ),
-    ],
-)
+REFUSED = [
+    # (score, arguments of the fit, words of the message)
+    (ExpectedGain(), {"expert": np.full(900, np.nan)}, "none is known"),
+    (ExpectedGain(), {"expert": [None] * 900}, "none is known"),
+    (
+        ExpectedGain(),
+        {"expert": GAPS, "sample_weight": 1.0 - IS_KNOWN},
+        "none is known",
+    ),
+    (ExpectedGain(), {"expert": EXPERT[1:]}, "expert_labels has 899 elements"),
+    (ExpectedGain(FEW, loss=COSTS), {}, "which can only learn losses of 0 and 1"),
+    (
+        ExpectedGain(KNeighborsClassifier()),
+        {"sample_weight": np.ones(900)},
+        "base_learner must take sample_weight",
+    ),
+    *(
+        (ExpectedGain(learner), {}, "base_learner must be a regressor, or a")
+        for learner in (LinearSVC(), "trees", KNeighborsClassifier, KMeans(2))
+    ),
+]
+
+
+@pytest.mark.parametrize(("score", "given", "message"), REFUSED)
 def test_what_cannot_be_learned(score, given, message):
     with pytest.raises(ValueError, match=message):
         fit_gain(score, **given)

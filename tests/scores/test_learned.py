@@ -95,18 +95,15 @@ def test_linear_scores_recover_the_order_of_the_risk(score):
 # By hand
 
 
-def test_a_regression_of_the_losses():
-    score = LossRegression(LinearRegression(), features="input", loss="squared")
-    score.fit(X, Y, estimator=BLACK_BOX)
-    expected = LinearRegression().fit(X, LOSSES).predict(X)
-    np.testing.assert_allclose(score.uncertainty(X), expected)
-
-
-def test_the_probability_of_an_error():
-    score = ErrorProbability(LogisticRegression(), features="input")
-    score.fit(X, Y, estimator=BLACK_BOX)
-    expected = LogisticRegression().fit(X, LOSSES > 0).predict_proba(X)[:, 1]
-    np.testing.assert_allclose(score.uncertainty(X), expected)
+def test_a_regression_of_the_losses_and_the_probability_of_an_error():
+    regression = LinearRegression().fit(X, LOSSES).predict(X)
+    chance = LogisticRegression().fit(X, LOSSES > 0).predict_proba(X)[:, 1]
+    for score, expected in (
+        (LossRegression(LinearRegression(), "input", loss="squared"), regression),
+        (ErrorProbability(LogisticRegression(), "input"), chance),
+    ):
+        score.fit(X, Y, estimator=BLACK_BOX)
+        np.testing.assert_allclose(score.uncertainty(X), expected)
 
 
 def test_a_regression_of_the_probability_of_the_true_class():

@@ -17,9 +17,7 @@ from sklearn_reject.thresholds import PNTable, operating_point, pn_table
 from tests.thresholds.threshold_oracle import Counted, samples
 
 GRID = [[-np.inf, 0.5, 1.5], [0.0, 1.0, 2.0]]
-
 SCORES = np.array([[0.9, 0.2], [0.3, 0.7], [0.6, 0.5], [0.4, 0.3], [0.1, 0.6]])
-
 Y = np.array([1, 1, 0, 0, 0])
 
 TARGETS = [
