@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks._real_sets import load_set
-from sklearn_reject._response import Response
+from sklearn_reject._response._response import Response
 from sklearn_reject.scores import resolve_gain
 
 _MOST_TESTED = 10_000

@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks._report import at_least, at_most, show_time
 from benchmarks._timing import interleaved_medians, peak_bytes, seconds
-from sklearn_reject._curves import score_directions
+from sklearn_reject._curves._directions import score_directions
 from sklearn_reject.selection import InfeasibleTargetError, tune_double_score
 
 TITLE = "tune_double_score, 20 % OOD, in multiples of a sort for each direction"

@@ -14,8 +14,8 @@ from sklearn.model_selection import StratifiedKFold
 
 from benchmarks._mixed import TEXTS, available, load, make_model
 from benchmarks._report import NOT_INSTALLED, Row
-from sklearn_reject._curves import aurc_score
-from sklearn_reject._response import Response
+from sklearn_reject._curves._risk_coverage import aurc_score
+from sklearn_reject._response._response import Response
 from sklearn_reject._sklearn import _safe_indexing
 from sklearn_reject.scores import get_score_names, resolve_score
 

@@ -19,7 +19,8 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from benchmarks._real_sets import available_sets, load_set, missing_sets
 from benchmarks._report import Row, at_most
-from sklearn_reject._curves import aurc_score, group_by_score
+from sklearn_reject._curves._groups import group_by_score
+from sklearn_reject._curves._risk_coverage import aurc_score
 
 TITLE = "area under the risk-coverage curve by three readings of the weights"
 

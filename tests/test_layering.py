@@ -121,9 +121,11 @@ def test_underscored_names_of_scikit_learn_have_one_place():
 
 
 def is_of_another_room(path, module):
-    """Tell whether a module is a private file of a folder that a file is not in."""
+    """Tell whether a module is a private file of a public folder of others."""
     *folder, name = module.split(".")
     if folder[:1] != [PACKAGE] or len(folder) == 1 or not name.startswith("_"):
+        return False
+    if folder[1].startswith("_"):  # a private folder needs no list of its names
         return False
     return not path.is_relative_to(ROOT.joinpath(*folder[1:]))
 

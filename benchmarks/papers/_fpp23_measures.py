@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.papers._fpp23_oscr import oscr_score
 from sklearn_reject import _curves as curves
-from sklearn_reject._curves import combine, score_directions
+from sklearn_reject._curves._directions import combine, score_directions
 from sklearn_reject.selection import (
     InfeasibleTargetError,
     tune_double_score,

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from sklearn_reject._curves import gather_samples, undefined_without_ood
+from sklearn_reject._curves._ood import undefined_without_ood
+from sklearn_reject._curves._origins import gather_samples
 from sklearn_reject._validation import check_option
 
 

@@ -133,7 +133,8 @@ class DeferralGroups:
     The first groups are those that a rule defers first. `weights`, which are positive,
     and the losses of both opinions are sums over the samples of a group.
 
-    >>> from sklearn_reject._curves import check_deferral_samples, group_deferral
+    >>> from sklearn_reject._curves._deferral import (
+    ...     check_deferral_samples, group_deferral)
     >>> samples = check_deferral_samples([0.1, 0.4, 0.4], [0, 1, 1], [1, 0, 1])
     >>> groups = group_deferral(samples)
     >>> groups.scores, groups.loss_first, groups.loss_second
@@ -196,7 +197,7 @@ def group_deferral(samples, *, near=False):
 def deferral_curve(scores, loss_first, loss_second, *, sample_weight=None):
     """Compute :func:`sklearn_reject.metrics.deferral_curve` of losses.
 
-    >>> from sklearn_reject._curves import deferral_curve
+    >>> from sklearn_reject._curves._deferral import deferral_curve
     >>> deferral_curve([0.8, 0.2], [1, 0], [0, 1])
     (array([0. , 0.5, 1. ]), array([0.5, 0. , 0.5]), array([inf, 0.8, 0.2]))
     """
@@ -217,7 +218,7 @@ def deferral_area_score(
     it. So its place, of a tie group the middle, weighs the loss of the first opinion,
     and the rest up to 1 that of the second.
 
-    >>> from sklearn_reject._curves import deferral_area_score
+    >>> from sklearn_reject._curves._deferral import deferral_area_score
     >>> deferral_area_score([0.8, 0.2], [1, 0], [0, 1])
     0.25
     """

@@ -20,7 +20,7 @@ class TieGroups:
     are positive, and `losses`, which are not where they are differences of losses, are
     sums over the samples of a group.
 
-    >>> from sklearn_reject._curves import group_by_score
+    >>> from sklearn_reject._curves._groups import group_by_score
     >>> groups = group_by_score([0.1, 0.4, 0.4, 0.8], [0, 0, 1, 1])
     >>> groups.weights, groups.losses, groups.prefix(1, share=0.5)
     (array([1., 2., 1.]), array([0., 1., 1.]), (2.0, 0.5))

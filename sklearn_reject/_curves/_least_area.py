@@ -33,7 +33,7 @@ def choose_by_area(
     Samples without a second opinion (NaN) or without weight count for nothing.
 
     >>> import numpy as np
-    >>> from sklearn_reject._curves import choose_by_area
+    >>> from sklearn_reject._curves._least_area import choose_by_area
     >>> loss_first = np.tile([1.0, 0.0], 50)
     >>> scores = {"confidence": 1 - loss_first, "gain": loss_first}
     >>> choose_by_area(scores, loss_first, np.zeros(100))

@@ -48,7 +48,7 @@ class OriginGroups:
     former are the first group, the latter no group at all but part of the totals.
     Scores increase, `losses` are sums over ID samples, and `total_ood` may be zero.
 
-    >>> from sklearn_reject._curves import gather_samples
+    >>> from sklearn_reject._curves._origins import gather_samples
     >>> samples = gather_samples([0.1, 0.4, 0.4, 0.8], None, [0, 0, 1, 1], None)
     >>> groups = samples.group()
     >>> groups.scores, groups.id_weights, groups.ood_weights

@@ -54,7 +54,8 @@ class CountedArea(_CountedSamples):
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_reject._curves import CountedArea, aurc_score
+    >>> from sklearn_reject._curves._resampled import CountedArea
+    >>> from sklearn_reject._curves._risk_coverage import aurc_score
     >>> scores, losses = np.array([0.1, 0.2, 0.3]), np.array([0.0, 1.0, 0.0])
     >>> area = CountedArea(scores, losses, "aurc").areas(np.array([[2, 1, 0]]))
     >>> bool(np.isclose(area[0], aurc_score([0.1, 0.1, 0.2], [0, 0, 1])))

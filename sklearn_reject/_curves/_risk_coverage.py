@@ -122,7 +122,7 @@ def aurc_score(scores, losses, *, sample_weight=None, normalize=None):
     where psi is the digamma function. Of many samples without weights, of which few
     have a loss, most only have to be counted, and are not sorted.
 
-    >>> from sklearn_reject._curves import aurc_score
+    >>> from sklearn_reject._curves._risk_coverage import aurc_score
     >>> round(aurc_score([0.4, 0.3, 0.2, 0.1], [0, 0, 1, 1], normalize="prr"), 6)
     -1.0
     """

@@ -15,9 +15,10 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_reject._estimators._groups import labels_of
 from sklearn_reject._estimators._retarget import features_of, keep_params, require_fit
-from sklearn_reject._fitting import route_of_fit
+from sklearn_reject._fitting._routing import route_of_fit
 from sklearn_reject._labels import mark_rejected
-from sklearn_reject._response import Response, row_keys, user_keys
+from sklearn_reject._response._keys import row_keys, user_keys
+from sklearn_reject._response._response import Response
 from sklearn_reject._sklearn import (
     CallbackSupportMixin,
     available_if,

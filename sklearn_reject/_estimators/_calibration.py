@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sklearn_reject._curves import RELATIVE_TOLERANCE
+from sklearn_reject._curves._groups import RELATIVE_TOLERANCE
 from sklearn_reject._estimators._groups import Groups, add_groups
-from sklearn_reject._response import row_keys
+from sklearn_reject._response._keys import row_keys
 from sklearn_reject._sklearn import take_rows
 from sklearn_reject._validation import take_weight
 from sklearn_reject.exceptions import InfeasibleTargetError, warn_user

@@ -27,19 +27,17 @@ from sklearn_reject._estimators._set_items import (
     several_labels,
     warn_of_few_rows,
 )
-from sklearn_reject._fitting import (
+from sklearn_reject._fitting._out_of_sample import evaluate_out_of_sample
+from sklearn_reject._fitting._routing import check_inner, own_param, route_params
+from sklearn_reject._fitting._splits import (
     ALL_ROWS,
     Plan,
     check_cv_choice,
-    check_inner,
-    evaluate_out_of_sample,
     inner_folds,
-    own_param,
     plan_fits,
-    route_params,
     splits_by_groups,
 )
-from sklearn_reject._response import (
+from sklearn_reject._response._positive import (
     check_has_probabilities,
     refuse_stacks,
     widen_sets,

@@ -13,9 +13,9 @@ from sklearn_reject._estimators._base import check_keys, draw_rows
 from sklearn_reject._estimators._deferral_rules import refuse_labels
 from sklearn_reject._estimators._groups import labels_of
 from sklearn_reject._estimators._retarget import features_of, require_fit
-from sklearn_reject._fitting import ask, asks_person, fill_in, is_fixed
+from sklearn_reject._fitting._experts import ask, asks_person, fill_in, is_fixed
 from sklearn_reject._labels import mark_rejected, merge_labels
-from sklearn_reject._response import Response
+from sklearn_reject._response._response import Response
 from sklearn_reject._sklearn import _num_samples, take_rows
 from sklearn_reject._validation import index_labels
 from sklearn_reject.exceptions import ExpertError

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sklearn_reject._estimators._groups import Groups, add_groups
-from sklearn_reject._fitting import Opinions
-from sklearn_reject._response import row_keys
+from sklearn_reject._fitting._deferral import Opinions
+from sklearn_reject._response._keys import row_keys
 from sklearn_reject._validation import take_weight
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection import enumerate_labels, keyed_draws

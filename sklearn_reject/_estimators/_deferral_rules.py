@@ -17,14 +17,10 @@ from sklearn_reject._estimators._groups import (
 from sklearn_reject._estimators._rejection_models import bound_of_losses
 from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
 from sklearn_reject._estimators._targets import Target, check_max_loss, warn_if_vacuous
-from sklearn_reject._fitting import (
-    Gains,
-    asks_person,
-    cv_of,
-    is_fixed,
-    is_share,
-    refuse_weights,
-)
+from sklearn_reject._fitting._deferral import Gains
+from sklearn_reject._fitting._experts import asks_person, is_fixed
+from sklearn_reject._fitting._routing import refuse_weights
+from sklearn_reject._fitting._splits import cv_of, is_share
 from sklearn_reject._validation import check_option, check_takes
 from sklearn_reject.exceptions import gather_warnings
 from sklearn_reject.losses import labels_or_none

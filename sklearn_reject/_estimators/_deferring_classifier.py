@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter
 
-from sklearn_reject._curves import deferral_area_score
+from sklearn_reject._curves._deferral import deferral_area_score
 from sklearn_reject._estimators._base import (
     BaseWrapper,
     check_class_labels,
@@ -45,23 +45,23 @@ from sklearn_reject._estimators._report import report_deferral
 from sklearn_reject._estimators._report_table import Report
 from sklearn_reject._estimators._retarget import as_fitted, require_fit
 from sklearn_reject._estimators._targets import check_max_loss, warn_if_vacuous
-from sklearn_reject._fitting import (
+from sklearn_reject._fitting._deferral import Gains, evaluate_deferral
+from sklearn_reject._fitting._experts import (
     Answers,
-    Gains,
     ask_probabilities,
     asks_person,
-    avoid_coarse_scores,
-    check_cv_choice,
+    is_fixed,
+)
+from sklearn_reject._fitting._out_of_sample import avoid_coarse_scores
+from sklearn_reject._fitting._routing import (
     check_inner,
     draw_seeds,
-    evaluate_deferral,
-    is_fixed,
-    plan_fits,
     route_of_fit,
     route_to_both,
 )
+from sklearn_reject._fitting._splits import check_cv_choice, plan_fits
 from sklearn_reject._labels import resolve_reject_label
-from sklearn_reject._response import Response
+from sklearn_reject._response._response import Response
 from sklearn_reject._sklearn import available_if, with_callbacks
 from sklearn_reject._typing import (
     CV,

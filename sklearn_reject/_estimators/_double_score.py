@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import indexable
 
-from sklearn_reject._curves import aurc_score, make_finite
+from sklearn_reject._curves._groups import make_finite
+from sklearn_reject._curves._risk_coverage import aurc_score
 from sklearn_reject._estimators._base import (
     RejectClassifier,
     check_class_labels,
@@ -41,19 +42,17 @@ from sklearn_reject._estimators._retarget import (
     copy_fitted,
     require_fit,
 )
-from sklearn_reject._fitting import (
+from sklearn_reject._fitting._folds import RiskAndNovelty
+from sklearn_reject._fitting._out_of_sample import evaluate_for_threshold
+from sklearn_reject._fitting._routing import draw_seeds, refuse_weights, route_params
+from sklearn_reject._fitting._splits import (
     Plan,
-    RiskAndNovelty,
     check_cv_choice,
-    draw_seeds,
-    evaluate_for_threshold,
     inner_folds,
     plan_fits,
-    refuse_weights,
-    route_params,
 )
 from sklearn_reject._labels import resolve_reject_label
-from sklearn_reject._response import Response
+from sklearn_reject._response._response import Response
 from sklearn_reject._sklearn import with_callbacks
 from sklearn_reject._typing import (
     CV,

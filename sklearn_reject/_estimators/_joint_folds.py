@@ -7,7 +7,7 @@ again, and those that judge these.
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from sklearn_reject._fitting import (
+from sklearn_reject._fitting._splits import (
     ALL_ROWS,
     DEFAULT_FOLDS,
     Plan,

@@ -15,8 +15,13 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from sklearn_reject._fitting import check_takes_weights, fit_in_context
-from sklearn_reject._response import RESPONSE_METHODS, find_method, positive_score
+from sklearn_reject._fitting._folds import fit_in_context
+from sklearn_reject._fitting._routing import check_takes_weights
+from sklearn_reject._response._positive import (
+    RESPONSE_METHODS,
+    find_method,
+    positive_score,
+)
 from sklearn_reject._sklearn import (
     CallbackSupportMixin,
     _check_method_params,

@@ -6,8 +6,10 @@ import numpy as np
 
 from sklearn_reject._estimators._calibration import brief
 from sklearn_reject._estimators._rejection_models import bound_of_losses
-from sklearn_reject._fitting import Samples, check_inner, cv_of, is_share
-from sklearn_reject._response import row_keys
+from sklearn_reject._fitting._folds import Samples
+from sklearn_reject._fitting._routing import check_inner
+from sklearn_reject._fitting._splits import cv_of, is_share
+from sklearn_reject._response._keys import row_keys
 from sklearn_reject._validation import check_number, take_weight
 from sklearn_reject.exceptions import InfeasibleTargetError, warn_user
 from sklearn_reject.selection import (

@@ -17,14 +17,9 @@ from sklearn_reject._estimators._targets import (
     TargetRisk,
     check_certifiable,
 )
-from sklearn_reject._fitting import (
-    PLUG_IN,
-    cv_of,
-    is_share,
-    learns,
-    needs_samples,
-    refuse_weights,
-)
+from sklearn_reject._fitting._folds import learns, needs_samples
+from sklearn_reject._fitting._routing import refuse_weights
+from sklearn_reject._fitting._splits import PLUG_IN, cv_of, is_share
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.losses import CostMatrixLoss, ZeroOneLoss
 from sklearn_reject.scores import resolve_score

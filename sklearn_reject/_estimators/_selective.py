@@ -32,15 +32,10 @@ from sklearn_reject._estimators._targets import (
     target_names,
     warn_if_vacuous,
 )
-from sklearn_reject._fitting import (
-    check_cv_choice,
-    check_inner,
-    draw_seeds,
-    evaluate_for_threshold,
-    evaluation_of,
-    plan_fits,
-    route_params,
-)
+from sklearn_reject._fitting._folds import evaluation_of
+from sklearn_reject._fitting._out_of_sample import evaluate_for_threshold
+from sklearn_reject._fitting._routing import check_inner, draw_seeds, route_params
+from sklearn_reject._fitting._splits import check_cv_choice, plan_fits
 from sklearn_reject._labels import resolve_reject_label
 from sklearn_reject._validation import check_option, require_in_memory
 from sklearn_reject.scores import resolve_score

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import get_config
 
-from sklearn_reject._curves import aurc_score
+from sklearn_reject._curves._risk_coverage import aurc_score
 from sklearn_reject._estimators._base import (
     RejectClassifier,
     check_class_labels,

@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import column_or_1d
 
-from sklearn_reject._curves import aurc_score
+from sklearn_reject._curves._risk_coverage import aurc_score
 from sklearn_reject._estimators._base import (
     BaseWrapper,
     RejectMixin,

@@ -10,15 +10,15 @@ from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.utils import get_tags
 
 from sklearn_reject._estimators._base import check_class_labels, find_classes
-from sklearn_reject._fitting import FoldScore
-from sklearn_reject._response import (
-    Response,
+from sklearn_reject._fitting._folds import FoldScore
+from sklearn_reject._response._keys import row_keys
+from sklearn_reject._response._positive import (
     check_known,
     check_multilabel,
     find_target_type,
     item_probabilities,
-    row_keys,
 )
+from sklearn_reject._response._response import Response
 from sklearn_reject._sklearn import _routing_enabled
 from sklearn_reject._validation import require_in_memory
 from sklearn_reject.decoding import add_positive, as_array

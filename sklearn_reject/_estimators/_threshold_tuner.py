@@ -13,7 +13,7 @@ from sklearn.utils import Bunch, check_random_state, get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_array, validate_data
 
-from sklearn_reject._curves import pn_auc_score
+from sklearn_reject._curves._ood import pn_auc_score
 from sklearn_reject._estimators._joint_folds import (
     check_joint_cv,
     check_tuning,
@@ -28,13 +28,10 @@ from sklearn_reject._estimators._retarget import (
     keep_params,
     require_fit,
 )
-from sklearn_reject._fitting import (
-    FoldScore,
-    evaluate_out_of_sample,
-    route_of_fit,
-    route_params,
-    splits_by_groups,
-)
+from sklearn_reject._fitting._folds import FoldScore
+from sklearn_reject._fitting._out_of_sample import evaluate_out_of_sample
+from sklearn_reject._fitting._routing import route_of_fit, route_params
+from sklearn_reject._fitting._splits import splits_by_groups
 from sklearn_reject._labels import rate, split_ratings
 from sklearn_reject._sklearn import (
     CallbackSupportMixin,

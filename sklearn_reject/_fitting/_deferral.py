@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from sklearn.base import clone
 
-from sklearn_reject._curves import choose_by_area
+from sklearn_reject._curves._least_area import choose_by_area
 from sklearn_reject._fitting._experts import evaluate_expert
 from sklearn_reject._fitting._folds import (
     FoldScore,
@@ -20,7 +20,7 @@ from sklearn_reject._fitting._folds import (
 )
 from sklearn_reject._fitting._out_of_sample import cross_fit
 from sklearn_reject._fitting._splits import inner_folds
-from sklearn_reject._response import Response
+from sklearn_reject._response._response import Response
 from sklearn_reject._validation import take_weight
 from sklearn_reject.scores import evaluate_score
 

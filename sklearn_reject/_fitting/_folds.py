@@ -15,7 +15,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_reject._fitting._splits import ALL_ROWS, inner_folds
-from sklearn_reject._response import Response
+from sklearn_reject._response._response import Response
 from sklearn_reject._sklearn import (
     SILENT_CONTEXT,
     _check_method_params,

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_reject._curves import snap
+from sklearn_reject._curves._groups import snap
 from sklearn_reject._fitting._folds import (
     Collected,
     Samples,

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import eigh_tridiagonal
 from scipy.special import gamma, gammainccinv, loggamma
 
-from sklearn_reject._curves import running_sum
+from sklearn_reject._curves._groups import running_sum
 
 # Items times nodes times rows that are worked on at once: a megabyte for each array.
 _N_AT_ONCE = 2**17

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from sklearn_reject._fitting import asks_person, fill_in
+from sklearn_reject._fitting._experts import asks_person, fill_in
 from sklearn_reject._sklearn import _num_samples, _safe_indexing
 from sklearn_reject._validation import (
     check_sample_weight,

@@ -6,8 +6,9 @@ import numpy as np
 from sklearn.base import is_outlier_detector, is_regressor
 from sklearn.frozen import FrozenEstimator
 
-from sklearn_reject._curves import make_finite
-from sklearn_reject._response import Response, widen_sets
+from sklearn_reject._curves._groups import make_finite
+from sklearn_reject._response._positive import widen_sets
+from sklearn_reject._response._response import Response
 from sklearn_reject._validation import index_labels
 from sklearn_reject.decoding import one_hot
 from sklearn_reject.scores import evaluate_score, resolve_score

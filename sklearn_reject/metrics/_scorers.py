@@ -8,7 +8,7 @@ from math import isfinite
 from numbers import Real
 from typing import Any, Literal
 
-from sklearn_reject._curves import check_ood_prior
+from sklearn_reject._curves._ood import check_ood_prior
 from sklearn_reject._typing import Decorated
 from sklearn_reject._validation import check_number, check_option
 from sklearn_reject.decoding import AVERAGES

@@ -8,7 +8,7 @@ from scipy.sparse import issparse
 from sklearn.utils import column_or_1d
 from sklearn.utils.metadata_routing import UNCHANGED, MetadataRequest
 
-from sklearn_reject._response import with_unseen
+from sklearn_reject._response._positive import with_unseen
 from sklearn_reject._sklearn import _routing_enabled
 from sklearn_reject._validation import (
     check_sample_weight,

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_reject._response import Response
+from sklearn_reject._response._response import Response
 from sklearn_reject._typing import MatrixLike
 from sklearn_reject._validation import LARGEST_EXACT_INTEGER, check_same_length
 

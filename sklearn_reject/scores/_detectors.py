@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import IsolationForest
 
-from sklearn_reject._response import Response
+from sklearn_reject._response._response import Response
 from sklearn_reject._typing import Estimator, MatrixLike, RandomState
 from sklearn_reject._validation import check_option
 from sklearn_reject.scores._inputs import Inputs, check_samples, options_for

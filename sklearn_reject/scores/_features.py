@@ -16,7 +16,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.extmath import randomized_svd
 from sklearn.utils.validation import validate_data
 
-from sklearn_reject._response import find_steps, row_products
+from sklearn_reject._response._network import row_products
+from sklearn_reject._response._steps import find_steps
 from sklearn_reject.scores._encoding import Encoder, holds_values
 from sklearn_reject.scores._learned import LearnedScore
 

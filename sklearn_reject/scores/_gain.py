@@ -13,7 +13,7 @@ from sklearn.ensemble import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_reject._response import Response
+from sklearn_reject._response._response import Response
 from sklearn_reject._typing import (
     Estimator,
     FeaturesLike,

@@ -6,7 +6,8 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array, get_tags
 
-from sklearn_reject._response import find_steps, row_products
+from sklearn_reject._response._network import row_products
+from sklearn_reject._response._steps import find_steps
 from sklearn_reject.scores._encoding import Encoder
 from sklearn_reject.scores._features import is_wide, leading_directions
 from sklearn_reject.scores._novelty import call, sees_samples

@@ -13,7 +13,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from sklearn_reject._response import Response
+from sklearn_reject._response._response import Response
 from sklearn_reject._sklearn import (
     SILENT_CONTEXT,
     CallbackSupportMixin,

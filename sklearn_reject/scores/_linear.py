@@ -11,8 +11,8 @@ from scipy import sparse
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_reject._curves import aurc_score
-from sklearn_reject._response import row_products
+from sklearn_reject._curves._risk_coverage import aurc_score
+from sklearn_reject._response._network import row_products
 from sklearn_reject._validation import check_level, check_option, take_weight
 from sklearn_reject.scores._features import FeatureMap, is_per_label
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from sklearn_reject._response import (
-    Response,
+from sklearn_reject._response._network import (
     find_activations,
     find_head,
     log_sum_exp,
@@ -17,6 +16,7 @@ from sklearn_reject._response import (
     row_sums,
     softmax,
 )
+from sklearn_reject._response._response import Response
 from sklearn_reject._validation import check_count, check_number
 from sklearn_reject.scores._novelty import (
     NoveltyScore,

@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 from sklearn.covariance import ledoit_wolf, shrunk_covariance
 from sklearn.utils import gen_batches
 
-from sklearn_reject._response import row_products
+from sklearn_reject._response._network import row_products
 from sklearn_reject._typing import Estimator, MatrixLike
 from sklearn_reject._validation import (
     check_number,

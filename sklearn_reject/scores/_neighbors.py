@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_random_state, gen_batches
 
-from sklearn_reject._response import row_norms
+from sklearn_reject._response._network import row_norms
 from sklearn_reject._typing import Estimator, MatrixLike, RandomState
 from sklearn_reject._validation import (
     check_count,

@@ -11,7 +11,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_reject._response import Response, find_steps, softmax
+from sklearn_reject._response._network import softmax
+from sklearn_reject._response._response import Response
+from sklearn_reject._response._steps import find_steps
 from sklearn_reject._sklearn import _num_samples, _safe_indexing
 from sklearn_reject._typing import Estimator, MatrixLike
 from sklearn_reject._validation import (

@@ -10,7 +10,8 @@ from scipy.special import entr
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_reject._response import BATCH_SIZE, Response, row_products, row_sums
+from sklearn_reject._response._network import BATCH_SIZE, row_products, row_sums
+from sklearn_reject._response._response import Response
 from sklearn_reject._typing import Estimator, MatrixLike, TaskLossLike
 from sklearn_reject._validation import check_option
 from sklearn_reject.losses import ZeroOneLoss, check_loss

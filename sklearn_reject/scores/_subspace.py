@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sklearn_reject._response import row_norms, row_products, row_sums
+from sklearn_reject._response._network import row_norms, row_products, row_sums
 from sklearn_reject._validation import check_count, check_option
 from sklearn_reject.scores._logits import free_energy, miss_probability
 from sklearn_reject.scores._novelty import (

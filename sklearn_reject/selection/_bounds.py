@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import xlogy
 from scipy.stats import beta, binom
 
-from sklearn_reject._curves import prefix_sums
+from sklearn_reject._curves._groups import prefix_sums
 
 # Share of the largest stake that cannot ruin: a bet of everything loses everything.
 _LARGEST_STAKE = 0.75

@@ -11,14 +11,12 @@ from functools import partial
 
 import numpy as np
 
-from sklearn_reject._curves import (
-    RELATIVE_TOLERANCE,
-    CellBounds,
-    TieGroups,
-    merge_near_cells,
+from sklearn_reject._curves._cell_bounds import CellBounds
+from sklearn_reject._curves._cell_table import merge_near_cells
+from sklearn_reject._curves._groups import RELATIVE_TOLERANCE, TieGroups, tie_range
+from sklearn_reject._curves._risk_coverage import (
     share_reaching_coverage,
     share_within_risk,
-    tie_range,
 )
 from sklearn_reject.selection._bounds import BOUNDS, FAILURE_BOUNDS, find_longest
 from sklearn_reject.selection._certify import (

@@ -7,7 +7,7 @@ from numbers import Real
 import numpy as np
 from scipy.stats import beta, binom
 
-from sklearn_reject._curves import (
+from sklearn_reject._curves._groups import (
     argsort_scores,
     prefix_sums,
     snap_sorted,

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from scipy.stats import binom
 
-from sklearn_reject._curves import tie_range
+from sklearn_reject._curves._groups import tie_range
 from sklearn_reject.exceptions import InfeasibleTargetError, round_up
 from sklearn_reject.selection._certify import (
     Prefixes,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sklearn_reject._curves import check_deferral_samples
+from sklearn_reject._curves._deferral import check_deferral_samples
 from sklearn_reject._validation import check_number, check_option, check_vector
 from sklearn_reject.exceptions import InfeasibleTargetError, gather_warnings, warn_user
 from sklearn_reject.selection._bounds import BOUNDS

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sklearn_reject._curves import RELATIVE_TOLERANCE, group_validated
+from sklearn_reject._curves._groups import RELATIVE_TOLERANCE, group_validated
 from sklearn_reject.exceptions import InfeasibleTargetError, round_up
 from sklearn_reject.selection._bounds import find_longest
 from sklearn_reject.selection._rule import (

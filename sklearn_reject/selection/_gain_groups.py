@@ -5,10 +5,10 @@ from functools import cached_property
 
 import numpy as np
 
-from sklearn_reject._curves import (
+from sklearn_reject._curves._deferral import check_deferral_samples
+from sklearn_reject._curves._groups import (
     RELATIVE_TOLERANCE,
     TieGroups,
-    check_deferral_samples,
     group_validated,
 )
 from sklearn_reject._validation import check_vector

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_reject._as_dict import DictMixin
-from sklearn_reject._curves import check_deferral_samples
+from sklearn_reject._curves._deferral import check_deferral_samples
 from sklearn_reject._typing import Draws, RandomState
 from sklearn_reject._validation import check_same_length, check_vector, take_weight
 from sklearn_reject.exceptions import gather_warnings

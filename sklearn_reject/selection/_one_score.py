@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_reject._curves import (
-    RELATIVE_TOLERANCE,
+from sklearn_reject._curves._groups import RELATIVE_TOLERANCE
+from sklearn_reject._curves._origins import (
     check_origin_samples,
     group_origins_validated,
 )

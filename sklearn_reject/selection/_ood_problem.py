@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sklearn_reject._curves import RELATIVE_TOLERANCE
+from sklearn_reject._curves._groups import RELATIVE_TOLERANCE
 from sklearn_reject._validation import check_number
 
 

@@ -9,12 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_reject._as_dict import DictMixin, check_state
-from sklearn_reject._curves import (
-    check_origin_samples,
-    combine,
-    sizes_of_sums,
-    snap,
-)
+from sklearn_reject._curves._directions import combine, sizes_of_sums
+from sklearn_reject._curves._groups import snap
+from sklearn_reject._curves._origins import check_origin_samples
 from sklearn_reject._typing import Draws, RandomState
 from sklearn_reject._validation import (
     check_extended_vector,

@@ -8,13 +8,10 @@ from inspect import signature
 import numpy as np
 from scipy.stats import rankdata
 
-from sklearn_reject._curves import (
-    RELATIVE_TOLERANCE,
-    area_influence,
-    deferral_area_score,
-    selective_risk_at_coverage_score,
-    standard_error,
-)
+from sklearn_reject._curves._deferral import deferral_area_score
+from sklearn_reject._curves._groups import RELATIVE_TOLERANCE
+from sklearn_reject._curves._least_area import area_influence, standard_error
+from sklearn_reject._curves._risk_coverage import selective_risk_at_coverage_score
 from sklearn_reject._validation import find_missing_labels, take_weight
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection._partition import make_partition

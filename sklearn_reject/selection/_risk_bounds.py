@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from sklearn_reject._curves import (
+from sklearn_reject._curves._groups import (
     RELATIVE_TOLERANCE,
     TieGroups,
     argsort_scores,

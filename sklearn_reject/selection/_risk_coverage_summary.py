@@ -8,17 +8,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_reject._as_dict import check_fields, check_type
-from sklearn_reject._curves import (
+from sklearn_reject._curves._cell_bounds import (
     CellBounds,
-    CellTable,
-    add_tables,
     bound_aurc,
     bound_pairs,
     bound_risks,
+    last_within_risk,
+)
+from sklearn_reject._curves._cell_table import (
+    CellTable,
+    add_tables,
     check_cells,
     count_cells,
     empty_table,
-    last_within_risk,
 )
 from sklearn_reject._interval import Interval
 from sklearn_reject._typing import Options

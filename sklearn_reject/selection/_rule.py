@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from sklearn_reject._as_dict import DictMixin, check_state
-from sklearn_reject._curves import batches, group_validated, tie_range
+from sklearn_reject._curves._groups import batches, group_validated, tie_range
 from sklearn_reject._typing import Draws, RandomState
 from sklearn_reject._validation import (
     check_same_length,

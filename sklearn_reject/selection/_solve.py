@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from sklearn_reject._curves import (
+from sklearn_reject._curves._groups import (
     RELATIVE_TOLERANCE,
     batches,
     count_to_last,
     group_validated,
+)
+from sklearn_reject._curves._risk_coverage import (
     share_reaching_coverage,
     share_within_risk,
 )

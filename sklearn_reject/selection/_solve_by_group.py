@@ -6,7 +6,7 @@ from functools import wraps
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sklearn_reject._curves import check_deferral_samples
+from sklearn_reject._curves._deferral import check_deferral_samples
 from sklearn_reject._validation import (
     check_same_length,
     check_sample_weight,

@@ -5,16 +5,13 @@ from operator import itemgetter
 
 import numpy as np
 
-from sklearn_reject._curves import (
+from sklearn_reject._curves._directions import (
     RESOLUTION,
     all_tie,
-    running_sum,
     sizes_of_sums,
-    snap,
-    starts_of_ties,
-    tie_range,
     weighted_sum,
 )
+from sklearn_reject._curves._groups import running_sum, snap, starts_of_ties, tie_range
 from sklearn_reject.selection._one_score import find_best_cut, may_match
 
 _N_BINS = 512

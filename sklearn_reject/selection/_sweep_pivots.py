@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sklearn_reject._curves import RESOLUTION
+from sklearn_reject._curves._directions import RESOLUTION
 from sklearn_reject.selection._one_score import find_best_cut, may_match
 from sklearn_reject.selection._sweep_grid import search_direction
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_reject._as_dict import DictMixin, check_state
-from sklearn_reject._curves import (
-    RELATIVE_TOLERANCE,
-    check_ood_prior,
+from sklearn_reject._curves._groups import RELATIVE_TOLERANCE
+from sklearn_reject._curves._ood import check_ood_prior
+from sklearn_reject._curves._origins import (
     check_origin_samples,
     group_origins_validated,
 )

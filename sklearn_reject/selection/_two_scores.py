@@ -7,12 +7,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_reject._curves import (
-    check_origin_samples,
-    lift_risk,
-    score_directions,
-    weighted_sum,
-)
+from sklearn_reject._curves._directions import lift_risk, score_directions, weighted_sum
+from sklearn_reject._curves._origins import check_origin_samples
 from sklearn_reject._validation import check_option, of_arrays
 from sklearn_reject.selection._one_score import find_best_cut
 from sklearn_reject.selection._ood_model import check_model, solve_model

@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_reject._curves import _groups, group_by_score
+from sklearn_reject._curves import _groups
 from sklearn_reject._curves._groups import (
     RELATIVE_TOLERANCE,
     TIE_TOLERANCE,
+    group_by_score,
     running_sum,
     snap_sorted,
     tie_range,

@@ -25,7 +25,7 @@ from sklearn_reject import (
     SelectiveClassifier,
     SelectiveRegressor,
 )
-from sklearn_reject._response import row_keys, user_keys
+from sklearn_reject._response._keys import row_keys, user_keys
 from sklearn_reject.scores import SELE, LossRegression
 
 DIGITS, NUMBERS = load_digits(return_X_y=True)  # whole numbers: exact in float32

@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_reject import SelectiveRegressor
-from sklearn_reject._curves import aurc_score
+from sklearn_reject._curves._risk_coverage import aurc_score
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.scores import SELE, LossRegression
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_reject._curves import TIE_TOLERANCE, group_by_score
+from sklearn_reject._curves._groups import TIE_TOLERANCE, group_by_score
 from sklearn_reject.selection import (
     DoubleScoreRule,
     InfeasibleTargetError,

@@ -28,7 +28,7 @@ from benchmarks.papers._fpp23_novelty import measure_images
 from benchmarks.papers._fpp23_protocol import Measured
 from benchmarks.papers._fpp23_published import MAX_FPR
 from benchmarks.papers._fpp23_synthetic import measure_synthetic
-from sklearn_reject._curves import score_directions
+from sklearn_reject._curves._directions import score_directions
 
 # Columns of the values, and what integration gave independently, to three digits.
 _AREAS = ("auroc", "aupr", "oscr_franc", "oscr_dhamija")
