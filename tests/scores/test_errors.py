@@ -460,15 +460,25 @@ def test_samples_that_are_refused(score, given, message):
         score.fit(**{"X": X, "y": Y, "estimator": FITTED} | given)
 
 
+@pytest.mark.parametrize("score", ["certainty", None], ids=repr)
+def test_unknown_scores(score):
+    with pytest.raises(ValueError, match="uncertainty_score must be 'auto', one of"):
+        SelectiveClassifier(GaussianNB(), uncertainty_score=score).fit(X, Y)
+
+
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
         *(
-            ({"uncertainty_score": score}, ValueError, "must be 'auto', one of")
+            ({"uncertainty_score": score}, ValueError, "^uncertainty_score must be 'au")
             for score in ("certainty", 3, Entropy)
         ),
         *(
-            ({"novelty_score": score}, ValueError, r"must be one of \['energy'")
+            (
+                {"novelty_score": score},
+                ValueError,
+                r"^novelty_score must be one of \['en",
+            )
             for score in ("distance", "entropy", 3, None, MaxLogit, GaussianNB())
         ),
         ({"novelty_score": SELE()}, ValueError, "must be a plug-in .*FrozenEstimator"),
