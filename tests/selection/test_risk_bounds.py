@@ -88,6 +88,7 @@ def test_rule_meets_every_bound_it_reports(sample):
             assert isnan(found.risk)
 
 
+@pytest.mark.filterwarnings("ignore:No sample of")
 def test_share_is_that_of_a_linear_program():
     rng = np.random.default_rng(0)
     for _ in range(10):
