@@ -75,7 +75,9 @@ def test_a_black_box_is_uncertain_where_it_errs(kind):
     assert area(uncertainty, losses) < 0.65 * losses.mean()
     assert score.estimates_risk == (kind in (ErrorProbability, LossRegression))
     if score.estimates_risk:
-        assert abs(uncertainty.mean() - losses.mean()) < 0.02
+        # Five standard errors, of the samples learned from and of the fresh ones.
+        noise = 5 * np.sqrt(losses.var() * (1 / len(X) + 1 / len(fresh)))
+        assert abs(uncertainty.mean() - losses.mean()) < noise
 
 
 @pytest.mark.slow
