@@ -348,6 +348,8 @@ def find_rated(y, unrated_label=-1):
     is_masked = np.zeros(np.size(y), dtype=bool)
     if np.ma.isMaskedArray(y):
         is_masked = np.ma.getmaskarray(y).ravel()
+    if isinstance(y, (list, tuple)) and any(isinstance(label, str) for label in y):
+        y = np.array(y, dtype=object)  # NumPy would make text of None and NaN
     y = column_or_1d(y, warn=True)
     is_rated = np.ones(len(y), dtype=bool)
     if y.dtype.kind == "f":

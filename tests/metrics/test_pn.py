@@ -159,7 +159,7 @@ def test_labels_of_any_kind(sample, kind, data):
     array[codes == -1] = data.draw(st.sampled_from(MISSING))
     assert_found([[label] for label in labels], **options)
     typed = [pd.Series(array, dtype=each) for each in DTYPES.get(kind, ())]
-    for missing in (array, pd.Series(array), *typed):
+    for missing in (array, array.tolist(), pd.Series(array), *typed):
         assert_found(missing, unrated_label=None)
         assert_found(missing, **options)
     if kind != "bool":

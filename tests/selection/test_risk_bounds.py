@@ -352,7 +352,8 @@ def test_what_is_attainable_can_be_certified(targets, bound):
     assert attainable[1] - targets[1] == pytest.approx(more)
     rule = solve_risk_bounds(scores, losses, {"class": (y, attainable)}, **options)
     assert rule.coverage == caught.value.coverage
-    less = {label: 0.95 * more + target for label, target in targets.items()}
+    # It is about the smallest: where a walk starts depends on the target.
+    less = {label: 0.7 * more + target for label, target in targets.items()}
     with pytest.raises(InfeasibleTargetError):
         solve_risk_bounds(scores, losses, {"class": (y, less)}, **options)
 
