@@ -32,7 +32,7 @@ _FEW = 64
 
 # Up to so many samples all points differ. Beyond, merging those of a point pays from a
 # share of repeated ones on.
-MOST_MERGED = 2**12
+_MOST_MERGED = 2**12
 _REPEATED = 0.1
 
 
@@ -89,10 +89,7 @@ def make_plane(risk, novelty, losses, is_ood, weight, *, snapped=False):
     sums = _sums_of(losses, is_ood, weight, rows)
     del present, rows  # sorting takes many arrays as it is
 
-    # Samples of a point are merged, of many samples where many of some are repeated.
-    some = slice(None, None, max(1, len(risk) // MOST_MERGED))
-    n_points = len(np.unique(risk[some] + 1j * novelty[some]))
-    if len(risk) <= MOST_MERGED or n_points < (1 - _REPEATED) * len(risk[some]):
+    if len(risk) <= _MOST_MERGED or _are_repeated(risk, novelty):
         order = np.lexsort((novelty, risk))
         risk, novelty, sums = risk[order], novelty[order], sums.take(order, axis=1)
         starts = np.flatnonzero(starts_of_ties(risk) | starts_of_ties(novelty))
@@ -115,6 +112,13 @@ def make_plane(risk, novelty, losses, is_ood, weight, *, snapped=False):
         cell_sums=np.add.reduceat(sums, starts, axis=1),
         corners=np.array([[left, left, right, right], [low, high, low, high]]),
     )
+
+
+def _are_repeated(risk, novelty):
+    """Tell from some of many points whether so many are repeated that merging pays."""
+    some = slice(None, None, len(risk) // _MOST_MERGED)
+    points = risk[some] + 1j * novelty[some]
+    return len(np.unique(points)) < (1 - _REPEATED) * len(points)
 
 
 def _sums_of(losses, is_ood, weight, rows):
@@ -143,11 +147,17 @@ def _sort_into_cells(risk, novelty):
     return order, starts[: n_cells if n_samples else 0]
 
 
-def find_window(plane, low, high, problem, known):
+def _ends_of_cells(plane, weights):
+    """Return the lowest and the highest score in each cell."""
+    corners = weighted_sum(*plane.corners, weights)
+    return corners.min(axis=0), corners.max(axis=0)
+
+
+def _find_window(plane, low, high, problem, known):
     """Return the thresholds that may be as good as a known cut, and the best price.
 
     That is a lower bound of their prices and the ends of [start, end[, or None. `low`
-    and `high` bound the score in each cell. A threshold between the lower ends of two
+    and `high` are the ends of the cells. A threshold between the lower ends of two
     cells accepts at most the cells up to the first of them, and at least those that end
     below it.
     """
@@ -167,16 +177,13 @@ def find_window(plane, low, high, problem, known):
     return float(bounds.min()), starts[first], end
 
 
-def find_rows(plane, scores_of, problem, known):
+def _find_rows(plane, weights, problem, known):
     """Return the samples at which a cut may be as good as a known one, or None.
 
-    `scores_of` returns the scores of some risk and novelty in one or more directions,
-    along a first axis. With the samples, whose scores may be in between in any way,
-    come their scores and the sums over all that is below.
+    With them come their scores in a direction, and the sums over all that is below.
     """
-    corners = scores_of(*plane.corners)
-    low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
-    window = find_window(plane, low, high, problem, known)
+    low, high = _ends_of_cells(plane, weights)
+    window = _find_window(plane, low, high, problem, known)
     if window is None:
         return None
     _, start, end = window
@@ -188,13 +195,13 @@ def find_rows(plane, scores_of, problem, known):
     sizes = np.append(plane.starts, len(plane.risk))[cells + 1] - firsts
     rows = np.arange(sizes.sum())
     rows += np.repeat(firsts - np.cumsum(sizes) + sizes, sizes)
-    scores = scores_of(plane.risk[rows], plane.novelty[rows])
-    is_below = scores.max(axis=0) < start
+    scores = weighted_sum(plane.risk[rows], plane.novelty[rows], weights)
+    is_below = scores < start
     below += plane.sums.take(rows[is_below], axis=1).sum(axis=1, keepdims=True)
-    near = np.flatnonzero(~is_below & (scores.min(axis=0) < end))
+    near = np.flatnonzero(~is_below & (scores < end))
     if not len(near):
         return None  # what such a threshold accepts, a lower one does
-    return rows[near], scores.take(near, axis=1), plane.always + below
+    return rows[near], scores[near], plane.always + below
 
 
 def sweep_grid(plane, directions, problem, randomize, best=None):
@@ -206,9 +213,7 @@ def sweep_grid(plane, directions, problem, randomize, best=None):
         best = accept_nothing(plane, directions[0], problem)
     bounds = []
     for weights in directions:
-        corners = weighted_sum(*plane.corners, weights)
-        low, high = corners.min(axis=0), corners.max(axis=0)
-        window = find_window(plane, low, high, problem, best)
+        window = _find_window(plane, *_ends_of_cells(plane, weights), problem, best)
         if window is not None and not plane.ties(weights):
             bounds.append((window[0], weights))
     # The most promising first: the cut it leads to spares others.
@@ -224,13 +229,15 @@ def sweep_grid(plane, directions, problem, randomize, best=None):
 def refine_grid(plane, directions, problem, randomize, best):
     """Return the best cut of directions ever closer to that of a known one."""
     slopes = np.sort([novelty / risk for risk, novelty in directions if risk])
-    for _ in range(_N_REFINED if len(slopes) > 1 else 0):
+    slopes = slopes[slopes > 0]
+    if not len(slopes):
+        return best
+    for _ in range(_N_REFINED):
         risk_weight, novelty_weight = best.weights
         slope = novelty_weight / risk_weight if risk_weight else np.inf
-        slopes = slopes[slopes > 0]
-        at_most = np.searchsorted(slopes, slope * (1 - RESOLUTION))
+        n_below = np.searchsorted(slopes, slope * (1 - RESOLUTION))
         above = np.searchsorted(slopes, slope * (1 + RESOLUTION))
-        low = slopes[at_most - 1] if at_most else slopes[0] / 2
+        low = slopes[n_below - 1] if n_below else slopes[0] / 2
         high = slopes[above] if above < len(slopes) else 2 * slopes[-1]
         between = np.geomspace(low, high, _N_BETWEEN)
         closer = [(1.0, slope) for slope in between.tolist()]
@@ -247,14 +254,10 @@ def accept_nothing(plane, weights, problem):
 
 def search_direction(plane, weights, problem, known, randomize):
     """Return the best cut of a direction, None if it is worse than a known one."""
-
-    def scores_of(risk, novelty):
-        return weighted_sum(risk, novelty, weights)[np.newaxis]
-
-    found = find_rows(plane, scores_of, problem, known)
+    found = _find_rows(plane, weights, problem, known)
     if found is None:
         return None
-    rows, (scores,), below = found
+    rows, scores, below = found
     if len(rows) >= _FEWEST_FOR_BINS:
         kept, below = _narrow_by_bins(plane, rows, scores, below, problem, known)
         rows, scores = rows[kept], scores[kept]

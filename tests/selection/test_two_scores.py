@@ -231,6 +231,17 @@ def test_the_best_direction_is_found_or_one_that_loses_next_to_nothing(
         assert expected - 1e-12 <= found <= expected + lost * abs(whole) + 1e-9
 
 
+@pytest.mark.parametrize("seed", [38, 51])  # the grid alone misses their best rules
+def test_many_samples_of_few_points_are_searched_as_the_points_are(seed):
+    points = noisy_sample(400, seed)
+    repeated = Sample(*(np.repeat(each, 12) for each in points.double))
+    risks = [
+        two(sample, PRECISION, randomize=False).selective_risk
+        for sample in (points, repeated)
+    ]
+    assert risks[1] == pytest.approx(risks[0], rel=1e-12)
+
+
 def test_confident_classifiers_find_the_rule_that_there_is():
     asked = {"min_tpr": 0.97, "max_fpr": 0.62}
     rule = two(confident_sample(20_000), asked)
