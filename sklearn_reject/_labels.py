@@ -178,9 +178,20 @@ def label_vector(y, name="y"):
             "per sample."
         )
     refuse_unread(y, name)
-    y = column_or_1d(np.asarray(y))
+    y = column_or_1d(np.asarray(keep_kinds(y)))
     refuse_missing_labels(y, name)
     return y
+
+
+def keep_kinds(y):
+    """Return labels as they are, but a list of text and others as objects.
+
+    NumPy would make text of None, NaN and numbers.
+    """
+    if not isinstance(y, (list, tuple)):
+        return y
+    is_mixed = len({isinstance(label, str) for label in y}) > 1
+    return np.array(y, dtype=object) if is_mixed else y
 
 
 def refuse_unknown_labels(y, classes, others, known_to):
@@ -348,9 +359,7 @@ def find_rated(y, unrated_label=-1):
     is_masked = np.zeros(np.size(y), dtype=bool)
     if np.ma.isMaskedArray(y):
         is_masked = np.ma.getmaskarray(y).ravel()
-    if isinstance(y, (list, tuple)) and any(isinstance(label, str) for label in y):
-        y = np.array(y, dtype=object)  # NumPy would make text of None and NaN
-    y = column_or_1d(y, warn=True)
+    y = column_or_1d(keep_kinds(y), warn=True)
     is_rated = np.ones(len(y), dtype=bool)
     if y.dtype.kind == "f":
         is_rated = ~np.isnan(y)

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from sklearn_reject._estimators._groups import labels_of
 from sklearn_reject._estimators._retarget import features_of, keep_params, require_fit
 from sklearn_reject._fitting._routing import route_of_fit
-from sklearn_reject._labels import mark_rejected
+from sklearn_reject._labels import keep_kinds, mark_rejected
 from sklearn_reject._response._keys import row_keys, user_keys
 from sklearn_reject._response._response import Response
 from sklearn_reject._sklearn import (
@@ -144,7 +144,7 @@ class ClassifierWrapper(ClassifierMixin, BaseWrapper):
 
 def check_class_labels(y):
     """Return class labels as a vector, or raise if they are anything else."""
-    y = column_or_1d(y, warn=True)
+    y = column_or_1d(keep_kinds(y), warn=True)
     if y.dtype.kind == "O":
         refuse_missing_labels(y, "y")
     assert_all_finite(y, input_name="y")

@@ -134,6 +134,8 @@ def test_gaps_are_told_with_their_rows(gap, known):
     y = np.array([*known, gap, *known, gap], dtype=object)
     with pytest.raises(ValueError, match=r"y has no label \(.*\) in row 3 \(2 such"):
         fit(y)
+    with pytest.raises(ValueError, match=r"in row 3|contains NaN"):  # no class 'nan'
+        fit(y.tolist())
 
 
 @pytest.mark.parametrize(
