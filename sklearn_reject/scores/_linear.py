@@ -91,7 +91,7 @@ def fit_linear(
     """
     alphas = sorted({float(a) for a in np.atleast_1d(options.alphas)}, reverse=True)
     fit_path = partial(_fit_path, options, make_solver)
-    parts = split_off(losses, options.validation_fraction, options.random_state)
+    parts = _split_off(losses, options.validation_fraction, options.random_state)
     if parts is None or len(alphas) == 1:
         [model] = fit_path(predictions, targets, weight, alphas[:1], task)
         return model, {}
@@ -211,7 +211,7 @@ def _solver_of_label(matrix, targets, weight):
 _FEWEST = 2
 
 
-def split_off(losses, fraction, random_state):
+def _split_off(losses, fraction, random_state):
     """Return the rows to learn from and to validate on, None if there are too few.
 
     Both parts get their share of the samples with a loss.

@@ -1,12 +1,21 @@
-"""Estimators as other packages have them, for tests of scorers."""
+"""Samples, and estimators as other packages have them, for tests of scorers."""
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.datasets import make_classification
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
+
+
+def three_classes(n_samples):
+    """Return samples of three classes, one label in five drawn at random."""
+    return make_classification(
+        n_samples, n_features=5, n_informative=4, n_redundant=0, n_classes=3,
+        flip_y=0.2, random_state=0,
+    )  # fmt: skip
 
 
 class Distant(ClassifierMixin, BaseEstimator):

@@ -5,7 +5,6 @@ from functools import partial
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import make_classification
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.metrics import (
@@ -26,11 +25,9 @@ from sklearn_reject import (
 )
 from sklearn_reject.metrics import make_selective_scorer
 from sklearn_reject.scores import SELE
+from tests.metrics.models import three_classes
 
-X, y = make_classification(
-    300, n_features=5, n_informative=4, n_redundant=0, n_classes=3, flip_y=0.2,
-    random_state=0,
-)  # fmt: skip
+X, y = three_classes(300)
 TARGETS = X[:, :2] + np.random.default_rng(0).normal(size=(300, 2))
 X_test, y_test, targets_test = X[200:], y[200:], TARGETS[200:]
 WEIGHT = 1.0 + np.arange(100) % 4

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.base import clone
-from sklearn.datasets import make_classification
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, log_loss
@@ -28,13 +27,10 @@ from sklearn_reject.metrics import (
     make_selective_scorer,
 )
 from sklearn_reject.scores import SELE
-from tests.metrics.models import Spread
+from tests.metrics.models import Spread, three_classes
 from tests.metrics.tables import OF_ERRORS, cases_of
 
-X, y = make_classification(
-    300, n_features=5, n_informative=4, n_redundant=0, n_classes=3, flip_y=0.2,
-    random_state=0,
-)  # fmt: skip
+X, y = three_classes(300)
 TRAIN, TEST = slice(150), slice(150, None)
 X_test, y_test = X[TEST], y[TEST]
 WEIGHT = 1.0 + np.arange(150) % 4

@@ -4,7 +4,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_classification
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import StratifiedKFold
@@ -28,13 +27,10 @@ from sklearn_reject.metrics import (
     selective_risk_at_coverage_score,
 )
 from sklearn_reject.scores import SELE
-from tests.metrics.models import Spread
+from tests.metrics.models import Spread, three_classes
 from tests.metrics.plot.drawn import legend_of
 
-X, y = make_classification(
-    240, n_features=5, n_informative=4, n_redundant=0, n_classes=3, flip_y=0.2,
-    random_state=0,
-)  # fmt: skip
+X, y = three_classes(240)
 X_test, y_test = X[120:], y[120:]
 BAYES = GaussianNB().fit(X[:120], y[:120])
 LABELS = BAYES.predict(X_test)

@@ -7,7 +7,6 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.naive_bayes import GaussianNB
@@ -29,6 +28,7 @@ from sklearn_reject.metrics import (
     risk_coverage_curve,
 )
 from sklearn_reject.thresholds import operating_point, optimal_path
+from tests.metrics.models import three_classes
 from tests.metrics.plot.drawn import areas_of, legend_of
 
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -317,10 +317,7 @@ def test_labels_and_legend_are_within_the_figure(kind):
 
 # Estimators and folds
 
-X, y = make_classification(
-    240, n_features=5, n_informative=4, n_redundant=0, n_classes=3, flip_y=0.2,
-    random_state=0,
-)  # fmt: skip
+X, y = three_classes(240)
 WEIGHT = 1.0 + np.arange(240) % 3
 SELECTIVE = SelectiveClassifier(GaussianNB(), target_coverage=0.7, cv=2)
 DEFERRING = DeferringClassifier(
