@@ -8,7 +8,9 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import column_or_1d
 
 from sklearn_reject._validation import (
+    as_label_array,
     check_sample_weight,
+    find_missing_labels,
     refuse_missing_labels,
     refuse_unread,
     take_weight,
@@ -178,20 +180,9 @@ def label_vector(y, name="y"):
             "per sample."
         )
     refuse_unread(y, name)
-    y = column_or_1d(np.asarray(keep_kinds(y)))
+    y = column_or_1d(as_label_array(y))
     refuse_missing_labels(y, name)
     return y
-
-
-def keep_kinds(y):
-    """Return labels as they are, but a list of text and others as objects.
-
-    NumPy would make text of None, NaN and numbers.
-    """
-    if not isinstance(y, (list, tuple)):
-        return y
-    is_mixed = len({isinstance(label, str) for label in y}) > 1
-    return np.array(y, dtype=object) if is_mixed else y
 
 
 def refuse_unknown_labels(y, classes, others, known_to):
@@ -356,25 +347,13 @@ def _positive_of_one(seen, pos_label, name):
 
 def find_rated(y, unrated_label=-1):
     """Return labels as a vector, and which are not missing, masked or unrated."""
-    is_masked = np.zeros(np.size(y), dtype=bool)
-    if np.ma.isMaskedArray(y):
-        is_masked = np.ma.getmaskarray(y).ravel()
-    y = column_or_1d(keep_kinds(y), warn=True)
-    is_rated = np.ones(len(y), dtype=bool)
-    if y.dtype.kind == "f":
-        is_rated = ~np.isnan(y)
-    elif y.dtype.kind == "O":
-        is_rated = ~np.fromiter(map(_is_missing, y), dtype=bool, count=len(y))
-    is_rated &= ~is_masked
+    is_masked = np.ma.getmaskarray(y).ravel() if np.ma.isMaskedArray(y) else None
+    y = column_or_1d(as_label_array(y), warn=True)
+    is_rated = ~find_missing_labels(y)
+    if is_masked is not None:
+        is_rated &= ~is_masked
     is_rated[is_rated] = ~_equals(y[is_rated], unrated_label)
     return y, is_rated
-
-
-def _is_missing(value):
-    # The missing value of pandas is not equal to anything, nor different from it.
-    if value is None or type(value).__name__ == "NAType":
-        return True
-    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
 
 
 def _equals(y, label):

@@ -210,18 +210,14 @@ def as_real_array(values, name):
 
 
 def as_label_array(labels):
-    """Return labels as an array, in which gaps among texts are no texts.
+    """Return labels as they are, but a list of text and others as objects.
 
-    NumPy makes "nan" of NaN in a list of texts.
+    NumPy would make text of None, NaN and numbers.
     """
-    if np.ma.isMaskedArray(labels):
+    if not isinstance(labels, (list, tuple)):
         return labels
-    array = np.asarray(labels)
-    is_text = array.dtype.kind == "U" and not hasattr(labels, "dtype")
-    if not is_text or not (array == "nan").any():
-        return array
-    objects = np.asarray(labels, dtype=object)
-    return objects if find_missing_labels(objects.ravel()).any() else array
+    is_mixed = len({isinstance(label, str) for label in labels}) > 1
+    return np.asarray(labels, dtype=object if is_mixed else None)
 
 
 def refuse_masked(values, name):
@@ -242,11 +238,11 @@ def find_missing_labels(labels):
     if labels.dtype.kind == "f":
         return np.isnan(labels)
     if labels.dtype.kind == "O":
-        return np.array([_is_gap(label) for label in labels.tolist()], dtype=bool)
+        return np.array([is_missing(label) for label in labels.tolist()], dtype=bool)
     return np.zeros(labels.shape, dtype=bool)
 
 
-def _is_gap(label):
+def is_missing(label):
     """Tell whether an object is None, or one that does not equal itself.
 
     Those are NaN and NaT; NA says that it does not know. NumPy has a True of its own.

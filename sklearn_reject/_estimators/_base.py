@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from sklearn_reject._estimators._groups import labels_of
 from sklearn_reject._estimators._retarget import features_of, keep_params, require_fit
 from sklearn_reject._fitting._routing import route_of_fit
-from sklearn_reject._labels import keep_kinds, mark_rejected
+from sklearn_reject._labels import mark_rejected
 from sklearn_reject._response._keys import row_keys, user_keys
 from sklearn_reject._response._response import Response
 from sklearn_reject._sklearn import (
@@ -24,7 +24,7 @@ from sklearn_reject._sklearn import (
     available_if,
 )
 from sklearn_reject._typing import MatrixLike
-from sklearn_reject._validation import refuse_missing_labels
+from sklearn_reject._validation import as_label_array, refuse_missing_labels
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.scores import evaluate_score, find_labels
 from sklearn_reject.selection import GroupedRule, enumerate_labels, keyed_draws
@@ -144,7 +144,7 @@ class ClassifierWrapper(ClassifierMixin, BaseWrapper):
 
 def check_class_labels(y):
     """Return class labels as a vector, or raise if they are anything else."""
-    y = column_or_1d(keep_kinds(y), warn=True)
+    y = column_or_1d(as_label_array(y), warn=True)
     if y.dtype.kind == "O":
         refuse_missing_labels(y, "y")
     assert_all_finite(y, input_name="y")

@@ -3,6 +3,7 @@
 from sklearn.base import is_classifier, is_regressor
 from sklearn.frozen import FrozenEstimator
 
+from sklearn_reject._estimators._asked import check_max_loss, warn_if_vacuous
 from sklearn_reject._estimators._calibration import brief
 from sklearn_reject._estimators._deferral_calibration import (
     warn_of_useless_expert,
@@ -16,7 +17,7 @@ from sklearn_reject._estimators._groups import (
 )
 from sklearn_reject._estimators._rejection_models import bound_of_losses
 from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
-from sklearn_reject._estimators._targets import Target, check_max_loss, warn_if_vacuous
+from sklearn_reject._estimators._targets import Target
 from sklearn_reject._fitting._deferral import Gains
 from sklearn_reject._fitting._experts import asks_person, is_fixed
 from sklearn_reject._fitting._routing import refuse_weights

@@ -13,6 +13,7 @@ from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter
 
 from sklearn_reject._curves._deferral import deferral_area_score
+from sklearn_reject._estimators._asked import check_max_loss, warn_if_vacuous
 from sklearn_reject._estimators._base import (
     BaseWrapper,
     check_class_labels,
@@ -44,7 +45,6 @@ from sklearn_reject._estimators._groups import (
 from sklearn_reject._estimators._report import report_deferral
 from sklearn_reject._estimators._report_table import Report
 from sklearn_reject._estimators._retarget import as_fitted, require_fit
-from sklearn_reject._estimators._targets import check_max_loss, warn_if_vacuous
 from sklearn_reject._fitting._deferral import Gains, evaluate_deferral
 from sklearn_reject._fitting._experts import (
     Answers,

@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
+from sklearn_reject._estimators._asked import check_certifiable
 from sklearn_reject._estimators._calibration import (
     brief,
     warn_of_costly_rule,
@@ -12,11 +13,7 @@ from sklearn_reject._estimators._calibration import (
     warn_of_risky_rule,
     warn_of_wrong_sign,
 )
-from sklearn_reject._estimators._targets import (
-    RejectCost,
-    TargetRisk,
-    check_certifiable,
-)
+from sklearn_reject._estimators._targets import RejectCost, TargetRisk
 from sklearn_reject._fitting._folds import learns, needs_samples
 from sklearn_reject._fitting._routing import refuse_weights
 from sklearn_reject._fitting._splits import PLUG_IN, cv_of, is_share

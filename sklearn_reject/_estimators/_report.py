@@ -6,13 +6,13 @@ from functools import partial
 import numpy as np
 from sklearn.base import is_classifier
 
+from sklearn_reject._estimators._asked import find_target
 from sklearn_reject._estimators._deferral_base import trace
 from sklearn_reject._estimators._deferral_rules import find_deferral_target
 from sklearn_reject._estimators._groups import as_objects, labels_of
 from sklearn_reject._estimators._rejection_models import bound_of_losses
 from sklearn_reject._estimators._report_table import Report, ReportPart, ReportPromise
-from sklearn_reject._estimators._risk_bounds import PRECISION, RECALL
-from sklearn_reject._estimators._targets import RiskBounds, find_target
+from sklearn_reject._estimators._risk_bounds import PRECISION, RECALL, RiskBounds
 from sklearn_reject._interval import Interval
 from sklearn_reject._validation import check_level, check_same_length
 from sklearn_reject.losses import losses_where_known

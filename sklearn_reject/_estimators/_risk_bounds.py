@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sklearn_reject._estimators._targets import Target
 from sklearn_reject._short_repr import short_repr
 from sklearn_reject._validation import check_number
 from sklearn_reject.exceptions import InfeasibleTargetError
@@ -67,40 +68,67 @@ class AchievedBound(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class PartBounds:
-    """Bounds by parameter and class, as asked for, and on a calibration set."""
+class RiskBounds(Target):
+    """Bounds on parts of what is accepted, all of them met by one threshold.
 
-    # What was given, by the name of the parameter.
-    asked: tuple
-    # The bound of each class, by the name of the parameter.
-    by_class: tuple = ()
-    # The calibration set.
+    `value` has the parameters and what they were given. What follows is known of the
+    data: the bound of each class that has any, by parameter, and the calibration set.
+    """
+
+    by_class: dict | None = None
     calibration: object = None
 
-    def __str__(self):
-        return ", ".join(f"{name}={value!r}" for name, value in self.asked)
+    bounds_losses = True
+    vacuous = "no rule has a larger risk in any class, so everything is accepted"
 
-    def resolve(self, classes):
-        """Return the bounds with one for each class that has any."""
-        resolved = [(name, _of_classes(name, x, classes)) for name, x in self.asked]
-        return replace(self, by_class=tuple(resolved))
+    @classmethod
+    def of_params(cls, given):
+        """Return the target of one or more parameters that ask for bounds."""
+        return cls(tuple(given.items()))
+
+    @property
+    def values(self):
+        """The mean loss that each bound allows."""
+        return [
+            _flip(name, bound)
+            for name, bounds in self.by_class.items()
+            for bound in bounds.values()
+        ]
+
+    @property
+    def name(self):
+        """The parameters."""
+        return " and ".join(name for name, _ in self.value)
+
+    def __str__(self):
+        return ", ".join(f"{name}={value!r}" for name, value in self.value)
+
+    def prepare(self, classes, loss):
+        """Return the target with a bound for each class that has any."""
+        for name, _ in self.value:
+            if not _bounds_loss(name) and type(loss) is not ZeroOneLoss:
+                raise ValueError(
+                    f"{name} counts correct labels, but loss={loss!r} weighs them. Use "
+                    "loss='zero_one', or bound the mean loss with target_risk."
+                )
+        by_class = {name: _of_classes(name, x, classes) for name, x in self.value}
+        return replace(self, by_class=by_class)
+
+    def bind(self, calibration):
+        """Return the target with the true and the predicted classes of samples."""
+        return replace(self, calibration=calibration)
 
     @property
     def bounds(self):
         """Labels and targets on the risk, as solvers take them."""
         found = {}
-        for name, values in self.by_class:
-            is_precision = name == PRECISION
-            labels = self.calibration.predictions if is_precision else None
-            labels = self.calibration.labels if labels is None else labels
-            risks = {k: _flip(name, x) for k, x in values.items()}
+        for name, bounds in self.by_class.items():
+            labels = self.calibration.labels
+            if name == PRECISION:
+                labels = self.calibration.predictions
+            risks = {k: _flip(name, x) for k, x in bounds.items()}
             found[_RISK_NAMES[name]] = labels, risks
         return found
-
-    @property
-    def largest_losses(self):
-        """The mean loss that each bound allows."""
-        return [_flip(name, x) for name, each in self.by_class for x in each.values()]
 
     def solve(self, samples, options):
         """Return the rule of largest coverage."""
@@ -114,8 +142,8 @@ class PartBounds:
         samples = self.calibration.samples
         found = measure_risk_bounds(rule, bounds=self.bounds, **samples)
         achieved = {}
-        for name, values in self.by_class:
-            for label, bound in values.items():
+        for name, bounds in self.by_class.items():
+            for label, bound in bounds.items():
                 each = found[_RISK_NAMES[name], label]
                 achieved[name, label] = AchievedBound(
                     bound, self._achieved(name, each), each.coverage, each.n_samples
@@ -129,10 +157,10 @@ class PartBounds:
 
     def _as_asked(self, error):
         """Return an error whose attainable risks are bounds, as they are asked for."""
-        if not error.attainable or all(_bounds_loss(name) for name, _ in self.asked):
+        if not error.attainable or all(_bounds_loss(name) for name, _ in self.value):
             return error
         attainable = {}
-        for name, _ in self.asked:
+        for name, _ in self.value:
             risks = error.attainable[_RISK_NAMES[name]]
             attainable[name] = {label: _flip(name, x) for label, x in risks.items()}
         if min(bound for each in attainable.values() for bound in each.values()) <= 0:
@@ -151,8 +179,14 @@ class PartBounds:
         )
 
 
-class FailureBounds(PartBounds):
-    """Bounds on what is accepted and lost, of all samples of a class."""
+class ClassFailureRates(RiskBounds):
+    """Bounds on what is accepted and lost, of all samples of a true class.
+
+    They hold given how many samples of each class there are.
+    """
+
+    holds_on_average = True
+    vacuous = "no rule has a larger failure rate, so everything is accepted"
 
     def solve(self, samples, options):
         """Return the rule of largest coverage."""
@@ -226,13 +260,3 @@ def _classes_of_number(name, value, classes):
 def _shorten(texts, most=6):
     shown = ", ".join(texts[:most])
     return f"{shown}, ..." if len(texts) > most else shown
-
-
-def check_part_bounds(parts, loss):
-    """Raise for bounds that the loss does not fit."""
-    for name, _ in parts.by_class:
-        if not _bounds_loss(name) and type(loss) is not ZeroOneLoss:
-            raise ValueError(
-                f"{name} counts correct labels, but loss={loss!r} weighs them. Use "
-                "loss='zero_one', or bound the mean loss with target_risk."
-            )

@@ -3,6 +3,12 @@
 from sklearn.base import ClassifierMixin
 from sklearn.utils import indexable
 
+from sklearn_reject._estimators._asked import (
+    check_max_loss,
+    find_target,
+    target_names,
+    warn_if_vacuous,
+)
 from sklearn_reject._estimators._base import (
     find_classes,
     store_fitted,
@@ -26,12 +32,6 @@ from sklearn_reject._estimators._rejection_models import (
     uses_plain_rule,
 )
 from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
-from sklearn_reject._estimators._targets import (
-    check_max_loss,
-    find_target,
-    target_names,
-    warn_if_vacuous,
-)
 from sklearn_reject._fitting._folds import evaluation_of
 from sklearn_reject._fitting._out_of_sample import evaluate_for_threshold
 from sklearn_reject._fitting._routing import check_inner, draw_seeds, route_params

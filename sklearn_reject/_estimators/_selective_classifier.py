@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn import get_config
 
 from sklearn_reject._curves._risk_coverage import aurc_score
+from sklearn_reject._estimators._asked import has_target
 from sklearn_reject._estimators._base import (
     RejectClassifier,
     check_class_labels,
@@ -22,7 +23,6 @@ from sklearn_reject._estimators._report_table import Report
 from sklearn_reject._estimators._retarget import as_fitted, require_fit
 from sklearn_reject._estimators._risk_bounds import AchievedBound
 from sklearn_reject._estimators._selective import fit_selective, retarget
-from sklearn_reject._estimators._targets import has_target
 from sklearn_reject._sklearn import with_callbacks
 from sklearn_reject._typing import (
     CV,

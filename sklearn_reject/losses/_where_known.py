@@ -14,7 +14,7 @@ def label_array(labels, n_samples, name):
 
     Both have shape (n_samples,); missing are None, NaN, NaT, NA and what is masked.
     """
-    array = as_label_array(labels)
+    array = np.asanyarray(as_label_array(labels))  # with its mask
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:

@@ -126,7 +126,7 @@ def _accepted_losses(y_true, y_pred, accepted, loss, labels):
         return losses_of(None, None, loss, None)[accepted]
     if y_true is None or y_pred is None:
         return losses_of(y_true, y_pred, loss, labels)  # which raises
-    y_true, y_pred = as_label_array(y_true), as_label_array(y_pred)
+    y_true, y_pred = (np.asanyarray(as_label_array(y)) for y in (y_true, y_pred))
     check_same_length(len(accepted), y_true=y_true, y_pred=y_pred)
     if not accepted.any():
         return np.empty(0)

@@ -17,6 +17,7 @@ from sklearn_reject._validation import (
     check_number,
     check_same_length,
     check_vector,
+    is_missing,
     refuse_unread,
 )
 from sklearn_reject.exceptions import warn_user
@@ -119,24 +120,14 @@ def distinct_labels(labels, name):
     They are in the order of their first occurrence.
     """
     distinct = _hashed(lambda: dict.fromkeys(labels), labels, name)
-    if any(map(_is_missing, distinct)):
-        rows = [row for row, label in enumerate(labels) if _is_missing(label)]
+    if any(map(is_missing, distinct)):
+        rows = [row for row, label in enumerate(labels) if is_missing(label)]
         raise ValueError(
             f"{name} has no label ({labels[rows[0]]}) in row {rows[0]} ({len(rows)} "
             "such rows). Give these rows their own group, such as 'missing', or remove "
             "them."
         )
     return distinct
-
-
-def _is_missing(label):
-    """Tell whether a label is None, NaN, NaT or NA, which do not equal themselves."""
-    if label is None:
-        return True
-    try:
-        return not label == label  # noqa: SIM201 - they do not differ, either
-    except TypeError:  # what compares with NA is neither true nor false
-        return True
 
 
 def sort_labels(labels):
