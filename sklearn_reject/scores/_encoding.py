@@ -1,16 +1,16 @@
 """Numbers from samples in any container: arrays, sparse matrices, data frames."""
 
-from datetime import UTC, date, datetime
 from decimal import Decimal
 from numbers import Real
 
 import numpy as np
 from scipy import sparse
-from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 from sklearn.utils import check_array
+from sklearn.utils.extmath import randomized_svd
 
-NUMBER, TIME, CATEGORY = "numbers", "times", "categories"
+from sklearn_reject._response._network import row_products
+from sklearn_reject._validation import find_missing_labels, is_missing
 
 
 def is_numeric(X):
@@ -30,18 +30,18 @@ def holds_values(X):
     if is_numeric(X):
         return len(X.shape if hasattr(X, "shape") else np.shape(X)) == 2
     try:
-        find_kinds(X)
+        _find_texts(X)
     except (TypeError, ValueError):
         return False
     return True
 
 
-def find_kinds(X):
-    """Return what each column holds, or raise where no numbers can be made of it."""
-    return [_find_kind(name, column) for name, column in split_columns(X)]
+def _find_texts(X):
+    """Tell which columns hold categories, or raise where one has no numbers either."""
+    return [_holds_text(name, column) for name, column in _split_columns(X)]
 
 
-def split_columns(X):
+def _split_columns(X):
     """Return pairs of name and column of a frame, an array or nested lists."""
     if hasattr(X, "columns") and hasattr(X, "iloc"):
         return [(name, X.iloc[:, place]) for place, name in enumerate(X.columns)]
@@ -54,71 +54,45 @@ def split_columns(X):
     return list(enumerate(table.T))
 
 
-def _find_kind(name, column):
-    """Return what a column holds, or raise where no numbers can be made of it."""
-    dtype = getattr(column, "dtype", None)
-    if str(dtype) == "category":
-        return CATEGORY
-    kind = getattr(dtype, "kind", "O")
-    kind = np.asarray(column).dtype.kind if kind == "O" else kind
-    if kind in "biufmMUS":
-        return NUMBER if kind in "biuf" else TIME if kind in "mM" else CATEGORY
-    present = [value for value in np.asarray(column) if not _is_missing(value)]
-    if not present:  # whatever comes later is new
-        return CATEGORY
-    if all(_is_number(value) for value in present):
-        return NUMBER
-    if all(isinstance(value, (date, np.datetime64)) for value in present):
-        return TIME
-    for value in present:
-        if not (isinstance(value, (str, bytes)) or _is_number(value)):
+def _holds_text(name, column):
+    values = np.asarray(column)
+    if str(getattr(column, "dtype", "")) == "category" or values.dtype.kind in "US":
+        return True
+    if values.dtype.kind != "O":
+        return False
+    present = values[~find_missing_labels(values)]
+    is_number = [isinstance(x, (Real, Decimal, np.bool_)) for x in present]
+    for value, is_known in zip(present, is_number, strict=True):
+        if not (is_known or isinstance(value, (str, bytes))):
             raise TypeError(
                 f"column {name!r}: the argument must be a string or a number, or "
                 f"datetime64, got {value!r}."
             )
-    return CATEGORY
+    # Whatever comes later in a column without any value is new.
+    return not len(present) or not all(is_number)
 
 
-def as_numbers(name, column, kind):
+def _as_numbers(name, column):
     """Return numbers or times (microseconds) as float64, NaN where they are missing."""
+    values = np.asarray(column)
+    if values.dtype.kind in "mM":
+        numbers = values.astype(f"{values.dtype.kind}8[us]").astype(np.int64)
+        return np.where(np.isnat(values), np.nan, numbers.astype(np.float64))
     try:
-        if kind == TIME:
-            return _as_times(column)
-        values = np.asarray(column)
-        if values.dtype.kind in "biuf":
-            return values.astype(np.float64)
-        numbers = (np.nan if _is_missing(value) else float(value) for value in values)
-        return np.fromiter(numbers, np.float64, count=len(values))
+        if values.dtype.kind == "O":
+            values = [np.nan if is_missing(value) else float(value) for value in values]
+        return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
-            f"column {name!r} contained {kind} when the score was fitted: {error}."
+            f"column {name!r} contained numbers when the score was fitted: {error}."
         ) from error
 
 
-def _as_times(column):
-    kind = getattr(getattr(column, "dtype", None), "kind", "O")
-    is_span = kind == "m"
-    if kind == "O":
-        column = [_in_utc(value) for value in np.asarray(column)]
-    times = np.asarray(column, dtype=f"{'timedelta' if is_span else 'datetime'}64[us]")
-    numbers = times.astype(np.int64).astype(np.float64)
-    numbers[np.isnat(times)] = np.nan
-    return numbers
-
-
-def _in_utc(value):
-    """Return a date or time without a time zone, None where it is missing."""
-    if _is_missing(value):
-        return None
-    is_aware = isinstance(value, datetime) and value.tzinfo is not None
-    return value.astimezone(UTC).replace(tzinfo=None) if is_aware else value
-
-
-def as_texts(column):
+def _as_texts(column):
     """Return categories as text, NaN where they are missing."""
     values = np.asarray(column)
     texts = np.empty(len(values), dtype=object)
-    texts[:] = [np.nan if _is_missing(value) else _text(value) for value in values]
+    texts[:] = [np.nan if is_missing(value) else _text(value) for value in values]
     return texts
 
 
@@ -128,57 +102,85 @@ def _text(value):
     return str(int(value)) if is_number and value == value // 1 else str(value)
 
 
-def _is_number(value):
-    return isinstance(value, (Real, Decimal, np.bool_))
-
-
-def _is_missing(value):
-    # The missing value of pandas is not equal to anything, nor different from it.
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, Real) and value != value
-
-
 # Columns of indicators for one column of categories; the rarest share the last one.
 _MOST_INDICATORS = 50
+
+# Of a sparse matrix with more columns than that, only so many directions are dense.
+_MOST_COLUMNS = 256
+_N_DIRECTIONS = 50
 
 
 class Encoder:
     """Makes a float64 matrix of samples, each row whatever the others are.
 
     Columns of categories come last, as codes with NaN for what is missing or new. With
-    `one_hot`, for learners that need complete numbers, they are indicators, and means
-    stand for numbers that are missing, unless it `keeps_missing` ones as NaN. Of a
-    column without any value nothing is seen, and zeros stand for it, as histogram
-    gradient boosting fails on such columns. A sparse matrix stays one.
+    `one_hot`, for what needs complete numbers, they are indicators, and a `statistic`
+    of the column stands for numbers that are missing. `indicates` adds an indicator of
+    each column that misses some. Zeros stand for a column without any value, as
+    histogram gradient boosting fails on such. A sparse matrix stays one if that
+    `keeps_sparse`; otherwise few directions are taken of many columns.
     """
 
-    def __init__(self, one_hot, takes_infinite=False, keeps_missing=False):
+    def __init__(
+        self,
+        one_hot=True,
+        keeps_sparse=False,
+        *,
+        statistic=np.nanmean,
+        indicates=False,
+        takes_infinite=False,
+        random_state=None,
+    ):
         self.one_hot = one_hot
+        self.keeps_sparse = keeps_sparse
+        self.statistic = statistic
+        self.indicates = indicates
         self.takes_infinite = takes_infinite
-        self.keeps_missing = keeps_missing
+        self.random_state = random_state
 
     def fit(self, X):
         """Find out what the columns hold, and return the matrix."""
-        self.kinds, self.encoder, self.imputer = None, None, None
+        self.are_texts, self.encoder, self.directions = None, None, None
+        self.is_sparse = sparse.issparse(X) and (self.keeps_sparse or is_wide(X))
         if not is_numeric(X):
-            self.kinds = find_kinds(X)
-            if CATEGORY in self.kinds:
-                self.encoder = self._make_encoder().set_output(transform="default")
+            self.are_texts = _find_texts(X)
         numbers, texts = self._split(X)
-        self.n_numbers = numbers.shape[1]  # columns of the matrix before the indicators
         if texts is not None:
-            self.encoder.fit(texts)
-        if self.one_hot and not self.keeps_missing and numbers.shape[1]:
-            imputer = SimpleImputer(keep_empty_features=True)
-            self.imputer = imputer.set_output(transform="default").fit(numbers)
+            encoder = self._make_encoder().set_output(transform="default")
+            self.encoder = encoder.fit(texts)
+        if self.is_sparse:
+            if not self.keeps_sparse:
+                self.directions = _leading_directions(numbers, self.random_state)
+            matrix = self._reduce(numbers)
+            self.is_number = np.ones(matrix.shape[1], dtype=bool)
+            return matrix
         matrix = self._join(numbers, texts)
-        self.is_empty = _find_empty(matrix)
-        return self._without_empty(matrix)
+        missing = np.isnan(matrix)
+        self.misses, is_empty = missing.any(axis=0), missing.all(axis=0)
+        self.fill = np.where(is_empty, 0.0, np.nan)
+        if self.one_hot:
+            with np.errstate(over="ignore"):
+                self.fill = self.statistic(np.where(is_empty, 0.0, matrix), axis=0)
+        matrix = self._complete(matrix, missing)
+        self.is_number = np.arange(matrix.shape[1]) < numbers.shape[1]
+        return matrix
 
     def transform(self, X):
         """Return the matrix, sparse only where X is."""
-        return self._without_empty(self._join(*self._split(X)))
+        return self.count_gaps(X)[0]
+
+    def count_gaps(self, X):
+        """Return the matrix, and how many values each row alone is missing.
+
+        These are in columns of which no sample that was fitted on missed one.
+        """
+        numbers, texts = self._split(X)
+        if self.is_sparse:
+            return self._reduce(numbers), np.zeros(numbers.shape[0], dtype=int)
+        matrix = self._join(numbers, texts)
+        missing = np.isnan(matrix)
+        gaps = missing[:, ~self.misses].sum(axis=1) * self.one_hot
+        return self._complete(matrix, missing), gaps
 
     @property
     def n_codes(self):
@@ -198,42 +200,64 @@ class Encoder:
 
     def _split(self, X):
         """Return numbers, (n_samples, n_numbers), and texts, None if there are none."""
-        texts = []
-        if self.kinds is None:
+        if self.are_texts is None:
+            if sparse.issparse(X) and not self.is_sparse:
+                X = X.toarray()
             numbers = check_array(
-                X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False
+                X,
+                accept_sparse="csr",
+                dtype=np.float64,
+                ensure_all_finite=self.is_sparse,
             )
-        else:
-            columns = split_columns(X)
-            if len(columns) != len(self.kinds):
-                raise ValueError(f"{len(columns)} columns, not {len(self.kinds)}.")
-            numbers = []
-            for kind, (name, column) in zip(self.kinds, columns, strict=True):
-                if kind == CATEGORY:
-                    texts.append(as_texts(column))
-                else:
-                    numbers.append(as_numbers(name, column, kind))
-            empty = np.empty((len(columns[0][1]), 0))
-            numbers = np.column_stack(numbers) if numbers else empty
-        values = numbers.data if sparse.issparse(numbers) else numbers
-        if not self.takes_infinite and np.isinf(values).any():
-            raise ValueError("some of them are infinite. Clip them.")
+            return self._refuse_infinite(numbers), None
+        columns = _split_columns(X)
+        if len(columns) != len(self.are_texts):
+            raise ValueError(f"{len(columns)} columns, not {len(self.are_texts)}.")
+        numbers, texts = [np.empty((len(columns[0][1]), 0))], []
+        for is_text, (name, column) in zip(self.are_texts, columns, strict=True):
+            if is_text:
+                texts.append(_as_texts(column))
+            else:
+                numbers.append(_as_numbers(name, column))
+        numbers = self._refuse_infinite(np.column_stack(numbers))
         return numbers, np.column_stack(texts) if texts else None
 
+    def _refuse_infinite(self, numbers):
+        is_checked = self.takes_infinite or self.is_sparse
+        if not is_checked and np.isinf(numbers).any():
+            raise ValueError("some of them are infinite. Clip them.")
+        return numbers
+
     def _join(self, numbers, texts):
-        values = numbers.data if sparse.issparse(numbers) else numbers
-        if self.imputer is not None and np.isnan(values).any():
-            numbers = self.imputer.transform(numbers)
         if texts is None:
             return numbers
         return np.hstack([numbers, self.encoder.transform(texts)])
 
-    def _without_empty(self, matrix):
-        return np.where(self.is_empty, 0.0, matrix) if self.is_empty.any() else matrix
+    def _complete(self, matrix, missing):
+        if missing.any():
+            matrix = np.where(missing, self.fill, matrix)
+        if self.indicates and self.one_hot:
+            matrix = np.hstack([matrix, missing[:, self.misses]])
+        return matrix
+
+    def _reduce(self, matrix):
+        if self.directions is None:
+            return matrix
+        return row_products(matrix, self.directions)
 
 
-def _find_empty(matrix):
-    """Tell which columns have no number at all; those of a sparse matrix have zeros."""
-    if sparse.issparse(matrix):
-        return np.zeros(matrix.shape[1], dtype=bool)
-    return np.isnan(matrix).all(axis=0)
+def is_wide(X):
+    """Tell whether samples are a sparse matrix of too many columns for a dense one."""
+    return sparse.issparse(X) and X.shape[1] > _MOST_COLUMNS
+
+
+def _leading_directions(matrix, random_state):
+    """Return few directions (n_columns, n_directions) that a sparse matrix extends in.
+
+    They are the right singular vectors of its largest singular values.
+    """
+    n_directions = min(_N_DIRECTIONS, *matrix.shape)
+    *_, directions = randomized_svd(
+        matrix, n_directions, n_iter=5, random_state=random_state
+    )
+    return directions.T

@@ -13,12 +13,10 @@ from sklearn.ensemble import (
     HistGradientBoostingRegressor,
 )
 from sklearn.utils import get_tags
-from sklearn.utils.extmath import randomized_svd
 from sklearn.utils.validation import validate_data
 
-from sklearn_reject._response._network import row_products
 from sklearn_reject._response._steps import find_steps
-from sklearn_reject.scores._encoding import Encoder, holds_values
+from sklearn_reject.scores._encoding import Encoder, holds_values, is_wide
 from sklearn_reject.scores._learned import LearnedScore
 
 # The samples, for weights of their own for each predicted label (FPV23, eq. 37).
@@ -32,12 +30,6 @@ _NAMES = (
     "input+response",
     "model_input+response",
 )
-
-# Of sparse samples with more columns than that, learners that take dense ones only get
-# so many directions.
-_MOST_COLUMNS = 256
-
-_N_DIRECTIONS = 50
 
 # Categories that histogram gradient boosting can tell apart.
 _MOST_CATEGORIES = 255
@@ -157,7 +149,7 @@ class FeatureMap:
 
         A transformer sees the targets; nothing else does.
         """
-        self.transformer, self.directions, self.categories = None, None, None
+        self.transformer, self.categories = None, None
         X = predictions.X
         if not isinstance(self.features, str):
             self.transformer = clone(self.features)
@@ -165,9 +157,10 @@ class FeatureMap:
         matrix = np.empty((len(predictions), 0))
         if self.features != "response":
             matrix = self.encode(X)
-            self._find_categories(matrix.shape[1])
-            self._find_directions(matrix)
-            matrix = self._reduce(matrix)
+            sizes = self.encoder.n_codes  # of the last columns
+            places = np.arange(matrix.shape[1] - len(sizes), matrix.shape[1])
+            places = places[np.array(sizes, dtype=int) <= _MOST_CATEGORIES]
+            self.categories = places.tolist() or None
         return self._add_outputs(matrix, predictions)
 
     def transform(self, predictions):
@@ -177,34 +170,22 @@ class FeatureMap:
             X = predictions.X
             if self.transformer is not None:
                 X = self.transformer.transform(X)
-            matrix = self._reduce(self._explain(self.encoder.transform, X))
+            matrix = self._explain(self.encoder.transform, X)
         return self._add_outputs(matrix, predictions)
 
     def encode(self, X):
         """Return a matrix of samples, having fitted what makes it."""
-        self.encoder = Encoder(self.one_hot, self.takes_infinite)
+        self.encoder = Encoder(
+            self.one_hot,
+            self.keeps_sparse,
+            takes_infinite=self.takes_infinite,
+            random_state=self.random_state,
+        )
         return self._explain(self.encoder.fit, X)
-
-    def _find_categories(self, n_columns):
-        sizes = self.encoder.n_codes  # of the last columns
-        places = np.arange(n_columns - len(sizes), n_columns)
-        places = places[np.array(sizes, dtype=int) <= _MOST_CATEGORIES]
-        self.categories = places.tolist() or None
 
     def must_reduce(self, X):
         """Tell whether samples have more columns than what learns can take."""
         return is_wide(X) and not self.keeps_sparse
-
-    def _find_directions(self, matrix):
-        if self.must_reduce(matrix):
-            self.directions = leading_directions(matrix, self.random_state)
-
-    def _reduce(self, matrix):
-        if self.directions is not None:
-            return row_products(matrix, self.directions)
-        if sparse.issparse(matrix) and not self.keeps_sparse:
-            return matrix.toarray()
-        return matrix
 
     def _add_outputs(self, matrix, predictions):
         if not sees_outputs(self.features):
@@ -224,20 +205,3 @@ class FeatureMap:
                 f"{error} Use features='response', or a transformer that can, such as "
                 "the preprocessing of the classifier's pipeline."
             ) from error
-
-
-def is_wide(X):
-    """Tell whether samples are a sparse matrix of too many columns for a dense one."""
-    return sparse.issparse(X) and X.shape[1] > _MOST_COLUMNS
-
-
-def leading_directions(matrix, random_state):
-    """Return few directions (n_columns, n_directions) that a sparse matrix extends in.
-
-    They are the right singular vectors of its largest singular values.
-    """
-    n_directions = min(_N_DIRECTIONS, *matrix.shape)
-    *_, directions = randomized_svd(
-        matrix, n_directions, n_iter=5, random_state=random_state
-    )
-    return directions.T

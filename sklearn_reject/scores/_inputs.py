@@ -4,12 +4,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import check_array, get_tags
+from sklearn.utils import get_tags
 
-from sklearn_reject._response._network import row_products
 from sklearn_reject._response._steps import find_steps
 from sklearn_reject.scores._encoding import Encoder
-from sklearn_reject.scores._features import is_wide, leading_directions
 from sklearn_reject.scores._novelty import call, sees_samples
 
 # Squares of such values can be added.
@@ -28,8 +26,8 @@ class Inputs:
     """Makes a float64 matrix (n_samples, n_columns) of what a score looks at.
 
     Columns of a function, and hidden layers of networks, are taken as they are. Other
-    classifiers are looked at by what reaches them, see :class:`SampleEncoder`, which
-    gets `options`. Once fitted, `is_number` tells which columns have a unit of their
+    classifiers are looked at by what reaches them, see :class:`Encoder`, which gets
+    `options`. Once fitted, `is_number` tells which columns have a unit of their
     own, and `is_directed` whether a row is known by its direction rather than by its
     length: what is hidden, or reduced.
     """
@@ -40,16 +38,20 @@ class Inputs:
 
     def fit(self, response):
         """Return the matrix of ID samples."""
-        self.encoders = None
+        self.encoders, self.is_directed = None, True
         views = _views(response)
-        if self.function is None and not _are_networks(views):
-            self.encoders = [SampleEncoder(**self.options) for _ in views]
-        matrix, _ = self._join(response, "fit")
-        self.is_number = np.ones(matrix.shape[1], dtype=bool)
-        self.is_directed = True
-        if self.encoders is not None:
-            self.is_number = np.concatenate([one.is_number for one in self.encoders])
-            self.is_directed = any(one.directions is not None for one in self.encoders)
+        if self.function is not None or _are_networks(views):
+            matrix = self._take(response)
+            self.is_number = np.ones(matrix.shape[1], dtype=bool)
+            return matrix
+        self.encoders = [
+            Encoder(statistic=np.nanmedian, indicates=True, **self.options)
+            for _ in views
+        ]
+        pairs = zip(self.encoders, views, strict=True)
+        matrix = _join([_encode(one.fit, view) for one, view in pairs])
+        self.is_number = np.concatenate([one.is_number for one in self.encoders])
+        self.is_directed = any(one.directions is not None for one in self.encoders)
         return matrix
 
     def transform(self, response):
@@ -57,7 +59,13 @@ class Inputs:
 
         These are in columns of which no sample that was fitted on missed one.
         """
-        return self._join(response, "transform")
+        if self.encoders is None:
+            matrix = self._take(response)
+            return matrix, np.zeros(len(matrix), dtype=int)
+        pairs = zip(self.encoders, _views(response), strict=True)
+        parts = [_encode(one.count_gaps, view) for one, view in pairs]
+        matrices, n_missing = zip(*parts, strict=True)
+        return _join(matrices), sum(n_missing)
 
     def complete(self, response):
         """Return the matrix, or raise for values that are missing in new columns."""
@@ -70,73 +78,17 @@ class Inputs:
             )
         return matrix
 
-    def _join(self, response, method):
+    def _take(self, response):
+        """Return what is looked at as it is."""
         if self.function is not None:
-            matrix = call(self.function, "features", response.estimator, response.X)
-            return matrix, np.zeros(len(matrix), dtype=int)
-        views = _views(response)
-        if self.encoders is None:
-            matrix = np.hstack([view.features for view in views])
-            return matrix, np.zeros(len(matrix), dtype=int)
-        pairs = zip(self.encoders, views, strict=True)
-        parts = [_encode(getattr(one, method), view) for one, view in pairs]
-        matrices, n_missing = zip(*parts, strict=True)
-        if any(map(sparse.issparse, matrices)):
-            return sparse.hstack(matrices, format="csr"), sum(n_missing)
-        return np.hstack(matrices), sum(n_missing)
+            return call(self.function, "features", response.estimator, response.X)
+        return np.hstack([view.features for view in _views(response)])
 
 
-class SampleEncoder:
-    """Makes numbers of samples in any container.
-
-    Categories become indicators. Medians stand for numbers that are missing, beside an
-    indicator of each column that misses some; without `one_hot` categories are codes,
-    and what is missing is NaN. A sparse matrix stays one if that `keeps_sparse`; else
-    few directions are taken of many columns.
-    """
-
-    def __init__(self, one_hot=True, keeps_sparse=False, random_state=None):
-        self.one_hot = one_hot
-        self.keeps_sparse = keeps_sparse
-        self.random_state = random_state
-
-    def fit(self, X):
-        """Find out what the columns hold, and return what `transform` does."""
-        self.directions, self.encoder = None, None
-        if sparse.issparse(X) and (self.keeps_sparse or is_wide(X)):
-            matrix = _as_csr(X)
-            if not self.keeps_sparse:
-                self.directions = leading_directions(matrix, self.random_state)
-            n_columns = (matrix if self.keeps_sparse else self.directions).shape[1]
-            self.is_number = np.ones(n_columns, dtype=bool)
-            return self.transform(X)
-        self.encoder = Encoder(self.one_hot, keeps_missing=True)
-        matrix = self.encoder.fit(_as_dense(X))
-        self.misses = np.zeros(matrix.shape[1], dtype=bool)
-        if self.one_hot:
-            self.misses = np.isnan(matrix).any(axis=0)
-            self.medians = np.nanmedian(matrix, axis=0)
-        n_columns = matrix.shape[1] + self.misses.sum()
-        self.is_number = np.arange(n_columns) < self.encoder.n_numbers
-        return self._fill(matrix)
-
-    def transform(self, X):
-        """Return the matrix, and how many values are missing where none was."""
-        if self.encoder is not None:
-            return self._fill(self.encoder.transform(_as_dense(X)))
-        matrix = _as_csr(X)
-        if self.directions is not None:
-            matrix = row_products(matrix, self.directions)
-        return matrix, np.zeros(matrix.shape[0], dtype=int)
-
-    def _fill(self, matrix):
-        if not self.one_hot:
-            return matrix, np.zeros(len(matrix), dtype=int)
-        is_missing = np.isnan(matrix)
-        n_new = is_missing[:, ~self.misses].sum(axis=1)
-        if is_missing.any():
-            matrix = np.where(is_missing, self.medians, matrix)
-        return np.hstack([matrix, is_missing[:, self.misses]]), n_new
+def _join(matrices):
+    if any(map(sparse.issparse, matrices)):
+        return sparse.hstack(matrices, format="csr")
+    return np.hstack(matrices)
 
 
 def check_samples(score, estimator, X):
@@ -147,7 +99,7 @@ def check_samples(score, estimator, X):
     model = find_steps(estimator).model
     is_raw = score.features is None and sees_samples(estimator)
     if is_raw and not isinstance(model, MLPClassifier):
-        _explain(lambda: SampleEncoder(random_state=0).fit(X), model)
+        _explain(lambda: Encoder(random_state=0).fit(X), model)
 
 
 def options_for(learner):
@@ -216,11 +168,3 @@ def _explain(make, model):
             f"The inputs of {type(model).__name__} cannot be used as features: {error} "
             f"{_ADVICE}"
         ) from error
-
-
-def _as_csr(X):
-    return check_array(X, accept_sparse="csr", dtype=np.float64)
-
-
-def _as_dense(X):
-    return X.toarray() if sparse.issparse(X) else X

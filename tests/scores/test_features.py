@@ -1,7 +1,7 @@
 """What learned scores see of frames, text, sparse samples and pipelines."""
 
 import pickle
-from datetime import date, datetime, timedelta, timezone
+from datetime import date
 from decimal import Decimal
 
 import numpy as np
@@ -153,8 +153,8 @@ def test_frames_by_hand(one_hot):
     frame = make_frame()
     score, matrix = see(frame, one_hot)
     np.testing.assert_allclose(matrix, BY_HAND[one_hot])
-    for convert in (lambda f: f.astype(object), lambda f: f.iloc[::-1].iloc[::-1]):
-        np.testing.assert_allclose(see_again(score, convert(frame)), matrix)
+    for dtype in ({}, dict.fromkeys(frame.columns.drop("since"), object)):
+        np.testing.assert_allclose(see_again(score, frame.astype(dtype)), matrix)
     rows = [see_again(score, frame.iloc[row : row + 1]) for row in range(4)]
     np.testing.assert_array_equal(np.vstack(rows), see_again(score, frame))
     new = frame.iloc[:1].assign(job="judge", age=NAN)
@@ -191,10 +191,6 @@ def test_polars_frames_say_the_same():
             np.testing.assert_array_equal(see(same, one_hot)[1], expected)
 
 
-ZONE = timezone(timedelta(hours=-1))
-WHEN = [date(1970, 1, 2), datetime(1970, 1, 1, 23, tzinfo=ZONE), None]
-
-
 @pytest.mark.parametrize(
     ("X", "codes", "one_hot"),
     [
@@ -204,22 +200,14 @@ WHEN = [date(1970, 1, 2), datetime(1970, 1, 1, 23, tzinfo=ZONE), None]
             [[1, 2.5], [1, NAN]],
             [[1, 2.5], [1, 2.5]],
         ),
-        # Dates and times of any zone count from 1970.
-        (
-            pandas.DataFrame({"when": pandas.Series(WHEN, dtype=object)}),
-            [[DAY], [DAY], [NAN]],
-            [[DAY], [DAY], [DAY]],
-        ),
         # A column without any number is not seen.
         (np.array([[1.0, NAN], [2.0, NAN]]), [[1, 0], [2, 0]], [[1, 0], [2, 0]]),
     ],
-    ids=["numbers", "mixed", "times", "nothing"],
+    ids=["numbers", "mixed", "nothing"],
 )
 def test_numbers_by_hand(X, codes, one_hot):
     np.testing.assert_array_equal(see(X, one_hot=False)[1], codes)
     np.testing.assert_array_equal(see(X)[1], one_hot)
-    if isinstance(X, np.ndarray) and X.dtype == float:
-        np.testing.assert_array_equal(see(sparse.csr_matrix(X))[1].toarray(), one_hot)
 
 
 @pytest.mark.parametrize("one_hot", [False, True])
@@ -242,8 +230,9 @@ def test_a_column_that_held_nothing_may_hold_anything(one_hot, value):
         [[1, 2], [3]],
         pandas.DataFrame({"when": pandas.period_range("2020", periods=2)}),
         pandas.DataFrame({"nested": [[1, 2], [3, 4]]}),
+        pandas.DataFrame({"day": [date(2020, 1, 1), None]}),
     ],
-    ids=["text", "images", "dicts", "ragged", "periods", "nested"],
+    ids=["text", "images", "dicts", "ragged", "periods", "nested", "dates"],
 )
 def test_what_has_no_numbers(X):
     with pytest.raises((TypeError, ValueError), match=r"features='input' cannot conv"):
@@ -267,6 +256,8 @@ def test_columns_that_change():
     for one_hot in (False, True):
         with pytest.raises(ValueError, match="some of them are infinite"):
             see(infinite, one_hot)
+    with pytest.raises(ValueError, match=r"numbers: Input contains NaN\. Use feat"):
+        see(sparse.csr_matrix([[1.0, NAN], [2.0, 3.0]]))
     with pytest.raises(ValueError, match=r"column 0 contained numbers.* too large"):
         see([[10**400], [1]])
     rows = make_frame()[["member"]].assign(x=[np.inf, 1, 2, 3])
