@@ -105,6 +105,9 @@ def _text(value):
 # Columns of indicators for one column of categories; the rarest share the last one.
 _MOST_INDICATORS = 50
 
+# What stands for a missing number. By name, as functions are not saved by skops.
+_STATISTICS = {"mean": np.nanmean, "median": np.nanmedian}
+
 # Of a sparse matrix with more columns than that, only so many directions are dense.
 _MOST_COLUMNS = 256
 _N_DIRECTIONS = 50
@@ -126,7 +129,7 @@ class Encoder:
         one_hot=True,
         keeps_sparse=False,
         *,
-        statistic=np.nanmean,
+        statistic="mean",
         indicates=False,
         takes_infinite=False,
         random_state=None,
@@ -160,7 +163,8 @@ class Encoder:
         self.fill = np.where(is_empty, 0.0, np.nan)
         if self.one_hot:
             with np.errstate(over="ignore"):
-                self.fill = self.statistic(np.where(is_empty, 0.0, matrix), axis=0)
+                complete = np.where(is_empty, 0.0, matrix)
+                self.fill = _STATISTICS[self.statistic](complete, axis=0)
         matrix = self._complete(matrix, missing)
         self.is_number = np.arange(matrix.shape[1]) < numbers.shape[1]
         return matrix

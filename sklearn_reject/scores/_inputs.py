@@ -45,8 +45,7 @@ class Inputs:
             self.is_number = np.ones(matrix.shape[1], dtype=bool)
             return matrix
         self.encoders = [
-            Encoder(statistic=np.nanmedian, indicates=True, **self.options)
-            for _ in views
+            Encoder(statistic="median", indicates=True, **self.options) for _ in views
         ]
         pairs = zip(self.encoders, views, strict=True)
         matrix = _join([_encode(one.fit, view) for one, view in pairs])
