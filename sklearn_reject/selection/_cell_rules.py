@@ -7,29 +7,22 @@ no noise has to break ties.
 """
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
 from sklearn_reject._curves._cell_bounds import CellBounds
 from sklearn_reject._curves._cell_table import merge_near_cells
-from sklearn_reject._curves._groups import RELATIVE_TOLERANCE, TieGroups, tie_range
+from sklearn_reject._curves._groups import TieGroups, tie_range
 from sklearn_reject._curves._risk_coverage import (
     share_reaching_coverage,
     share_within_risk,
 )
-from sklearn_reject.selection._bounds import BOUNDS, FAILURE_BOUNDS, find_longest
+from sklearn_reject.selection._bounds import BOUNDS, FAILURE_BOUNDS
 from sklearn_reject.selection._certify import (
     certify_counts,
     certify_coverage,
 )
-from sklearn_reject.selection._failure_rules import (
-    allowed_failures,
-    fewest_for_failures,
-    refuse_least_rate,
-    too_few_for_failures,
-)
-from sklearn_reject.selection._rule import Certificate
+from sklearn_reject.selection._failure_rules import FailureTarget
 from sklearn_reject.selection._solve import (
     cheapest_prefix,
     infeasible_risk,
@@ -99,35 +92,6 @@ def solve_coverage_of_cells(sample, coverage, randomize):
 def solve_cost_of_cells(sample, cost):
     """Return the rule of least loss and cost of rejecting the others."""
     return make_rule_at(sample.groups, cheapest_prefix(sample.groups, cost))
-
-
-def solve_failures_of_cells(sample, rate, bound, max_loss):
-    """Return the rule of largest coverage whose failures keep a rate on average."""
-    _, max_loss = choose_bound_of_sums(sample.table, bound, max_loss)
-    refuse_least_rate(rate, max_loss)
-    n_samples = len(sample)
-    certificate = Certificate(
-        "failure_rate", rate, None, "conformal", n_samples, n_samples, None
-    )
-    groups = sample.groups
-    if rate >= max_loss:
-        return replace(make_rule_at(groups, len(groups)), certificate=certificate)
-    # The new sample may lose as much as any can.
-    allowed = allowed_failures(rate / max_loss, n_samples) - 1
-    if allowed < 0:
-        raise too_few_for_failures(
-            n_samples,
-            f"{rate:g}",
-            fewest_for_failures(rate / max_loss),
-            max_loss / (n_samples + 1),
-            " or use a larger rate",
-        )
-    limit = allowed * max_loss * (1 + RELATIVE_TOLERANCE)
-
-    n_groups = int(np.searchsorted(groups.cumulative_losses, limit, side="right"))
-    rule = make_rule_at(groups, n_groups)
-    n_accepted = int(groups.prefix(n_groups)[0])
-    return replace(rule, certificate=replace(certificate, n_accepted=n_accepted))
 
 
 class Borders:
@@ -217,26 +181,23 @@ def certify_coverage_of_cells(sample, coverage, confidence_level):
     return Borders(sample, 1.0).rule(certificate)
 
 
-def certify_failures_of_cells(sample, rate, confidence_level, bound, max_loss):
-    """Return the rule of largest coverage whose failure rate can be certified."""
+def solve_failures_of_cells(sample, rate, confidence_level, bound, max_loss):
+    """Return the rule of largest coverage that keeps a failure rate."""
     name, max_loss = choose_bound_of_sums(sample.table, bound, max_loss)
-    refuse_least_rate(rate, max_loss)
-    bound, n_samples, delta = FAILURE_BOUNDS[name], len(sample), 1 - confidence_level
-    borders = Borders(sample, max_loss)
-    certificate = partial(
-        Certificate, "failure_rate", rate, confidence_level, name, n_samples
+    asked = FailureTarget(
+        rate, max_loss, FAILURE_BOUNDS[name], confidence_level, len(sample)
     )
-    if rate >= max_loss:
-        return borders.rule(certificate(n_samples, 0.0))
-    p_value = bound.tests_of_sums(borders.sums, n_samples, rate / max_loss)
-    index = find_longest(p_value, np.arange(len(borders.counts)), delta)
-    if index is None:
-        raise too_few_for_failures(
-            n_samples,
-            f"{rate:g} at confidence_level={confidence_level:g}",
-            bound.fewest(rate / max_loss, delta),
-            bound.lowest_rate(n_samples, delta) * max_loss,
-            ", or use a larger rate or a lower confidence",
-        )
-    n_accepted = int(borders.counts[index])
-    return borders.rule(certificate(n_accepted, min(p_value(index), 1.0)))
+    asked.refuse_few()
+    if confidence_level is None:
+        n_groups, _ = asked.find_prefix(sample.groups)
+        rule = make_rule_at(sample.groups, n_groups)
+        certificate = asked.certificate(sample.groups.prefix(n_groups)[0])
+        rule = replace(rule, certificate=certificate)
+    else:
+        borders, p_value = Borders(sample, max_loss), None
+        if asked.share < 1:
+            p_value = asked.bound.tests_of_sums(borders.sums, len(sample), asked.share)
+        index, p_value = asked.find_longest(p_value, np.arange(len(borders.counts)))
+        rule = borders.rule(asked.certificate(borders.counts[index], p_value))
+    asked.warn_of_nothing_accepted(rule)
+    return rule

@@ -31,7 +31,7 @@ from sklearn_reject.selection._certify import (
     walk_from_starts,
 )
 from sklearn_reject.selection._parts import (
-    RiskBoundsCertificate,
+    certify_parts,
     name_targets,
     risks_by_kind,
 )
@@ -218,24 +218,14 @@ def certify_risk_bounds(problem):
         each.part: each.p_value(n_accepted, problem.bound, problem.delta)
         for each in bounded
     }
-    return _certificate(problem, n_accepted, p_values)
-
-
-def _certificate(problem, n_accepted, p_values):
-    """Return the certificate; what is no bound has a p-value of zero."""
-    targets = tuple(part.target for part in problem.parts)
-    all_values = tuple(p_values.get(part, 0.0) for part in problem.parts)
-    return RiskBoundsCertificate(
+    return certify_parts(
+        problem.parts,
+        p_values,
         quantity="risk_of_parts",
-        target=max(targets),
         confidence_level=problem.confidence_level,
         bound=problem.bound.name,
         n_samples=len(problem.ranked),
         n_accepted=int(n_accepted),
-        p_value=max(all_values),
-        parts=tuple(str(part) for part in problem.parts),
-        targets=targets,
-        p_values=all_values,
     )
 
 

@@ -28,15 +28,11 @@ from sklearn_reject.exceptions import InfeasibleTargetError, round_up
 from sklearn_reject.selection._bounds import FAILURE_BOUNDS
 from sklearn_reject.selection._certify import choose_bound
 from sklearn_reject.selection._failure_rate import check_failure_options
-from sklearn_reject.selection._failure_rules import (
-    FailureProblem,
-    refuse_least_rate,
-    solve_failures,
-)
+from sklearn_reject.selection._failure_rules import FailureTarget, solve_failures
 from sklearn_reject.selection._order import tell_order
 from sklearn_reject.selection._partition import enumerate_texts
 from sklearn_reject.selection._parts import (
-    RiskBoundsCertificate,
+    certify_parts,
     check_parts,
     risks_by_kind,
     warn_of_absent,
@@ -173,31 +169,30 @@ def solve_failure_bounds(
         # The same for all parts, as the smallest of their thresholds is one.
         draws = check_random_state(random_state).random_sample(len(scores))
 
-    problems = {}
+    asked = {}
     for part in parts:
-        refuse_least_rate(part.target, max_loss, f"target of {part}")
-        # Any rule meets the other ones.
-        if part.target < max_loss:
-            problems[part] = FailureProblem(
-                scores[part.members],
-                losses[part.members],
-                part.target,
-                max_loss,
-                bound,
-                confidence_level,
-            )
-    _refuse_small_parts(problems, parts)
-    rules = {
-        part: solve_failures(
-            problem, randomize, None if draws is None else draws[part.members]
+        n_members = int(np.count_nonzero(part.members))
+        asked[part] = FailureTarget(
+            part.target, max_loss, bound, confidence_level, n_members
         )
-        for part, problem in problems.items()
-    }
+        asked[part].refuse_least(f"target of {part}")
+    # Any rule meets the other ones.
+    bounded = {part: each for part, each in asked.items() if each.share < 1}
+    _refuse_small_parts(bounded, parts)
+    rules = {}
+    for part, each in bounded.items():
+        of_part = None if draws is None else draws[part.members]
+        samples = scores[part.members], losses[part.members]
+        rules[part] = solve_failures(each, *samples, randomize, of_part)
     warn_of_absent([part for part, rule in rules.items() if rule.coverage == 0])
     rule = _strictest(rules.values())
-    certificate = _certificate(
+    p_values = None
+    if confidence_level is not None:
+        p_values = {part: rule.certificate.p_value for part, rule in rules.items()}
+    certificate = certify_parts(
         parts,
-        rules,
+        p_values,
+        quantity="failure_rate_of_parts",
         confidence_level=confidence_level,
         bound="conformal" if confidence_level is None else bound.name,
         n_samples=len(scores),
@@ -206,9 +201,9 @@ def solve_failure_bounds(
     return replace(rule, certificate=certificate).measure(scores, losses)
 
 
-def _refuse_small_parts(problems, parts):
+def _refuse_small_parts(bounded, parts):
     """Raise where parts have too few samples for their bound."""
-    hopeless = {part: each for part, each in problems.items() if each.is_hopeless}
+    hopeless = {part: each for part, each in bounded.items() if each.is_hopeless}
     if not hopeless:
         return
     lowest = {
@@ -216,7 +211,7 @@ def _refuse_small_parts(problems, parts):
         for part, each in hopeless.items()
     }
     texts = [
-        f"{part} has {len(each)} of the {each.fewest} samples that guarantee "
+        f"{part} has {each.n_samples} of the {each.fewest} samples that guarantee "
         f"{each.promise} if none of them is wrong"
         for part, each in hopeless.items()
     ]
@@ -226,24 +221,6 @@ def _refuse_small_parts(problems, parts):
         f"{enumerate_texts(texts, '; ')}. The best that can be guaranteed is {shown}",
         "Use more samples of them, larger rates, or omit these bounds.",
         risks_by_kind(parts, lowest),
-    )
-
-
-def _certificate(parts, rules, **fields):
-    """Return what holds of all parts; what is no bound has a p-value of zero."""
-    p_values = ()
-    if fields["confidence_level"] is not None:
-        p_values = tuple(
-            rules[part].certificate.p_value if part in rules else 0.0 for part in parts
-        )
-    return RiskBoundsCertificate(
-        quantity="failure_rate_of_parts",
-        target=max(part.target for part in parts),
-        p_value=max(p_values, default=None),
-        parts=tuple(str(part) for part in parts),
-        targets=tuple(part.target for part in parts),
-        p_values=p_values,
-        **fields,
     )
 
 

@@ -11,16 +11,9 @@ from sklearn_reject._validation import (
     check_samples,
     of_arrays,
 )
-from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection._bounds import FAILURE_BOUNDS
 from sklearn_reject.selection._certify import check_confidence_level, choose_bound
-from sklearn_reject.selection._failure_rules import (
-    FailureProblem,
-    nothing_accepted,
-    refuse_least_rate,
-    solve_failures,
-    too_few_for_failures,
-)
+from sklearn_reject.selection._failure_rules import FailureTarget, solve_failures
 from sklearn_reject.selection._order import tell_order
 from sklearn_reject.selection._rule import RejectionRule
 from sklearn_reject.selection._solve_by_group import by_group
@@ -167,37 +160,23 @@ def solve_target_failure_rate(
     )
     scores, losses, _ = check_samples(scores, losses)
     bound, max_loss = choose_bound(losses, bound, max_loss, FAILURE_BOUNDS)
-    problem = FailureProblem(scores, losses, rate, max_loss, bound, confidence_level)
-    refuse_least_rate(rate, max_loss)
-    if problem.is_hopeless:
-        raise too_few_for_failures(
-            len(problem),
-            problem.promise,
-            problem.fewest,
-            problem.lowest * max_loss,
-            " or use a larger rate",
-        )
-    rule = solve_failures(problem, randomize, draws, random_state)
-    if rule.coverage == 0:
-        warn_user(nothing_accepted(rate), topic="nothing accepted")
+    asked = FailureTarget(rate, max_loss, bound, confidence_level, len(scores))
+    asked.refuse_few()
+    rule = solve_failures(asked, scores, losses, randomize, draws, random_state)
+    asked.warn_of_nothing_accepted(rule)
     return rule
 
 
 def check_failure_options(randomize, bound, confidence_level, sample_weight):
     """Return the confidence, after checking it and what is asked beside the target."""
-    refuse_failure_weights(sample_weight)
-    check_option(randomize, "randomize", (True, False))
-    check_option(bound, "bound", ("auto", *FAILURE_BOUNDS))
-    return (
-        None if confidence_level is None else check_confidence_level(confidence_level)
-    )
-
-
-def refuse_failure_weights(weight):
-    """Raise where samples have weights."""
-    if weight is not None:
+    if sample_weight is not None:
         raise ValueError(
             "sample_weight cannot be combined with a failure rate, because its bound "
             "needs samples from one distribution. Pass sample_weight=None, or use a "
             "target_risk."
         )
+    check_option(randomize, "randomize", (True, False))
+    check_option(bound, "bound", ("auto", *FAILURE_BOUNDS))
+    if confidence_level is None:
+        return None
+    return check_confidence_level(confidence_level)

@@ -23,14 +23,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sklearn_reject._curves._groups import RELATIVE_TOLERANCE, group_validated
-from sklearn_reject.exceptions import InfeasibleTargetError, round_up
+from sklearn_reject.exceptions import InfeasibleTargetError, round_up, warn_user
 from sklearn_reject.selection._bounds import find_longest
-from sklearn_reject.selection._rule import (
-    Certificate,
-    RejectionRule,
-    compare,
-)
-from sklearn_reject.selection._solve import rank
+from sklearn_reject.selection._rule import Certificate
+from sklearn_reject.selection._solve import make_certified_rule, make_rule_at, rank
 
 # No number of samples is enough for less, and its inverse might be infinite.
 _LEAST_SHARE = 1e-100
@@ -39,51 +35,43 @@ _LEAST_SHARE = 1e-100
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class FailureProblem:
-    """What is to be solved; `share`, the rate, is in multiples of the largest loss."""
+@dataclass(frozen=True)
+class FailureTarget:
+    """What is asked for on so many samples: a rate, on average or with a confidence."""
 
-    scores: np.ndarray
-    losses: np.ndarray
     rate: float
     max_loss: float
     bound: object
     confidence_level: float | None
-
-    def __len__(self):
-        return len(self.scores)
+    n_samples: int
 
     @property
     def share(self):
+        """The rate in multiples of the largest loss."""
         return self.rate / self.max_loss
 
-    def conclude(self, rule, p_value=None):
-        """Return a rule with what it achieves, and what holds of it."""
-        has_confidence = self.confidence_level is not None
-        certificate = Certificate(
-            "failure_rate",
-            self.rate,
-            self.confidence_level,
-            self.bound.name if has_confidence else "conformal",
-            len(self),
-            int(np.count_nonzero(compare(self.scores, rule.threshold)[0])),
-            p_value if has_confidence else None,
-        )
-        rule = replace(rule, certificate=certificate)
-        return rule.measure(self.scores, self.losses)
+    @property
+    def is_certified(self):
+        """Whether the rate is to hold with a confidence."""
+        return self.confidence_level is not None
+
+    @property
+    def delta(self):
+        """Chance of an error. The limit itself is meant to pass, without any loss."""
+        return (1 - self.confidence_level) * (1 + _ROUNDING)
 
     @property
     def lowest(self):
         """The smallest share that so many samples can promise."""
-        if self.confidence_level is None or not len(self):
-            return 1 / (len(self) + 1)
-        return self.bound.lowest_rate(len(self), 1 - self.confidence_level)
+        if not self.is_certified or not self.n_samples:
+            return 1 / (self.n_samples + 1)
+        return self.bound.lowest_rate(self.n_samples, 1 - self.confidence_level)
 
     @property
     def fewest(self):
         """How many samples can promise the rate if none of them is wrong."""
-        if self.confidence_level is None:
-            return fewest_for_failures(self.share)
+        if not self.is_certified:
+            return math.ceil((1 / self.share) * (1 - RELATIVE_TOLERANCE)) - 1
         return self.bound.fewest(self.share, 1 - self.confidence_level)
 
     @property
@@ -94,98 +82,102 @@ class FailureProblem:
     @property
     def promise(self):
         """The rate as text, and the confidence."""
-        if self.confidence_level is None:
+        if not self.is_certified:
             return f"{self.rate:g}"
         return f"{self.rate:g} at confidence_level={self.confidence_level:g}"
 
+    def refuse_least(self, name="target (the failure rate)"):
+        """Raise where no number of samples could promise the rate."""
+        if self.share < _LEAST_SHARE:
+            raise InfeasibleTargetError(
+                f"{name} is {self.rate:g}, which only a rule that accepts nothing can "
+                "meet, because with a small risk a sample may have no loss at all",
+                "Use a larger value.",
+            )
 
-def fewest_for_failures(share):
-    """Return how many samples can promise a share of the largest loss on average."""
-    return math.ceil((1 / share) * (1 - RELATIVE_TOLERANCE)) - 1
+    def refuse_few(self):
+        """Raise where no number of samples, or not so few, could promise the rate."""
+        self.refuse_least()
+        if self.is_hopeless:
+            lowest = round_up(self.lowest * self.max_loss)
+            raise InfeasibleTargetError(
+                f"{self.n_samples} samples cannot guarantee the failure rate "
+                f"{self.promise}, even if none of them is wrong: {self.fewest} are "
+                f"needed, and the smallest rate that can be guaranteed is {lowest}",
+                "Use more samples or use a larger rate.",
+                {"target_failure_rate": float(lowest)},
+            )
 
+    def find_prefix(self, groups):
+        """Return how many groups keep the rate on average, and the share of the next.
 
-def too_few_for_failures(n_samples, promise, fewest, lowest, way_out):
-    """Return the error of samples that are too few, `way_out` if not by giving more."""
-    return InfeasibleTargetError(
-        f"{n_samples} samples cannot guarantee the failure rate {promise}, even if "
-        f"none of them is wrong: {fewest} are needed, and the smallest rate that can "
-        f"be guaranteed is {round_up(lowest)}",
-        f"Use more samples{way_out}.",
-        {"target_failure_rate": float(round_up(lowest))},
-    )
+        The share is None where all of them do.
+        """
+        if self.share >= 1:
+            return len(groups), None
+        allowed = self.share * (self.n_samples + 1)
+        # Sums of floats miss whole numbers.
+        if abs(allowed - round(allowed)) <= RELATIVE_TOLERANCE * allowed:
+            allowed = float(round(allowed))
+        # The new sample may lose as much as any can.
+        allowed = (allowed - 1) * self.max_loss
+        limit = allowed * (1 + RELATIVE_TOLERANCE)
+        n_groups = int(np.searchsorted(groups.cumulative_losses, limit, side="right"))
+        if n_groups == len(groups):
+            return n_groups, None
+        _, used = groups.prefix(n_groups)
+        return n_groups, max(0.0, (allowed - used) / float(groups.losses[n_groups]))
 
+    def find_longest(self, p_value, counts):
+        """Return the largest of some counts that is certified, and its p-value."""
+        if self.share >= 1:
+            return int(counts[-1]), 0.0
+        count = find_longest(p_value, counts, self.delta) or 0
+        return count, min(p_value(count), 1.0)
 
-def nothing_accepted(rate):
-    """Return what a user should know of a rule that accepts nothing."""
-    return (
-        "No calibration sample is accepted, because the samples with the lowest "
-        f"scores have larger losses than the failure rate {rate:g} allows. Use a "
-        "score that ranks the errors better, or a larger rate."
-    )
-
-
-def refuse_least_rate(rate, max_loss, name="target (the failure rate)"):
-    """Raise where no number of samples could promise a failure rate."""
-    if rate / max_loss < _LEAST_SHARE:
-        raise InfeasibleTargetError(
-            f"{name} is {rate:g}, which only a rule that accepts nothing can meet, "
-            "because with a small risk a sample may have no loss at all",
-            "Use a larger value.",
+    def certificate(self, n_accepted, p_value=None):
+        """Return what holds of a rule that accepts so many samples for certain."""
+        return Certificate(
+            "failure_rate",
+            self.rate,
+            self.confidence_level,
+            self.bound.name if self.is_certified else "conformal",
+            self.n_samples,
+            int(n_accepted),
+            p_value,
         )
 
-
-def solve_failures(problem, randomize, draws=None, random_state=None):
-    """Return the rule of largest coverage that keeps the bound.
-
-    The samples have to be enough for one.
-    """
-    if problem.share >= 1:
-        return problem.conclude(RejectionRule(math.inf, 1.0), 0.0)
-    if problem.confidence_level is None:
-        return _solve_in_expectation(problem, randomize)
-    return _solve_with_confidence(problem, randomize, draws, random_state)
-
-
-def _solve_in_expectation(problem, randomize):
-    """Return the rule whose failure rate is at most the target on average."""
-    groups = group_validated(
-        problem.scores, problem.losses / problem.max_loss, None, near=True
-    )
-    # The new sample may lose as much as any can.
-    allowed = allowed_failures(problem.share, len(problem)) - 1
-    limit = allowed * (1 + RELATIVE_TOLERANCE)
-    n_groups = int(np.searchsorted(groups.cumulative_losses, limit, side="right"))
-    if n_groups == len(groups):
-        return problem.conclude(RejectionRule(math.inf, 1.0))
-    _, used = groups.prefix(n_groups)
-    share = max(0.0, (allowed - used) / float(groups.losses[n_groups]))
-    threshold = float(groups.scores[n_groups])
-    return problem.conclude(RejectionRule(threshold, share if randomize else 0.0))
+    def warn_of_nothing_accepted(self, rule):
+        """Warn where a rule accepts nothing."""
+        if rule.coverage == 0:
+            warn_user(
+                "No calibration sample is accepted, because the samples with the "
+                "lowest scores have larger losses than the failure rate "
+                f"{self.rate:g} allows. Use a score that ranks the errors better, or a "
+                "larger rate.",
+                topic="nothing accepted",
+            )
 
 
-def allowed_failures(share, n_samples):
-    """Return what all samples and the new one may lose, in multiples of the largest."""
-    allowed = share * (n_samples + 1)
-    # Sums of floats miss whole numbers.
-    if abs(allowed - round(allowed)) <= RELATIVE_TOLERANCE * allowed:
-        allowed = float(round(allowed))
-    return allowed
-
-
-def _solve_with_confidence(problem, randomize, draws, random_state):
-    """Return the rule whose failure rate is certified to be at most the target."""
+def solve_failures(target, scores, losses, randomize, draws=None, random_state=None):
+    """Return the rule of largest coverage that keeps a rate, which is not hopeless."""
+    if not target.is_certified:
+        groups = group_validated(scores, losses, None, near=True)
+        n_groups, share = target.find_prefix(groups)
+        if not randomize and share is not None:
+            share = 0.0
+        rule = make_rule_at(groups, n_groups, share)
+        n_accepted = groups.prefix(n_groups)[0]
+        return replace(rule, certificate=target.certificate(n_accepted))
     random_state = check_random_state(random_state)
-    ranked = rank(problem.scores, problem.losses, randomize, draws, random_state)
-    # The limit itself is meant to pass, where no loss is just enough.
-    delta = (1 - problem.confidence_level) * (1 + _ROUNDING)
-    p_value = problem.bound.tests(
-        ranked.losses / problem.max_loss, problem.share, delta
-    )
-    count = find_longest(p_value, ranked.accepted_counts, delta) or 0
-    if count == len(ranked):
-        rule = RejectionRule(math.inf, 1.0)
-    else:
-        draw = float(ranked.draws[count])
-        at_threshold = 0.0 if math.isnan(draw) else draw
-        rule = RejectionRule(float(ranked.scores[count]), at_threshold)
-    return problem.conclude(rule, min(p_value(count), 1.0))
+    ranked = rank(scores, losses, randomize, draws, random_state)
+    p_value = None
+    if target.share < 1:
+        shares = ranked.losses / target.max_loss
+        p_value = target.bound.tests(shares, target.share, target.delta)
+    count, p_value = target.find_longest(p_value, ranked.accepted_counts)
+    n_below = count
+    if count < len(ranked):
+        n_below = np.searchsorted(ranked.scores, ranked.scores[count])
+    certificate = target.certificate(n_below, p_value)
+    return make_certified_rule(ranked, certificate, count, single_is_in=False)

@@ -95,6 +95,22 @@ class RiskBoundsCertificate(Certificate):
             raise ValueError(f"targets must be at least 0, got {self.targets}.")
 
 
+def certify_parts(parts, p_values, **fields):
+    """Return what holds of all parts; what is no bound has a p-value of zero."""
+    targets = tuple(part.target for part in parts)
+    values = ()
+    if p_values is not None:
+        values = tuple(p_values.get(part, 0.0) for part in parts)
+    return RiskBoundsCertificate(
+        target=max(targets),
+        p_value=max(values, default=None),
+        parts=tuple(str(part) for part in parts),
+        targets=targets,
+        p_values=values,
+        **fields,
+    )
+
+
 class BoundedRisk(NamedTuple):
     """What a rule achieves on a part of a sample, beside the bound asked for.
 

@@ -201,7 +201,8 @@ def solve_risk_bounds(
         random_state=random_state,
     )
     certificate = certify_risk_bounds(problem)
-    return make_certified_rule(ranked, certificate, single_is_in=False)
+    n_accepted = certificate.n_accepted
+    return make_certified_rule(ranked, certificate, n_accepted, single_is_in=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,12 +36,11 @@ from sklearn_reject._validation import (
     check_vector,
     refuse_dask,
 )
-from sklearn_reject.exceptions import InfeasibleTargetError, warn_user
+from sklearn_reject.exceptions import InfeasibleTargetError
 from sklearn_reject.selection._cell_rules import (
     OF_SUMS,
     CellSample,
     certify_coverage_of_cells,
-    certify_failures_of_cells,
     certify_risk_of_cells,
     coverage_of_cells_at,
     solve_cost_of_cells,
@@ -50,7 +49,6 @@ from sklearn_reject.selection._cell_rules import (
     solve_risk_of_cells,
 )
 from sklearn_reject.selection._certify import check_confidence_level
-from sklearn_reject.selection._failure_rules import nothing_accepted
 from sklearn_reject.selection._rule import RejectionRule
 
 # Weighted losses below this have lost digits, or vanished.
@@ -611,17 +609,10 @@ class RiskCoverageSummary:
                 "Use a target risk."
             )
         if confidence_level is not None:
-            confidence_level = check_confidence_level(
-                confidence_level, self._table.weight
-            )
-            rule = certify_failures_of_cells(
-                self._sample(), rate, confidence_level, bound, max_loss
-            )
-        else:
-            rule = solve_failures_of_cells(self._sample(), rate, bound, max_loss)
-        if rule.coverage == 0:
-            warn_user(nothing_accepted(rate))
-        return rule
+            confidence_level = check_confidence_level(confidence_level)
+        return solve_failures_of_cells(
+            self._sample(), rate, confidence_level, bound, max_loss
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return a dictionary for strict JSON, from which `from_dict` restores this.

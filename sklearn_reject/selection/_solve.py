@@ -267,7 +267,8 @@ def solve_target_risk(
         max_loss=max_loss,
         random_state=random_state,
     )
-    return make_certified_rule(ranked, certificate, single_is_in=False)
+    n_accepted = certificate.n_accepted
+    return make_certified_rule(ranked, certificate, n_accepted, single_is_in=False)
 
 
 @of_arrays
@@ -389,7 +390,8 @@ def solve_target_coverage(
     certificate = certify_coverage(
         len(scores), coverage, confidence_level=confidence_level
     )
-    return make_certified_rule(ranked, certificate, single_is_in=True)
+    n_accepted = certificate.n_accepted
+    return make_certified_rule(ranked, certificate, n_accepted, single_is_in=True)
 
 
 def cheapest_prefix(groups, cost):
@@ -430,17 +432,17 @@ def rank(scores, losses, randomize, draws, random_state):
     return rank_samples(scores, losses, draws if randomize else None)
 
 
-def make_certified_rule(ranked, certificate, *, single_is_in):
-    """Make the rule that a certificate is about.
+def make_certified_rule(ranked, certificate, n_accepted, *, single_is_in):
+    """Make the rule that accepts the first samples, as a certificate is about.
 
     A risk is certified strictly before the next sample, a coverage up to and including
     the last one: that sample gives threshold and draw. `single_is_in` tells which.
     """
     groups = group_validated(ranked.scores, ranked.losses, None)
-    if certificate.n_accepted == len(ranked):
+    if n_accepted == len(ranked):
         rule = make_rule_at(groups, len(groups))
     else:
-        sample = certificate.n_accepted - single_is_in
+        sample = n_accepted - single_is_in
         index = int(np.searchsorted(groups.scores, ranked.scores[sample]))
         draw = ranked.draws[sample]
         # Draws are multiples of 2^-53, and accepted below the probability only.
