@@ -103,7 +103,7 @@ def binomial_upper(count, n_samples, delta):
 
 
 class _Bound:
-    """What the bounds share; each has a `name` and writes `p_values`.
+    """What the bounds share; each has a `name`, and `of_sums` or its own `p_values`.
 
     It writes `upper`, too, unless its p-values need not fall with the risk.
     """
@@ -116,6 +116,10 @@ class _Bound:
     upper = None
     # P-values from numbers of samples, sums of losses and the risk, if that is enough.
     of_sums = None
+
+    def p_values(self, prefixes, counts, risk, level):
+        """Return the p-value of each of some prefixes, `counts` their lengths."""
+        return self.of_sums(counts, prefixes.loss_sums[counts], risk)
 
     def fewest(self, risk, level):
         """Return about the number of samples below which no p-value reaches a level."""
@@ -134,10 +138,6 @@ class Binomial(_Bound):
     is_binary = True
     of_sums = staticmethod(binomial_p_values)
 
-    def p_values(self, prefixes, counts, risk, level):
-        """Return the p-value of each of some prefixes, `counts` their lengths."""
-        return self.of_sums(counts, prefixes.loss_sums[counts], risk)
-
     def upper(self, losses, delta):
         """Return a bound that the mean is above with a chance of at most delta."""
         return binomial_upper(round(float(losses.sum())), len(losses), delta)
@@ -148,10 +148,6 @@ class HoeffdingBentkus(_Bound):
 
     name = "hoeffding_bentkus"
     of_sums = staticmethod(hoeffding_bentkus_p_values)
-
-    def p_values(self, prefixes, counts, risk, level):
-        """Return the p-value of each of some prefixes, `counts` their lengths."""
-        return self.of_sums(counts, prefixes.loss_sums[counts], risk)
 
     def upper(self, losses, delta):
         """Return a bound that the mean is above with a chance of at most delta."""
@@ -177,12 +173,13 @@ class Betting(_Bound):
     most_tests = 200
     # Stakes depend on the risk, so that p-values need not fall with it: no `upper`.
     stake = _LARGEST_STAKE
+    of_losses = staticmethod(betting_p_value)
 
     def p_values(self, prefixes, counts, risk, level):
         """Return the p-value of each of some prefixes, `counts` their lengths."""
         # One after the other: each is an array.
         losses = map(prefixes.shuffled_losses, counts)
-        return np.array([betting_p_value(some, risk, level) for some in losses])
+        return np.array([self.of_losses(some, risk, level) for some in losses])
 
 
 BOUNDS = {bound.name: bound() for bound in (Binomial, HoeffdingBentkus, Betting)}

@@ -19,6 +19,7 @@ from sklearn_reject._curves._risk_coverage import (
 )
 from sklearn_reject.selection._bounds import BOUNDS, FAILURE_BOUNDS
 from sklearn_reject.selection._certify import (
+    RiskTest,
     certify_counts,
     certify_coverage,
 )
@@ -161,16 +162,13 @@ def choose_bound_of_sums(table, name, max_loss):
 def certify_risk_of_cells(sample, risk, confidence_level, bound, max_loss):
     """Return the rule of largest coverage whose risk can be certified."""
     name, max_loss = choose_bound_of_sums(sample.table, bound, max_loss)
-    bound, borders = BOUNDS[name], Borders(sample, max_loss)
+    test = RiskTest(confidence_level, BOUNDS[name], max_loss)
+    borders = Borders(sample, max_loss)
 
     def p_values(counts, risk):
-        return bound.of_sums(counts, borders.sums_at(counts), risk)
+        return test.bound.of_sums(counts, borders.sums_at(counts), risk)
 
-    return borders.rule(
-        certify_counts(
-            borders.counts, p_values, risk, confidence_level, bound, max_loss
-        )
-    )
+    return borders.rule(certify_counts(borders.counts, p_values, risk, test))
 
 
 def certify_coverage_of_cells(sample, coverage, confidence_level):

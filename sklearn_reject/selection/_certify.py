@@ -1,6 +1,6 @@
 """Rules whose target holds for the population with high probability."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from numbers import Real
 
@@ -37,11 +37,6 @@ class RankedSample:
         return len(self.scores)
 
     @cached_property
-    def loss_sums(self):
-        """Loss of the first 0, 1, ... samples, ndarray of shape (n_samples + 1,)."""
-        return prefix_sums(self.losses)
-
-    @cached_property
     def accepted_counts(self):
         """How many samples each threshold accepts, increasing up to all.
 
@@ -53,15 +48,27 @@ class RankedSample:
         is_start[1:] |= self.draws[1:] > self.draws[:-1]
         return np.append(np.flatnonzero(is_start), len(self))
 
-    def shuffle(self, random_state):
-        """Return the losses of the first samples, in random order, as a function.
+    def prefixes(self, max_loss, random_state):
+        """Return what a bound may know of the first 0, 1, ... samples.
 
-        The order of the rows would do as well if they were always drawn one by one, but
-        some samples come sorted.
+        The order of the rows would do for bets if they were always drawn one by one,
+        but some samples come sorted.
         """
+        losses = self.losses / max_loss
         ranks = random_state.permutation(len(self))
-        losses = self.losses[ranks]
-        return lambda count: losses[ranks < count]
+        shuffled = losses[ranks]
+        return Prefixes(prefix_sums(losses), lambda count: shuffled[ranks < count])
+
+
+@dataclass(frozen=True, eq=False)
+class Prefixes:
+    """Sums of the first losses, and those in random order, a function of how many.
+
+    Losses are in multiples of the largest possible one.
+    """
+
+    loss_sums: np.ndarray
+    shuffled_losses: object
 
 
 def rank_samples(scores, losses, draws=None):
@@ -105,6 +112,11 @@ def check_confidence_level(confidence_level, sample_weight=None):
     return float(confidence_level)
 
 
+def choose_test(losses, confidence_level, name, max_loss):
+    """Return how to certify the risk of losses, after checking the options."""
+    return RiskTest(confidence_level, *choose_bound(losses, name, max_loss))
+
+
 def choose_bound(losses, name, max_loss, bounds=BOUNDS, of_many="betting"):
     """Return the bound of a name and the largest loss, after checking them.
 
@@ -140,101 +152,115 @@ def choose_bound(losses, name, max_loss, bounds=BOUNDS, of_many="betting"):
     return bound, largest
 
 
-@dataclass(frozen=True, eq=False)
-class Prefixes:
-    """What a bound may know of the first samples: sums, and losses in random order."""
+@dataclass(frozen=True)
+class RiskTest:
+    """How a bound on a mean loss is certified: a `bound` makes the p-values."""
 
-    loss_sums: np.ndarray
-    shuffled_losses: object
+    confidence_level: float
+    bound: object
+    max_loss: float
+
+    @property
+    def delta(self):
+        """Chance of an error."""
+        return 1 - self.confidence_level
+
+    def certificate(self, quantity, target, n_samples, n_accepted, p_value):
+        """Return what holds of a rule that accepts so many samples."""
+        return Certificate(
+            quantity,
+            target,
+            self.confidence_level,
+            self.bound.name,
+            n_samples,
+            int(n_accepted),
+            float(p_value),
+        )
+
+    def infeasible(self, problem, n_samples, risk, find, at_most, describe, way_out):
+        """Return the error of a risk that nothing passes, with one that something does.
+
+        `find` and `at_most` are those of `find_least_risk`, and `describe` returns what
+        a certified risk is called, with what it comes, and the coverage.
+        """
+        delta, share = self.delta, risk / self.max_loss
+        if risk == 0:
+            problem = (
+                "The target risk is 0, which no finite sample can certify, because "
+                "with a small risk a sample may have no loss at all"
+            )
+        elif n_samples < self.bound.fewest(share, delta):
+            problem = (
+                f"{n_samples} samples cannot certify the target risk {risk} at "
+                f"confidence_level={1 - delta:g}, even without any loss: at least "
+                f"{self.bound.fewest(share, delta)} are needed, and many more if there "
+                "are losses"
+            )
+        lowest, found = find_least_risk(find, share, at_most)
+        if lowest == 1:
+            return InfeasibleTargetError(
+                f"{problem}; nor can any risk below the largest loss", f"Use {way_out}"
+            )
+        lowest *= self.max_loss
+        name, beside, coverage = describe(found)
+        return InfeasibleTargetError(
+            f"{problem}; the smallest {name} that can be certified is about "
+            f"{round_up(lowest)}, at {beside}",
+            f"Use at least this risk, {way_out}",
+            {"target_risk": lowest},
+            coverage,
+        )
 
 
-def certify_risk(ranked, risk, *, confidence_level, bound, max_loss, random_state):
+def certify_risk(ranked, risk, test, random_state):
     """Find the threshold of largest coverage whose risk can be certified.
 
     Returns the certificate of the rule that accepts the first `n_accepted` samples. The
     random state gives the order of the bets.
     """
-    prefixes, delta = None, 1 - confidence_level
-    if risk < max_loss:
-        scaled = ranked
-        if max_loss != 1:
-            scaled = replace(ranked, losses=ranked.losses / max_loss)
-        prefixes = Prefixes(scaled.loss_sums, scaled.shuffle(random_state))
+    prefixes = None
+    if risk < test.max_loss:
+        prefixes = ranked.prefixes(test.max_loss, random_state)
 
     def p_values(counts, risk):
-        return bound.p_values(prefixes, counts, risk, delta)
+        return test.bound.p_values(prefixes, counts, risk, test.delta)
 
-    return certify_counts(
-        ranked.accepted_counts, p_values, risk, confidence_level, bound, max_loss
-    )
+    return certify_counts(ranked.accepted_counts, p_values, risk, test)
 
 
-def certify_counts(counts, p_values, risk, confidence_level, bound, max_loss):
+def certify_counts(counts, p_values, risk, test):
     """Return the certificate of the last threshold that passes, by what each accepts.
 
     `p_values` maps numbers of samples and a risk, in multiples of the largest loss.
     """
-    n_samples, delta = int(counts[-1]), 1 - confidence_level
-    certificate = partial(
-        Certificate, "risk", risk, confidence_level, bound.name, n_samples
-    )
-    if risk >= max_loss:
-        return certificate(n_samples, 0.0)
+    n_samples, share = int(counts[-1]), risk / test.max_loss
+    if share >= 1:
+        return test.certificate("risk", risk, n_samples, n_samples, 0.0)
 
-    def find(risk):
+    def find(share):
         """Return how many samples the last threshold that passes accepts, or None."""
-        test = partial(p_values, risk=risk)
-        return find_last_passing(test, counts, delta, bound, risk)
+        of_risk = partial(p_values, risk=share)
+        return find_last_passing(of_risk, counts, test.delta, test.bound, share)
 
-    n_accepted = find(risk / max_loss) if risk / max_loss > 0 else None
+    def describe(n_accepted):
+        coverage = n_accepted / n_samples
+        return "risk", f"coverage {round_down(coverage)}", coverage
+
+    n_accepted = find(share) if share > 0 else None
     if n_accepted is None:
-        raise _nothing_passes(find, n_samples, risk, max_loss, confidence_level, bound)
-    p_value = p_values(np.array([n_accepted]), risk / max_loss)
-    return certificate(n_accepted, float(p_value[0]))
-
-
-def explain_hopeless(n_samples, risk, max_loss, bound, delta):
-    """Return why even a sample without any loss would pass no test, "" if it might."""
-    if risk == 0:
-        return (
-            "The target risk is 0, which no finite sample can certify, because with a "
-            "small risk a sample may have no loss at all"
+        raise test.infeasible(
+            f"No threshold can be certified for the target risk {risk} with "
+            f"confidence_level={test.confidence_level:g} on {n_samples} samples",
+            n_samples,
+            risk,
+            find,
+            n_samples,
+            describe,
+            "a target_failure_rate instead of the risk, a lower confidence, more "
+            "calibration samples, or a score that ranks the errors better.",
         )
-    fewest = bound.fewest(risk / max_loss, delta)
-    if n_samples >= fewest:
-        return ""
-    return (
-        f"{n_samples} samples cannot certify the target risk {risk} at "
-        f"confidence_level={1 - delta:g}, even without any loss: at least {fewest} "
-        "are needed, and many more if there are losses"
-    )
-
-
-def _nothing_passes(find, n_samples, risk, max_loss, confidence_level, bound):
-    """Return the error of a target that no threshold passes, with one that does."""
-    delta = 1 - confidence_level
-    problem = explain_hopeless(n_samples, risk, max_loss, bound, delta) or (
-        f"No threshold can be certified for the target risk {risk} with "
-        f"confidence_level={confidence_level:g} on {n_samples} samples"
-    )
-    way_out = (
-        "a target_failure_rate instead of the risk, a lower confidence, more "
-        "calibration samples, or a score that ranks the errors better."
-    )
-    lowest, n_accepted = find_least_risk(find, risk / max_loss, n_samples)
-    if lowest == 1:
-        return InfeasibleTargetError(
-            f"{problem}; nor can any risk below the largest loss", f"Use {way_out}"
-        )
-    lowest *= max_loss
-    coverage = n_accepted / n_samples
-    return InfeasibleTargetError(
-        f"{problem}; the smallest risk that can be certified is about "
-        f"{round_up(lowest)}, at coverage {round_down(coverage)}",
-        f"Use at least this risk, {way_out}",
-        {"target_risk": lowest},
-        coverage,
-    )
+    (p_value,) = p_values(np.array([n_accepted]), share)
+    return test.certificate("risk", risk, n_samples, n_accepted, p_value)
 
 
 def find_least_risk(find, failing, at_most):

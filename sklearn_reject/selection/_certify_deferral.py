@@ -13,14 +13,8 @@ import numpy as np
 from scipy.stats import binom
 
 from sklearn_reject._curves._groups import tie_range
-from sklearn_reject.exceptions import InfeasibleTargetError, round_up
-from sklearn_reject.selection._certify import (
-    Prefixes,
-    count_passes,
-    explain_hopeless,
-    find_least_risk,
-    walk_from_starts,
-)
+from sklearn_reject.exceptions import round_up
+from sklearn_reject.selection._certify import RiskTest, count_passes, walk_from_starts
 from sklearn_reject.selection._certify_levels import most_successes
 from sklearn_reject.selection._rule import Certificate
 
@@ -60,58 +54,37 @@ class SystemSample:
         if bound.of_sums is not None:
             sums = np.array([each.sum() for each in losses])
             return bound.of_sums(np.full(len(sums), len(self)), sums, risk)
-        count = np.array([len(self)])
-        found = [
-            bound.p_values(
-                Prefixes(None, lambda _, each=each: each), count, risk, level
-            )
-            for each in losses
-        ]
-        return np.concatenate(found)
+        return np.array([bound.of_losses(each, risk, level) for each in losses])
 
 
-def certify_system_risk(sample, pilot, risk, *, confidence_level, bound, max_loss):
+def certify_system_risk(sample, pilot, risk, test):
     """Return the rule of fewest deferrals whose system risk can be certified.
 
     It comes as threshold and probability, and with its certificate.
     """
-    delta = 1 - confidence_level
-
-    def certificate(cut, p_value):
-        n_kept = len(sample) - int(np.count_nonzero(sample.defer(*cut)))
-        return Certificate(
-            "system_risk",
-            risk,
-            confidence_level,
-            bound.name,
-            len(sample),
-            n_kept,
-            p_value,
-        )
-
-    if risk >= max_loss:
-        return (np.inf, 0.0), certificate((np.inf, 0.0), 0.0)
-    search = _Search(sample, pilot, delta, bound, max_loss)
-    found = search.find(risk / max_loss) if risk / max_loss > 0 else None
-    if found is None:
-        raise _nothing_passes(search, risk, confidence_level)
-    (p_value,) = sample.p_values([found], bound, risk / max_loss, delta)
-    return found, certificate(found, float(p_value))
+    n_samples, share = len(sample), risk / test.max_loss
+    search = _Search(sample, pilot, test)
+    cut, p_value = (np.inf, 0.0), 0.0
+    if share < 1:
+        cut = search.find(share) if share > 0 else None
+        if cut is None:
+            raise _nothing_passes(search, risk, test)
+        (p_value,) = sample.p_values([cut], test.bound, share, test.delta)
+    n_kept = n_samples - np.count_nonzero(sample.defer(*cut))
+    return cut, test.certificate("system_risk", risk, n_samples, n_kept, p_value)
 
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """The fixed sequence over rules that the pilot proposes."""
+    """The fixed sequence over rules that the pilot proposes; risks are shares."""
 
     sample: SystemSample
     pilot: object
-    delta: float
-    bound: object
-    max_loss: float
+    test: RiskTest
 
     def find(self, risk):
         """Return the last rule that passes, of the fewest deferrals, None if none."""
-        plan = self._plan(risk)
+        plan = self.pilot.plan(risk, self.test, len(self.sample))
 
         def p_values(indices):
             return self._p_values(plan.rates[indices], risk)
@@ -120,51 +93,40 @@ class _Search:
             return start + count_passes(p_values, np.arange(start, end), level)
 
         last = walk_from_starts(
-            plan.starts, len(plan.rates), plan.weights, self.delta, find_failure
+            plan.starts, len(plan.rates), plan.weights, self.test.delta, find_failure
         )
         return None if last is None else self.pilot.cut(plan.rates[last])
 
     def find_start(self, risk):
         """Return a rule that a start passes with, and None only if `find` does."""
-        plan = self._plan(risk)
+        plan = self.pilot.plan(risk, self.test, len(self.sample))
         rates = plan.rates[plan.starts]
-        passed = self._p_values(rates, risk) <= plan.weights * self.delta
+        passed = self._p_values(rates, risk) <= plan.weights * self.test.delta
         return self.pilot.cut(rates[passed][-1]) if passed.any() else None
-
-    def _plan(self, risk):
-        risk = risk * self.max_loss
-        return self.pilot.plan(risk, self.max_loss, len(self.sample), self.bound)
 
     def _p_values(self, rates, risk):
         cuts = map(self.pilot.cut, rates)
-        return self.sample.p_values(cuts, self.bound, risk, self.delta)
+        return self.sample.p_values(cuts, self.test.bound, risk, self.test.delta)
 
 
-def _nothing_passes(search, risk, confidence_level):
+def _nothing_passes(search, risk, test):
     """Return the error of a target that no rule passes, with one that does."""
-    sample, max_loss = search.sample, search.max_loss
-    hopeless = explain_hopeless(len(sample), risk, max_loss, search.bound, search.delta)
-    problem = hopeless or (
+    n_samples = len(search.sample)
+
+    def describe(cut):
+        rate = np.count_nonzero(search.sample.defer(*cut)) / n_samples
+        return "system risk", f"a deferral rate of {round_up(rate)}", 1 - rate
+
+    return test.infeasible(
         f"No rule can be certified for target_risk={risk:g} with "
-        f"confidence_level={confidence_level:g} on {len(sample)} samples"
-    )
-    way_out = (
+        f"confidence_level={test.confidence_level:g} on {n_samples} samples",
+        n_samples,
+        risk,
+        search.find_start,
+        (-np.inf, 1.0),
+        describe,
         "a lower confidence, more samples, a better second opinion, or a gain that "
-        "ranks the samples better."
-    )
-    lowest, cut = find_least_risk(search.find_start, risk / max_loss, (-np.inf, 1.0))
-    if lowest == 1:
-        return InfeasibleTargetError(
-            f"{problem}; nor can any risk below the largest loss", f"Use {way_out}"
-        )
-    lowest *= max_loss
-    rate = np.count_nonzero(sample.defer(*cut)) / len(sample)
-    return InfeasibleTargetError(
-        f"{problem}; the smallest system risk that can be certified is about "
-        f"{round_up(lowest)}, at a deferral rate of {round_up(rate)}",
-        f"Use at least this risk, {way_out}",
-        {"target_risk": lowest},
-        1 - rate,
+        "ranks the samples better.",
     )
 
 

@@ -39,52 +39,14 @@ from sklearn_reject.selection._parts import (
 # Where sequences start, as shares of the members of every part, and their shares of
 # delta. See benchmarks/bench_risk_bounds.py.
 _STARTS = (0.1, 0.3, 0.7)
-
-
 _WEIGHTS = (0.2, 0.4, 0.4)
-
 
 # No start has fewer members than this multiple of the fewest that pass.
 _FIRST_START = 2
 
 
 @dataclass(frozen=True, eq=False)
-class _Entries:
-    """When the tests of a sequence, each of more samples, accept which members."""
-
-    # First test that accepts each member, increasing; of tests in all.
-    tests: np.ndarray
-    n_tests: int
-
-    def __len__(self):
-        return len(self.tests)
-
-    def count(self, tests):
-        """Return how many members some tests accept."""
-        return np.searchsorted(self.tests, tests, side="right")
-
-    def find_test(self, n_members):
-        """Return the last test before the member after so many, or the last of all.
-
-        It is the threshold at that member's score: given the score, the members below
-        it are independent, and so are those of a part that has no member in common.
-        Those of a part that is inside are, given how many they are.
-        """
-        if n_members >= len(self):
-            return self.n_tests - 1
-        return int(self.tests[n_members]) - 1
-
-    def changes(self, start, end):
-        """Return the first of some tests and those that accept more, and how many."""
-        low, high = self.count([start, end - 1])
-        later = self.tests[low:high]
-        is_last = np.append(later[1:] != later[:-1], True)[: len(later)]
-        counts = np.append(low, low + 1 + np.flatnonzero(is_last))
-        return np.append(start, later[is_last]), counts
-
-
-@dataclass(frozen=True, eq=False)
-class BoundedPart:
+class _BoundedPart:
     """A part with a bound, and its members by increasing score."""
 
     part: object
@@ -96,151 +58,140 @@ class BoundedPart:
     def __len__(self):
         return len(self.ranks)
 
-    def enter(self, counts):
-        """Return when tests that accept so many samples accept the members."""
-        tests = np.searchsorted(counts, self.ranks, side="right")
-        return _Entries(tests, len(counts))
+    def count(self, n_accepted):
+        """Return how many members are among the first samples."""
+        return np.searchsorted(self.ranks, n_accepted)
 
-    def find_failure(self, entries, start, end, bound, level):
-        """Return the first test that does not pass a level, else the end."""
-        tests, counts = entries.changes(start, end)
-        p_values = partial(bound.p_values, self.prefixes, risk=self.risk, level=level)
-        passes = count_passes(p_values, counts, level)
-        return end if passes == len(counts) else int(tests[passes])
+    def find_failure(self, n_members, start, test, level):
+        """Return the first of some tests that does not pass a level, else their end.
 
-    def p_value(self, n_accepted, bound, level):
-        """Return the p-value of the members among the first samples."""
-        count = np.searchsorted(self.ranks, [n_accepted])
-        return float(bound.p_values(self.prefixes, count, self.risk, level)[0])
-
-
-@dataclass(frozen=True, eq=False)
-class PartsProblem:
-    """Samples and parts of them by increasing score, and how to test the bounds."""
-
-    ranked: RankedSample
-    parts: list
-    confidence_level: float
-    bound: object
-    max_loss: float
-    random_state: object
-
-    @property
-    def delta(self):
-        """Chance of an error."""
-        return 1 - self.confidence_level
-
-    def bounded_parts(self):
-        """Return the parts that some rule might break the bound of."""
-        scores, draws = self.ranked.scores, self.ranked.draws
-        losses, found = self.ranked.losses / self.max_loss, []
-        for part in self.parts:
-            if part.target < self.max_loss:
-                ranks = np.flatnonzero(part.members)
-                sample = RankedSample(scores[ranks], losses[ranks], draws[ranks])
-                shuffled = sample.shuffle(self.random_state)
-                prefixes = Prefixes(sample.loss_sums, shuffled)
-                risk = part.target / self.max_loss
-                found.append(BoundedPart(part, ranks, prefixes, risk))
-        return found
-
-    def find_starts(self, bounded, counts):
-        """Return the first tests that accept enough of every part.
-
-        Which they are depends on scores and members, never on a loss. Parts of one
-        kind are disjoint. Those of several kinds may overlap, and their members are
-        counted in the union, as members of one would not be independent given when
-        those of another are enough.
+        The tests, from one on, accept more and more members.
         """
-        wanted = []
-        for each in bounded:
-            enough = np.ceil(np.multiply(_STARTS, len(each)))
-            enough = np.maximum(enough, self._first_start(each))
-            wanted.append(np.minimum(enough, len(each)))
-        entries = [each.enter(counts) for each in bounded]
-        if len({each.part.kind for each in bounded}) > 1:
-            union = np.unique(np.concatenate([each.ranks for each in bounded]))
-            scaled = [
-                len(union) * enough / len(each)
-                for each, enough in zip(bounded, wanted, strict=True)
-            ]
-            tests = np.searchsorted(counts, union, side="right")
-            entries = [_Entries(tests, len(counts))]
-            wanted = [np.ceil(np.max(scaled, axis=0))]
-        starts = [
-            [each.find_test(int(count)) for count in enough]
-            for each, enough in zip(entries, wanted, strict=True)
-        ]
-        return np.max(starts, axis=0)
+        changes = np.flatnonzero(np.diff(n_members, prepend=-1))
+        p_values = partial(
+            test.bound.p_values, self.prefixes, risk=self.risk, level=test.delta
+        )
+        passes = count_passes(p_values, n_members[changes], level)
+        return start + int(np.append(changes, len(n_members))[passes])
 
-    def _first_start(self, each):
-        """Return the fewest members of a part at a start.
+    def p_value(self, n_accepted, test):
+        """Return the p-value of the members among the first samples."""
+        count = self.count([n_accepted])
+        (value,) = test.bound.p_values(self.prefixes, count, self.risk, test.delta)
+        return float(value)
+
+    def first_start(self, test):
+        """Return the fewest members at a start.
 
         A small part is not asked for nearly all of its members: half are enough, unless
         that is fewer than pass without any loss.
         """
-        wanted = _FIRST_START * self.bound.fewest(each.risk, self.delta)
-        needed = self.bound.fewest(each.risk, _WEIGHTS[0] * self.delta)
-        return min(wanted, max(needed, len(each) // 2))
-
-    def find(self, bounded):
-        """Return how many samples the last threshold that passes accepts, or None."""
-        counts = self.ranked.accepted_counts
-        if not bounded:
-            return int(counts[-1])
-        if not all(len(each) and each.risk for each in bounded):
-            return None
-        starts = self.find_starts(bounded, counts)
-        if self.bound.most_tests is not None:
-            # Tests take time: a grid of thresholds, and the starts.
-            grid = grid_counts(len(self.ranked), self.bound.most_tests)
-            tests = np.unique(np.append(locate_counts(counts, grid), starts))
-            counts, starts = counts[tests], np.searchsorted(tests, starts)
-        entries = [each.enter(counts) for each in bounded]
-
-        def find_failure(start, end, level):
-            for each, entry in zip(bounded, entries, strict=True):
-                if start < end:
-                    end = each.find_failure(entry, start, end, self.bound, level)
-            return end
-
-        last = walk_from_starts(starts, len(counts), _WEIGHTS, self.delta, find_failure)
-        return None if last is None else int(counts[last])
+        wanted = _FIRST_START * test.bound.fewest(self.risk, test.delta)
+        needed = test.bound.fewest(self.risk, _WEIGHTS[0] * test.delta)
+        return min(wanted, max(needed, len(self) // 2))
 
 
-def certify_risk_bounds(problem):
-    """Return the certificate of the threshold of largest coverage that passes."""
-    bounded = problem.bounded_parts()
-    n_accepted = problem.find(bounded)
+def certify_risk_bounds(ranked, parts, test, random_state):
+    """Return the certificate of the threshold of largest coverage that passes.
+
+    The parts have the order of the ranked samples.
+    """
+    bounded = _bounded_parts(ranked, parts, test, random_state)
+    n_accepted = _find(bounded, ranked.accepted_counts, test)
     if n_accepted is None:
-        raise _nothing_passes(problem, bounded)
-    p_values = {
-        each.part: each.p_value(n_accepted, problem.bound, problem.delta)
-        for each in bounded
-    }
+        raise _nothing_passes(bounded, ranked.accepted_counts, test, parts)
     return certify_parts(
-        problem.parts,
-        p_values,
+        parts,
+        {each.part: each.p_value(n_accepted, test) for each in bounded},
         quantity="risk_of_parts",
-        confidence_level=problem.confidence_level,
-        bound=problem.bound.name,
-        n_samples=len(problem.ranked),
-        n_accepted=int(n_accepted),
+        confidence_level=test.confidence_level,
+        bound=test.bound.name,
+        n_samples=len(ranked),
+        n_accepted=n_accepted,
     )
 
 
-def _nothing_passes(problem, bounded):
+def _bounded_parts(ranked, parts, test, random_state):
+    """Return the parts that some rule might break the bound of."""
+    found = []
+    for part in parts:
+        if part.target < test.max_loss:
+            ranks = np.flatnonzero(part.members)
+            columns = ranked.scores, ranked.losses, ranked.draws
+            members = RankedSample(*(column[ranks] for column in columns))
+            prefixes = members.prefixes(test.max_loss, random_state)
+            found.append(
+                _BoundedPart(part, ranks, prefixes, part.target / test.max_loss)
+            )
+    return found
+
+
+def _find(bounded, counts, test):
+    """Return how many samples the last threshold that passes accepts, or None."""
+    if not bounded:
+        return int(counts[-1])
+    if not all(len(each) and each.risk for each in bounded):
+        return None
+    starts = _find_starts(bounded, counts, test)
+    if test.bound.most_tests is not None:
+        # Tests take time: a grid of thresholds, and the starts.
+        grid = grid_counts(counts[-1], test.bound.most_tests)
+        tests = np.unique(np.append(locate_counts(counts, grid), starts))
+        counts, starts = counts[tests], np.searchsorted(tests, starts)
+    n_members = [each.count(counts) for each in bounded]
+
+    def find_failure(start, end, level):
+        for each, of_part in zip(bounded, n_members, strict=True):
+            if start < end:
+                end = each.find_failure(of_part[start:end], start, test, level)
+        return end
+
+    last = walk_from_starts(starts, len(counts), _WEIGHTS, test.delta, find_failure)
+    return None if last is None else int(counts[last])
+
+
+def _find_starts(bounded, counts, test):
+    """Return the first tests that accept enough of every part.
+
+    Which they are depends on scores and members, never on a loss. Parts of one kind are
+    disjoint. Those of several kinds may overlap, and their members are counted in the
+    union, as members of one would not be independent given when those of another are
+    enough.
+    """
+    wanted = []
+    for each in bounded:
+        enough = np.ceil(np.multiply(_STARTS, len(each)))
+        enough = np.maximum(enough, each.first_start(test))
+        wanted.append(np.minimum(enough, len(each)))
+    ranks = [each.ranks for each in bounded]
+    if len({each.part.kind for each in bounded}) > 1:
+        union = np.unique(np.concatenate(ranks))
+        scaled = [
+            len(union) * enough / len(each)
+            for each, enough in zip(bounded, wanted, strict=True)
+        ]
+        ranks, wanted = [union], [np.ceil(np.max(scaled, axis=0))]
+    # The last test before the member after so many.
+    starts = [
+        np.searchsorted(np.searchsorted(each, counts), enough, side="right") - 1
+        for each, enough in zip(ranks, wanted, strict=True)
+    ]
+    return np.max(starts, axis=0)
+
+
+def _nothing_passes(bounded, counts, test, parts):
     """Return the error of bounds that nothing passes, with larger ones that do."""
+    n_samples = int(counts[-1])
 
     def find(more):
         raised = [replace(each, risk=each.risk + more) for each in bounded]
-        return problem.find([each for each in raised if each.risk < 1])
+        return _find([each for each in raised if each.risk < 1], counts, test)
 
-    trouble = _explain_hopeless(problem, bounded) or (
+    trouble = _explain_hopeless(bounded, n_samples, test) or (
         "No threshold can be certified for all targets "
         f"{name_targets([each.part for each in bounded])} with "
-        f"confidence_level={problem.confidence_level:g} on {len(problem.ranked)} "
-        f"samples; the hardest target is that of {_hardest(problem, bounded)}"
+        f"confidence_level={test.confidence_level:g} on {n_samples} samples; the "
+        f"hardest target is that of {_hardest(bounded, counts, test)}"
     )
     way_out = (
         "Use larger risks, a lower confidence, more samples, or a score that ranks the "
@@ -249,18 +200,18 @@ def _nothing_passes(problem, bounded):
     more, n_accepted = find_least_risk(find, 0.0, None)
     if n_accepted is None:
         return InfeasibleTargetError(trouble, way_out)
-    more, coverage = more * problem.max_loss, n_accepted / len(problem.ranked)
-    risks = {part: min(part.target + more, problem.max_loss) for part in problem.parts}
+    more, coverage = more * test.max_loss, n_accepted / n_samples
+    risks = {part: min(part.target + more, test.max_loss) for part in parts}
     return InfeasibleTargetError(
         f"{trouble}. With each target raised by about {round_up(more)}, a rule with "
         f"coverage {round_down(coverage)} can be certified",
         way_out,
-        risks_by_kind(problem.parts, risks),
+        risks_by_kind(parts, risks),
         coverage,
     )
 
 
-def _explain_hopeless(problem, bounded):
+def _explain_hopeless(bounded, n_samples, test):
     """Return why even members without any loss would pass no test, "" if they might."""
     for each in bounded:
         if each.risk == 0:
@@ -268,26 +219,22 @@ def _explain_hopeless(problem, bounded):
                 f"The target of {each.part} is 0, which no finite sample can certify, "
                 "because with a small risk a sample may have no loss at all"
             )
-        fewest = problem.bound.fewest(each.risk, problem.delta)
+        fewest = test.bound.fewest(each.risk, test.delta)
         if len(each) < fewest:
             return (
-                f"{len(each)} of the {len(problem.ranked)} samples count for "
-                f"{each.part}, and cannot certify its target {each.part.target:.6g} "
-                f"at confidence_level={problem.confidence_level:g}, even without any "
-                f"loss: at least {fewest} are needed"
+                f"{len(each)} of the {n_samples} samples count for {each.part}, and "
+                f"cannot certify its target {each.part.target:.6g} at "
+                f"confidence_level={test.confidence_level:g}, even without any loss: "
+                f"at least {fewest} are needed"
             )
     return ""
 
 
-def _hardest(problem, bounded):
+def _hardest(bounded, counts, test):
     """Return the part that is furthest from its bound at the starts, as text."""
-    counts = problem.ranked.accepted_counts
-    starts = problem.find_starts(bounded, counts)
-    worst = {}
-    for each in bounded:
-        p_values = [
-            each.p_value(count, problem.bound, problem.delta)
-            for count in counts[starts]
-        ]
-        worst[str(each.part)] = min(p_values)
+    starts = counts[_find_starts(bounded, counts, test)]
+    worst = {
+        str(each.part): min(each.p_value(count, test) for count in starts)
+        for each in bounded
+    }
     return max(worst, key=worst.get)

@@ -15,7 +15,7 @@ from sklearn_reject._curves._deferral import check_deferral_samples
 from sklearn_reject._validation import check_number, check_option, check_vector
 from sklearn_reject.exceptions import InfeasibleTargetError, gather_warnings, warn_user
 from sklearn_reject.selection._bounds import BOUNDS
-from sklearn_reject.selection._certify import choose_bound, rank_samples
+from sklearn_reject.selection._certify import choose_test, rank_samples
 from sklearn_reject.selection._certify_deferral import (
     SystemSample,
     certify_deferral_rate,
@@ -82,13 +82,14 @@ class Pilot:
         risks = self.risks(_COARSE)
         return _COARSE[np.flatnonzero(risks <= risks.min() + self.groups.slack)[-1]]
 
-    def plan(self, risk, max_loss, n_tested, bound):
-        """Return what to test for a system risk, on so many samples."""
+    def plan(self, share, test, n_tested):
+        """Return what to test for a share of the largest risk, on so many samples."""
+        risk, max_loss = share * test.max_loss, test.max_loss
         dip = self._dip(risk, self._error(risk, max_loss, self.groups.n_asked))
         low = self._edge(risk + _WIDTH * self._error(risk, max_loss, n_tested), dip)
         n_fine = _N_FINE
-        if bound.most_tests is not None:
-            n_fine = bound.most_tests - len(_COARSE)
+        if test.bound.most_tests is not None:
+            n_fine = test.bound.most_tests - len(_COARSE)
         fine = np.linspace(dip, low, n_fine)
         rates = np.unique(np.concatenate((_COARSE, fine)))[::-1]
         return Plan(rates, *self._starts(rates, dip))
@@ -186,22 +187,17 @@ def solve_certified_risk(gain, loss_first, loss_second, risk, randomize, certifi
     """Return the rule of fewest deferrals that a bound on the risk is certified for."""
     used = check_deferral_samples(gain, loss_first, loss_second, name="gain")
     losses = np.concatenate((used.loss_first, used.loss_second))
-    bound, max_loss = choose_bound(losses, certified.bound, certified.max_loss)
+    test = choose_test(
+        losses, certified.confidence_level, certified.bound, certified.max_loss
+    )
     random_state = check_random_state(certified.random_state)
     draws = _draw(certified.draws, used.is_used, random_state)
     arrays = used.scores, used.loss_first, used.loss_second
     pilot, rows = _choose_pilot(arrays, certified.pilot, randomize, random_state)
     rows = random_state.permutation(rows)
-    first, second = (each[rows] / max_loss for each in arrays[1:])
+    first, second = (each[rows] / test.max_loss for each in arrays[1:])
     sample = SystemSample(arrays[0][rows], first, second, draws[rows])
-    (threshold, proba), certificate = certify_system_risk(
-        sample,
-        pilot,
-        risk,
-        confidence_level=certified.confidence_level,
-        bound=bound,
-        max_loss=max_loss,
-    )
+    (threshold, proba), certificate = certify_system_risk(sample, pilot, risk, test)
     rule = DeferralRule(threshold, proba, certificate=certificate)
     return measure_quietly(rule, gain, loss_first, loss_second)
 

@@ -32,8 +32,8 @@ from sklearn_reject.exceptions import (
     warn_user,
 )
 from sklearn_reject.selection._bounds import BOUNDS
-from sklearn_reject.selection._certify import check_confidence_level, choose_bound
-from sklearn_reject.selection._certify_parts import PartsProblem, certify_risk_bounds
+from sklearn_reject.selection._certify import check_confidence_level, choose_test
+from sklearn_reject.selection._certify_parts import certify_risk_bounds
 from sklearn_reject.selection._order import tell_order
 from sklearn_reject.selection._parts import (
     check_parts,
@@ -188,19 +188,12 @@ def solve_risk_bounds(
         return _solve_on_sample(sample, randomize)
     confidence_level = check_confidence_level(confidence_level, sample_weight)
     scores, losses, _ = check_samples(scores, losses)
-    bound, max_loss = choose_bound(losses, bound, max_loss)
+    test = choose_test(losses, confidence_level, bound, max_loss)
     random_state = check_random_state(random_state)
     parts = check_parts(bounds, len(scores))
     ranked = rank(scores, losses, randomize, draws, random_state)
-    problem = PartsProblem(
-        ranked=ranked,
-        parts=order_parts(parts, ranked.order),
-        confidence_level=confidence_level,
-        bound=bound,
-        max_loss=max_loss,
-        random_state=random_state,
-    )
-    certificate = certify_risk_bounds(problem)
+    parts = order_parts(parts, ranked.order)
+    certificate = certify_risk_bounds(ranked, parts, test, random_state)
     n_accepted = certificate.n_accepted
     return make_certified_rule(ranked, certificate, n_accepted, single_is_in=False)
 

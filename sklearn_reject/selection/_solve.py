@@ -31,7 +31,7 @@ from sklearn_reject.selection._certify import (
     certify_coverage,
     certify_risk,
     check_confidence_level,
-    choose_bound,
+    choose_test,
     rank_samples,
 )
 from sklearn_reject.selection._order import tell_order
@@ -256,17 +256,10 @@ def solve_target_risk(
         return make_rule_at(groups, n_groups, share)
     confidence_level = check_confidence_level(confidence_level, sample_weight)
     scores, losses, _ = check_samples(scores, losses)
-    bound, max_loss = choose_bound(losses, bound, max_loss)
+    test = choose_test(losses, confidence_level, bound, max_loss)
     random_state = check_random_state(random_state)
     ranked = rank(scores, losses, randomize, draws, random_state)
-    certificate = certify_risk(
-        ranked,
-        risk,
-        confidence_level=confidence_level,
-        bound=bound,
-        max_loss=max_loss,
-        random_state=random_state,
-    )
+    certificate = certify_risk(ranked, risk, test, random_state)
     n_accepted = certificate.n_accepted
     return make_certified_rule(ranked, certificate, n_accepted, single_is_in=False)
 
