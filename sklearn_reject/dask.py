@@ -1,8 +1,8 @@
 """Summaries and tables of dask collections, larger than one memory.
 
-They take dask arrays, or columns of dask dataframes. All collections of a call are cut
-at the same rows; arrays of other chunks are cut again. Columns come best from one
-dataframe, whose partitions are then made once for all of them.
+They take dask arrays, or columns of dask dataframes. All collections of a call are of
+one kind and cut at the same rows; arrays of other chunks are cut again. Columns come
+best from one dataframe, whose partitions are then made once for all of them.
 
 Each partition is reduced where it is, to a
 :class:`~sklearn_reject.selection.RiskCoverageSummary` of scores and losses or to a
@@ -264,17 +264,24 @@ def _pair_partitions(collections):
     """
     for name, collection in collections.items():
         _check_collection(name, collection)
-    _check_divisions(collections)
-    collections = _align_arrays(collections)
-    pieces = _delay_alike(collections)
+    first, *others = collections
+    for name in others:
+        if _is_array(collections[name]) != _is_array(collections[first]):
+            raise ValueError(
+                f"{name} and {first} are a dask array and a column of a dataframe, "
+                f"which may be cut at different rows. {_way_out(collections)}"
+            )
+    if _is_array(collections[first]):
+        collections = _align_arrays(collections)
+    else:
+        _check_divisions(collections)
+    pieces = {name: _delay_pieces(each) for name, each in collections.items()}
     sizes = {name: len(of_one) for name, of_one in pieces.items()}
-    first, *others = sizes
     for name in others:
         if sizes[name] != sizes[first]:
             raise ValueError(
                 f"{name} has {sizes[name]} partitions, but {first} has {sizes[first]}, "
-                "and their numbers of rows are unknown. "
-                + _way_out(collections, name, first)
+                f"and their numbers of rows are unknown. {_way_out(collections)}"
             )
     rows = zip(*pieces.values(), strict=True)
     return [dict(zip(pieces, row, strict=True)) for row in rows]
@@ -343,96 +350,52 @@ def _is_frame(collection):
     return is_dask_collection(collection) and hasattr(type(collection), "divisions")
 
 
-def _check_divisions(collections):
+def _check_divisions(columns):
     """Raise where columns are known to be cut at different labels of their index."""
-    frames = {name: each for name, each in collections.items() if _is_frame(each)}
-    known = {name: each for name, each in frames.items() if each.known_divisions}
-    if not known:
-        return
-    first, *others = known
-    for name in others:
-        if known[name].divisions != known[first].divisions:
-            raise ValueError(
-                f"{name} and {first} are columns with different divisions, so their "
-                "rows do not belong together. Join their dataframes and take both "
-                "columns from the result."
-            )
-
-
-def _align_arrays(collections):
-    """Return the collections, arrays among them with the same blocks of rows."""
-    arrays = {name: each for name, each in collections.items() if _is_array(each)}
-    chunks = {each.chunks[0] for each in arrays.values()}
-    are_known = not np.isnan([size for sizes in chunks for size in sizes]).any()
-    _check_rows(arrays)
-    if len(chunks) > 1 and are_known:
-        if len(arrays) < len(collections):
-            frames = [name for name in collections if name not in arrays]
-            first, *_ = arrays
-            raise ValueError(
-                f"{', '.join(arrays)} are arrays with different chunks, and "
-                f"{frames[0]} is a column whose numbers of rows are unknown. "
-                + _way_out(collections, frames[0], first)
-            )
-        arrays = _cut_alike(arrays, chunks)
-    # All columns of some rows, or several outputs would be taken for samples.
-    arrays = {
-        name: each if each.ndim == 1 else each.rechunk({1: -1})
-        for name, each in arrays.items()
-    }
-    return {**collections, **arrays}
-
-
-def _check_rows(arrays):
-    """Raise where numbers of rows are known and differ."""
-    lengths = {name: sum(each.chunks[0]) for name, each in arrays.items()}
-    known = {name: n for name, n in lengths.items() if not np.isnan(n)}
-    if len(set(known.values())) > 1:
-        first, *others = known
-        name = next(name for name in others if known[name] != known[first])
+    known = {name: each for name, each in columns.items() if each.known_divisions}
+    if len({each.divisions for each in known.values()}) > 1:
         raise ValueError(
-            f"{name} has {known[name]} rows, but {first} has {known[first]}. Pass "
-            "collections of the same rows."
+            f"{' and '.join(known)} are columns with different divisions, so their "
+            "rows do not belong together. Join their dataframes and take all columns "
+            "from the result."
         )
 
 
-def _cut_alike(arrays, chunks):
-    borders = reduce(np.union1d, [np.cumsum(sizes) for sizes in chunks])
-    sizes = tuple(np.diff(borders, prepend=0).astype(int).tolist())
-    # Borders before the first row make an empty block, which need not be cut.
-    sizes = tuple(size for size in sizes if size) or (0,)
-    return {name: each.rechunk({0: sizes}) for name, each in arrays.items()}
+def _align_arrays(arrays):
+    """Return arrays with the same blocks of rows, where their numbers are known."""
+    lengths = {name: sum(each.chunks[0]) for name, each in arrays.items()}
+    known = {name: n for name, n in lengths.items() if not np.isnan(n)}
+    if len(set(known.values())) > 1:
+        shown = ", ".join(f"{name} has {n}" for name, n in known.items())
+        raise ValueError(
+            f"Numbers of rows differ: {shown}. Pass collections of the same rows."
+        )
+    chunks = {each.chunks[0] for each in arrays.values()}
+    if len(chunks) > 1 and len(known) == len(arrays):
+        borders = reduce(np.union1d, [np.cumsum(sizes) for sizes in chunks])
+        sizes = tuple(np.diff(borders, prepend=0).astype(int).tolist())
+        # Borders before the first row make an empty block, which need not be cut.
+        sizes = tuple(size for size in sizes if size) or (0,)
+        arrays = {name: each.rechunk({0: sizes}) for name, each in arrays.items()}
+    # All columns of some rows, or several outputs would be taken for samples.
+    return {
+        name: each if each.ndim == 1 else each.rechunk({1: -1})
+        for name, each in arrays.items()
+    }
 
 
-def _way_out(collections, *names):
+def _way_out(collections):
     """Say how numbers of rows become known."""
     steps = [
         f"{name}.compute_chunk_sizes()"
-        if _is_array(collections[name])
+        if _is_array(each)
         else f"{name}.to_dask_array().compute_chunk_sizes()"
-        for name in names
+        for name, each in collections.items()
     ]
     return (
         f"Pass {' and '.join(steps)}, so that they can be partitioned alike, or make "
         "all collections from one."
     )
-
-
-def _delay_alike(collections):
-    """Return the delayed partitions of all, by the same number of them if possible."""
-    as_given = {name: _delay_pieces(each) for name, each in collections.items()}
-    if _is_alike(as_given) or not any(map(_is_array, collections.values())):
-        return as_given
-    # An array that was made of a column has the partitions that are read as one.
-    as_read = {
-        name: _delay_pieces(each if _is_array(each) else each.optimize(fuse=False))
-        for name, each in collections.items()
-    }
-    return as_read if _is_alike(as_read) else as_given
-
-
-def _is_alike(pieces):
-    return len({len(of_one) for of_one in pieces.values()}) == 1
 
 
 def _delay_pieces(collection):

@@ -13,24 +13,13 @@ import numpy as np
 from sklearn_reject._curves._cell_bounds import CellBounds
 from sklearn_reject._curves._cell_table import merge_near_cells
 from sklearn_reject._curves._groups import TieGroups, tie_range
-from sklearn_reject._curves._risk_coverage import (
-    share_reaching_coverage,
-    share_within_risk,
-)
+from sklearn_reject._curves._risk_coverage import share_reaching_coverage
 from sklearn_reject.selection._bounds import BOUNDS, FAILURE_BOUNDS
-from sklearn_reject.selection._certify import (
-    RiskTest,
-    certify_counts,
-    certify_coverage,
-)
+from sklearn_reject.selection._certify import RiskTest, certify_counts, choose_bound
 from sklearn_reject.selection._failure_rules import FailureTarget
-from sklearn_reject.selection._solve import (
-    cheapest_prefix,
-    infeasible_risk,
-    make_rule_at,
-)
+from sklearn_reject.selection._solve import find_within_risk, make_rule_at
 
-# Without the losses one by one, these are the tests that there are.
+# Without the losses one by one these are the tests that there are.
 OF_SUMS = ("binomial", "hoeffding_bentkus")
 
 
@@ -55,44 +44,40 @@ class CellSample:
     def __len__(self):
         return int(self.table.rows.sum())
 
+    def within_risk(self, risk, randomize):
+        """Return how many groups are accepted, and the share of the next one or None.
 
-def solve_risk_of_cells(sample, risk, randomize):
-    """Return the rule of largest coverage within a risk."""
-    return make_rule_at(sample.groups, *_find_within_risk(sample, risk, randomize))
+        In cells whose samples differ, a share would be of a score that few have.
+        """
+        n_groups, share = find_within_risk(self.groups, risk, randomize)
+        is_tied = n_groups < len(self.groups) and self.bounds.is_tied[n_groups]
+        return n_groups, share if is_tied else None
 
-
-def coverage_of_cells_at(sample, risk, randomize):
-    """Return the largest coverage within a risk."""
-    groups = sample.groups
-    accepted = _find_within_risk(sample, risk, randomize)
-    return groups.prefix(*accepted)[0] / groups.total_weight
-
-
-def _find_within_risk(sample, risk, randomize):
-    """Return how many groups are accepted, and the share of the next one or None."""
-    groups = sample.groups
-    n_groups = groups.count_within_risk(risk)
-    if n_groups == 0:
-        raise infeasible_risk(groups, risk)
-    if n_groups == len(groups) or not sample.bounds.is_tied[n_groups]:
+    def reaching_coverage(self, coverage, randomize):
+        """Return how many groups are accepted, and the share of the next one."""
+        n_groups = self.groups.count_reaching_coverage(coverage)
+        if randomize and self.bounds.is_tied[n_groups - 1]:
+            share = share_reaching_coverage(self.groups, n_groups, coverage)
+            if share < 1:
+                return n_groups - 1, share
         return n_groups, None
-    return n_groups, share_within_risk(groups, n_groups, risk) if randomize else 0.0
 
-
-def solve_coverage_of_cells(sample, coverage, randomize):
-    """Return the rule of least risk that reaches a coverage."""
-    groups = sample.groups
-    n_groups = groups.count_reaching_coverage(coverage)
-    if randomize and sample.bounds.is_tied[n_groups - 1]:
-        share = share_reaching_coverage(groups, n_groups, coverage)
-        if share < 1:
-            return make_rule_at(groups, n_groups - 1, share)
-    return make_rule_at(groups, n_groups)
-
-
-def solve_cost_of_cells(sample, cost):
-    """Return the rule of least loss and cost of rejecting the others."""
-    return make_rule_at(sample.groups, cheapest_prefix(sample.groups, cost))
+    def choose_bound(self, name, max_loss, bounds=BOUNDS):
+        """Return a bound that the losses allow for, and the largest loss."""
+        if name == "betting":
+            raise ValueError(
+                "bound='betting' needs single losses, but a summary stores only their "
+                "sums. Pass bound='hoeffding_bentkus', or all samples to the function."
+            )
+        table, losses = self.table, np.array([0.0, 1.0])
+        if not table.is_unit:
+            # Of losses that are not all 0 or 1, one of these is neither.
+            means = table.loss / table.weights
+            losses = np.concatenate([table.least, table.largest, means])
+        of_sums = {each: bounds[each] for each in OF_SUMS}
+        return choose_bound(
+            losses, name, max_loss, of_sums, of_many="hoeffding_bentkus"
+        )
 
 
 class Borders:
@@ -129,41 +114,10 @@ class Borders:
         return replace(rule, certificate=certificate)
 
 
-def choose_bound_of_sums(table, name, max_loss):
-    """Return the bound of a name, which the losses allow for, and the largest loss."""
-    if name == "betting":
-        raise ValueError(
-            "bound='betting' needs single losses, but a summary stores only their "
-            "sums. Pass bound='hoeffding_bentkus', or all samples to the function."
-        )
-    is_unit = table.is_unit
-    if max_loss is None and not is_unit:
-        raise ValueError(
-            "max_loss is needed to certify losses that are not all 0 or 1. Pass the "
-            "largest possible loss, not the largest one in the sample, because the "
-            "guarantee depends on it."
-        )
-    if name == "binomial" and (max_loss not in (None, 1) or not is_unit):
-        raise ValueError(
-            "bound='binomial' is for losses that are 0 or 1. Pass "
-            "bound='hoeffding_bentkus'."
-        )
-    if name == "auto":
-        name = "binomial" if max_loss is None else "hoeffding_bentkus"
-    largest = 1.0 if max_loss is None else max_loss
-    if table.largest.max() > largest:
-        raise ValueError(
-            f"losses contained {table.largest.max():g}, above max_loss={largest:g}. "
-            "Pass the largest possible loss, or clip the losses to max_loss."
-        )
-    return name, largest
-
-
 def certify_risk_of_cells(sample, risk, confidence_level, bound, max_loss):
     """Return the rule of largest coverage whose risk can be certified."""
-    name, max_loss = choose_bound_of_sums(sample.table, bound, max_loss)
-    test = RiskTest(confidence_level, BOUNDS[name], max_loss)
-    borders = Borders(sample, max_loss)
+    test = RiskTest(confidence_level, *sample.choose_bound(bound, max_loss))
+    borders = Borders(sample, test.max_loss)
 
     def p_values(counts, risk):
         return test.bound.of_sums(counts, borders.sums_at(counts), risk)
@@ -171,20 +125,10 @@ def certify_risk_of_cells(sample, risk, confidence_level, bound, max_loss):
     return borders.rule(certify_counts(borders.counts, p_values, risk, test))
 
 
-def certify_coverage_of_cells(sample, coverage, confidence_level):
-    """Return the rule of smallest coverage that can be certified."""
-    certificate = certify_coverage(
-        len(sample), coverage, confidence_level=confidence_level
-    )
-    return Borders(sample, 1.0).rule(certificate)
-
-
 def solve_failures_of_cells(sample, rate, confidence_level, bound, max_loss):
     """Return the rule of largest coverage that keeps a failure rate."""
-    name, max_loss = choose_bound_of_sums(sample.table, bound, max_loss)
-    asked = FailureTarget(
-        rate, max_loss, FAILURE_BOUNDS[name], confidence_level, len(sample)
-    )
+    bound, max_loss = sample.choose_bound(bound, max_loss, FAILURE_BOUNDS)
+    asked = FailureTarget(rate, max_loss, bound, confidence_level, len(sample))
     asked.refuse_few()
     if confidence_level is None:
         n_groups, _ = asked.find_prefix(sample.groups)

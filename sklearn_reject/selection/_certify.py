@@ -112,6 +112,13 @@ def check_confidence_level(confidence_level, sample_weight=None):
     return float(confidence_level)
 
 
+def check_bound(name, max_loss, bounds=BOUNDS):
+    """Raise unless a bound is one, or "auto", and a largest loss is given or None."""
+    check_option(name, "bound", ("auto", *bounds))
+    if max_loss is not None:
+        check_number(max_loss, "max_loss", open_low=True)
+
+
 def choose_test(losses, confidence_level, name, max_loss):
     """Return how to certify the risk of losses, after checking the options."""
     return RiskTest(confidence_level, *choose_bound(losses, name, max_loss))
@@ -122,10 +129,8 @@ def choose_bound(losses, name, max_loss, bounds=BOUNDS, of_many="betting"):
 
     "auto" is the binomial for losses that are 0 or 1, else that called `of_many`.
     """
-    check_option(name, "bound", ("auto", *bounds))
-    largest = 1.0
-    if max_loss is not None:
-        largest = check_number(max_loss, "max_loss", open_low=True)
+    check_bound(name, max_loss, bounds)
+    largest = 1.0 if max_loss is None else float(max_loss)
     between = losses[~np.isin(losses, (0.0, largest))]
     if max_loss is None and between.size:
         raise ValueError(

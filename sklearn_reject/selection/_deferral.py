@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_reject._typing import Other, RandomState, RiskBound, Target
 from sklearn_reject._validation import check_number, check_option, of_arrays
-from sklearn_reject.selection._certify import check_confidence_level
+from sklearn_reject.selection._certify import check_bound, check_confidence_level
 from sklearn_reject.selection._deferral_certified import (
     Certified,
     solve_certified_budget,
@@ -203,7 +203,7 @@ def solve_deferral(
     target = check_number(target, name, high=1.0 if name == "max_deferral" else np.inf)
     check_option(randomize, "randomize", (True, False))
     certified = Certified(confidence_level, bound, max_loss, pilot, draws, random_state)
-    certified.check()
+    check_bound(bound, max_loss)
     if confidence_level is None:
         groups = group_by_gain(gain, loss_first, loss_second, sample_weight)
         return SOLVERS[name](groups, target, randomize)

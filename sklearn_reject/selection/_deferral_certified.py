@@ -12,9 +12,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sklearn_reject._curves._deferral import check_deferral_samples
-from sklearn_reject._validation import check_number, check_option, check_vector
+from sklearn_reject._validation import check_vector
 from sklearn_reject.exceptions import InfeasibleTargetError, gather_warnings, warn_user
-from sklearn_reject.selection._bounds import BOUNDS
 from sklearn_reject.selection._certify import choose_test, rank_samples
 from sklearn_reject.selection._certify_deferral import (
     SystemSample,
@@ -175,12 +174,6 @@ class Certified(NamedTuple):
     pilot: tuple | None
     draws: np.ndarray | None
     random_state: object
-
-    def check(self):
-        """Raise for names and numbers that are none."""
-        check_option(self.bound, "bound", ("auto", *BOUNDS))
-        if self.max_loss is not None:
-            check_number(self.max_loss, "max_loss", open_low=True)
 
 
 def solve_certified_risk(gain, loss_first, loss_second, risk, randomize, certified):

@@ -20,7 +20,6 @@ from sklearn_reject._curves._groups import (
 )
 from sklearn_reject._typing import RandomState, RiskBound
 from sklearn_reject._validation import (
-    check_number,
     check_option,
     check_samples,
     of_arrays,
@@ -31,8 +30,11 @@ from sklearn_reject.exceptions import (
     round_up,
     warn_user,
 )
-from sklearn_reject.selection._bounds import BOUNDS
-from sklearn_reject.selection._certify import check_confidence_level, choose_test
+from sklearn_reject.selection._certify import (
+    check_bound,
+    check_confidence_level,
+    choose_test,
+)
 from sklearn_reject.selection._certify_parts import certify_risk_bounds
 from sklearn_reject.selection._order import tell_order
 from sklearn_reject.selection._parts import (
@@ -180,9 +182,7 @@ def solve_risk_bounds(
     0.855
     """
     check_option(randomize, "randomize", (True, False))
-    check_option(bound, "bound", ("auto", *BOUNDS))
-    if max_loss is not None:
-        check_number(max_loss, "max_loss", open_low=True)
+    check_bound(bound, max_loss)
     if confidence_level is None:
         sample = _group(scores, losses, bounds, sample_weight)
         return _solve_on_sample(sample, randomize)

@@ -38,18 +38,18 @@ from sklearn_reject._validation import (
 )
 from sklearn_reject.exceptions import InfeasibleTargetError
 from sklearn_reject.selection._cell_rules import (
-    OF_SUMS,
+    Borders,
     CellSample,
-    certify_coverage_of_cells,
     certify_risk_of_cells,
-    coverage_of_cells_at,
-    solve_cost_of_cells,
-    solve_coverage_of_cells,
     solve_failures_of_cells,
-    solve_risk_of_cells,
 )
-from sklearn_reject.selection._certify import check_confidence_level
+from sklearn_reject.selection._certify import (
+    certify_coverage,
+    check_bound,
+    check_confidence_level,
+)
 from sklearn_reject.selection._rule import RejectionRule
+from sklearn_reject.selection._solve import cheapest_prefix, make_rule_at
 
 # Weighted losses below this have lost digits, or vanished.
 _LEAST_LOSS = 1e-305
@@ -349,7 +349,9 @@ class RiskCoverageSummary:
         check_option(randomize, "randomize", (True, False))
         _, bounds = self._bounds()
         try:
-            value = coverage_of_cells_at(self._sample(near=False), risk, randomize)
+            sample = self._sample(near=False)
+            accepted, _ = sample.groups.prefix(*sample.within_risk(risk, randomize))
+            value = accepted / bounds.total
         except InfeasibleTargetError:
             value = float("nan")
         # Up to the end of the last cell that may end within: randomized, of a tie group
@@ -477,9 +479,10 @@ class RiskCoverageSummary:
         """
         risk = check_number(target, "target (the selective risk)")
         check_option(randomize, "randomize", (True, False))
-        bound, max_loss = _check_bound(bound, max_loss)
+        check_bound(bound, max_loss)
         if confidence_level is None:
-            return solve_risk_of_cells(self._sample(), risk, randomize)
+            sample = self._sample()
+            return make_rule_at(sample.groups, *sample.within_risk(risk, randomize))
         confidence_level = check_confidence_level(confidence_level, self._table.weight)
         return certify_risk_of_cells(
             self._sample(), risk, confidence_level, bound, max_loss
@@ -523,9 +526,15 @@ class RiskCoverageSummary:
         high = check_number(target, "target (the coverage)", high=1.0, open_low=True)
         check_option(randomize, "randomize", (True, False))
         if confidence_level is None:
-            return solve_coverage_of_cells(self._sample(), high, randomize)
+            sample = self._sample()
+            return make_rule_at(
+                sample.groups, *sample.reaching_coverage(high, randomize)
+            )
         confidence_level = check_confidence_level(confidence_level, self._table.weight)
-        return certify_coverage_of_cells(self._sample(), high, confidence_level)
+        certificate = certify_coverage(
+            self.n_samples, high, confidence_level=confidence_level
+        )
+        return Borders(self._sample(), 1.0).rule(certificate)
 
     def solve_reject_cost(self, target: float) -> RejectionRule:
         """Minimize the expected loss with a cost of rejection.
@@ -549,7 +558,8 @@ class RiskCoverageSummary:
             If `target` is negative, or there are no samples.
         """
         cost = check_number(target, "target (the reject cost)")
-        return solve_cost_of_cells(self._sample(), cost)
+        groups = self._sample().groups
+        return make_rule_at(groups, cheapest_prefix(groups, cost))
 
     def solve_target_failure_rate(
         self,
@@ -601,7 +611,7 @@ class RiskCoverageSummary:
             weights, or there are none.
         """
         rate = check_number(target, "target (the failure rate)", open_low=True)
-        bound, max_loss = _check_bound(bound, max_loss)
+        check_bound(bound, max_loss)
         if self._table.weight is not None:
             raise ValueError(
                 "The summary has sample weights, which cannot be combined with a "
@@ -684,11 +694,3 @@ class RiskCoverageSummary:
 
     def _interval(self, value, low, high):
         return Interval(float(value), float(low), float(high), self.n_samples)
-
-
-def _check_bound(bound, max_loss):
-    """Return name and largest loss, where both are such."""
-    check_option(bound, "bound", ("auto", *OF_SUMS, "betting"))
-    if max_loss is not None:
-        max_loss = check_number(max_loss, "max_loss", open_low=True)
-    return bound, max_loss

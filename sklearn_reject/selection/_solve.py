@@ -26,10 +26,10 @@ from sklearn_reject._validation import (
     of_arrays,
 )
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
-from sklearn_reject.selection._bounds import BOUNDS
 from sklearn_reject.selection._certify import (
     certify_coverage,
     certify_risk,
+    check_bound,
     check_confidence_level,
     choose_test,
     rank_samples,
@@ -244,16 +244,10 @@ def solve_target_risk(
     """
     risk = check_number(target, "target (the selective risk)")
     check_option(randomize, "randomize", (True, False))
-    check_option(bound, "bound", ("auto", *BOUNDS))
-    if max_loss is not None:
-        check_number(max_loss, "max_loss", open_low=True)
+    check_bound(bound, max_loss)
     if confidence_level is None:
         groups = _group(scores, losses, sample_weight)
-        n_groups = groups.count_within_risk(risk)
-        if n_groups == 0:
-            raise infeasible_risk(groups, risk)
-        share = share_within_risk(groups, n_groups, risk) if randomize else 0.0
-        return make_rule_at(groups, n_groups, share)
+        return make_rule_at(groups, *find_within_risk(groups, risk, randomize))
     confidence_level = check_confidence_level(confidence_level, sample_weight)
     scores, losses, _ = check_samples(scores, losses)
     test = choose_test(losses, confidence_level, bound, max_loss)
@@ -387,6 +381,14 @@ def solve_target_coverage(
     return make_certified_rule(ranked, certificate, n_accepted, single_is_in=True)
 
 
+def find_within_risk(groups, risk, randomize):
+    """Return how many groups are within a risk, and the share of the next one."""
+    n_groups = groups.count_within_risk(risk)
+    if n_groups == 0:
+        raise _infeasible_risk(groups, risk)
+    return n_groups, share_within_risk(groups, n_groups, risk) if randomize else 0.0
+
+
 def cheapest_prefix(groups, cost):
     """Return the number of groups with the least loss and cost of rejecting others."""
 
@@ -468,7 +470,7 @@ def make_rule_at(groups, n_groups, share=None):
     )
 
 
-def infeasible_risk(groups, risk):
+def _infeasible_risk(groups, risk):
     risks = groups.cumulative_losses / groups.cumulative_weights
     lowest = float(risks.min())
     within = np.flatnonzero(risks <= lowest * (1 + RELATIVE_TOLERANCE))
