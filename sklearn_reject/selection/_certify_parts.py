@@ -62,15 +62,13 @@ class _BoundedPart:
         """Return how many members are among the first samples."""
         return np.searchsorted(self.ranks, n_accepted)
 
-    def find_failure(self, n_members, start, test, level):
+    def find_failure(self, n_members, start, bound, level):
         """Return the first of some tests that does not pass a level, else their end.
 
         The tests, from one on, accept more and more members.
         """
         changes = np.flatnonzero(np.diff(n_members, prepend=-1))
-        p_values = partial(
-            test.bound.p_values, self.prefixes, risk=self.risk, level=test.delta
-        )
+        p_values = partial(bound.p_values, self.prefixes, risk=self.risk, level=level)
         passes = count_passes(p_values, n_members[changes], level)
         return start + int(np.append(changes, len(n_members))[passes])
 
@@ -143,7 +141,7 @@ def _find(bounded, counts, test):
     def find_failure(start, end, level):
         for each, of_part in zip(bounded, n_members, strict=True):
             if start < end:
-                end = each.find_failure(of_part[start:end], start, test, level)
+                end = each.find_failure(of_part[start:end], start, test.bound, level)
         return end
 
     last = walk_from_starts(starts, len(counts), _WEIGHTS, test.delta, find_failure)
