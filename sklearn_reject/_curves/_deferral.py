@@ -174,8 +174,8 @@ class DeferralGroups:
 
 def group_deferral(samples, *, near=False):
     """Group what `check_deferral_samples` returns; `near`: scores up to rounding."""
-    order, scores = argsort_scores(samples.scores)
-    order, scores = order[::-1], (snap_sorted(scores) if near else scores)[::-1]
+    order, scores = argsort_scores(-samples.scores)
+    scores = -(snap_sorted(scores) if near else scores)
     losses = [losses[order] for losses in (samples.loss_first, samples.loss_second)]
     weight = samples.weight
     if weight is not None:

@@ -129,7 +129,7 @@ class Pilot:
 
     def cut(self, rate):
         """Return threshold and probability that defer a share of the pilot."""
-        groups, gains = self.groups, -self.groups.ties.scores
+        groups, gains = self.groups, self.groups.gains
         if rate >= 1:
             return -np.inf, 1.0
         index = int(np.searchsorted(groups.rates, rate, side="right")) - 1
@@ -137,7 +137,7 @@ class Pilot:
         share = float((rate - groups.rates[index]) / step)
         if share == 0:
             return (float(gains[index - 1]), 1.0) if index else (np.inf, 0.0)
-        if groups.ties.weights[index] == 1 and index:
+        if groups.groups.weights[index] == 1 and index:
             # Where gains do not tie, a threshold between two is what defers in between.
             above, below = gains[index - 1], gains[index]
             return float(above * (1 - share) + below * share), 1.0
@@ -235,11 +235,11 @@ def solve_certified_budget(gain, loss_first, loss_second, rate, randomize, certi
             draws = _draw(certified.draws, every, random_state)
         n_groups, share = _locate(groups, scores, draws, rank)
     rule = least_risk_up_to(groups, n_groups, share)
-    if rank is not None and n_groups and rule.threshold == groups.last_gain(n_groups):
+    if rank is not None and n_groups and rule.threshold == groups.gains[n_groups - 1]:
         # As far as it may: what is new between the last deferred and the first kept
         # gain is deferred, too.
         rule = replace(
-            rule, threshold=groups.last_gain(n_groups + 1), proba_at_threshold=0.0
+            rule, threshold=float(groups.gains[n_groups]), proba_at_threshold=0.0
         )
     return replace(rule, certificate=certificate)
 
@@ -263,7 +263,7 @@ def _locate(groups, scores, draws, rank):
     if rank == 0:
         return 0, 0.0
     ranked = rank_samples(scores, np.zeros(len(scores)), draws)
-    n_groups = int(np.searchsorted(groups.ties.scores, ranked.scores[rank - 1]))
+    n_groups = int(np.searchsorted(-groups.gains, ranked.scores[rank - 1]))
     draw = float(ranked.draws[rank - 1])
     # NaN where ties are not broken.
     return n_groups, draw if draw > 0 else 0.0

@@ -5,12 +5,12 @@ from functools import cached_property
 
 import numpy as np
 
-from sklearn_reject._curves._deferral import check_deferral_samples
-from sklearn_reject._curves._groups import (
-    RELATIVE_TOLERANCE,
-    TieGroups,
-    group_validated,
+from sklearn_reject._curves._deferral import (
+    DeferralGroups,
+    check_deferral_samples,
+    group_deferral,
 )
+from sklearn_reject._curves._groups import RELATIVE_TOLERANCE
 from sklearn_reject._validation import check_vector
 from sklearn_reject.exceptions import InfeasibleTargetError, round_up
 from sklearn_reject.selection._deferral_rule import DeferralRule
@@ -20,45 +20,37 @@ from sklearn_reject.selection._deferral_rule import DeferralRule
 class GainGroups:
     """Samples grouped by gain, the highest first; all a rule can do is defer a prefix.
 
-    Of the tie groups, the scores are the gains with the other sign and the losses what
-    deferring adds to those of the first opinion. `asked_weight` is the weight of the
-    samples whose second opinion is known: risks are theirs, rates those of all.
+    `asked_weight` is the weight of the samples whose second opinion is known: risks are
+    theirs, rates those of all.
     """
 
-    ties: TieGroups
-    first_loss: float
-    second_loss: float
+    groups: DeferralGroups
     asked_weight: float
     n_samples: int
     n_asked: int
 
     def __len__(self):
-        return len(self.ties)
+        return len(self.groups)
+
+    @property
+    def gains(self):
+        """Gain of each group, decreasing, shape (n_groups,)."""
+        return self.groups.scores
 
     @cached_property
     def rates(self):
         """Share deferred with the first 0, 1, ... groups, shape (n_groups + 1,)."""
-        weights = self.ties.cumulative_weights
-        rates = np.zeros(len(weights) + 1)
-        np.divide(weights, weights[-1], out=rates[1:])
-        return rates
+        return self.groups.cumulative_weights / self.groups.total_weight
 
     @cached_property
     def risks(self):
         """System risk with the first 0, 1, ... groups, shape (n_groups + 1,)."""
-        risks = np.full(len(self) + 1, self.first_loss)
-        risks[1:] += self.ties.cumulative_losses
-        risks /= self.asked_weight
-        return np.maximum(risks, 0.0, out=risks)
+        return self.groups.system_losses / self.asked_weight
 
     @cached_property
     def slack(self):
         """By how much equal risks may differ as they are sums of floats."""
         return RELATIVE_TOLERANCE * float(self.risks.max())
-
-    def last_gain(self, n_groups):
-        """Return the lowest gain among the first groups."""
-        return -float(self.ties.scores[n_groups - 1])
 
     def make_rule(self, n_groups, share=0.0):
         """Return the rule that defers the first groups, and a share of the next."""
@@ -68,9 +60,9 @@ class GainGroups:
             # The lowest gain seen would keep lower ones to come.
             threshold, proba = -np.inf, 1.0
         elif share:
-            threshold, proba = self.last_gain(n_groups + 1), share
+            threshold, proba = self.gains[n_groups], share
         elif n_groups:
-            threshold, proba = self.last_gain(n_groups), 1.0
+            threshold, proba = self.gains[n_groups - 1], 1.0
         else:
             threshold, proba = np.inf, 0.0
         return DeferralRule(
@@ -78,8 +70,8 @@ class GainGroups:
             proba_at_threshold=float(proba),
             deferral_rate=self._between(self.rates, n_groups, share),
             system_risk=self._between(self.risks, n_groups, share),
-            first_risk=self.first_loss / self.asked_weight,
-            second_risk=self.second_loss / self.asked_weight,
+            first_risk=float(self.risks[0]),
+            second_risk=float(self.risks[-1]),
             n_samples=self.n_samples,
             n_asked=self.n_asked,
         )
@@ -96,26 +88,25 @@ def group_by_gain(gain, loss_first, loss_second, sample_weight=None):
     samples = check_deferral_samples(
         gain, loss_first, loss_second, sample_weight, name="gain"
     )
-    weight = samples.weight
-    scores, added = -samples.scores, samples.loss_second - samples.loss_first
-    if sample_weight is None and not samples.is_used.all():
+    n_asked, asked_weight = len(samples.scores), float(len(samples.scores))
+    if sample_weight is not None:
+        asked_weight = float(samples.weight.sum())
+    elif n_asked < len(samples.is_used):
         # A rate needs no losses, so that all samples tell of it.
-        scores = -check_vector(gain, "gain")
-        of_all = np.zeros(len(scores))
-        of_all[samples.is_used] = added
-        added = of_all
-    return GainGroups(
-        group_validated(scores, added, weight, near=True),
-        first_loss=_total(samples.loss_first, weight),
-        second_loss=_total(samples.loss_second, weight),
-        asked_weight=_total(np.broadcast_to(1.0, len(samples.scores)), weight),
-        n_samples=len(samples.is_used),
-        n_asked=len(samples.scores),
-    )
+        samples = samples._replace(
+            scores=check_vector(gain, "gain"),
+            loss_first=_spread(samples.loss_first, samples.is_used),
+            loss_second=_spread(samples.loss_second, samples.is_used),
+        )
+    groups = group_deferral(samples, near=True)
+    return GainGroups(groups, asked_weight, len(samples.is_used), n_asked)
 
 
-def _total(values, weight):
-    return float(values.sum() if weight is None else values @ weight)
+def _spread(losses, is_used):
+    """Return losses of all samples, zero where they are not known."""
+    of_all = np.zeros(len(is_used))
+    of_all[is_used] = losses
+    return of_all
 
 
 def solve_cost(groups, cost, randomize):
