@@ -2,6 +2,8 @@
 
 import json
 import pickle
+import re
+import warnings
 from dataclasses import dataclass, fields, replace
 from functools import partial
 
@@ -10,6 +12,8 @@ import pytest
 
 from sklearn_reject import selection
 from sklearn_reject.selection import (
+    DoubleScoreRule,
+    certify_double_score,
     solve_deferral,
     solve_failure_bounds,
     solve_reject_cost,
@@ -115,6 +119,15 @@ def of_origins(tune, data, unit=1.0, **model):
     return tune(*sample, sample_weight=data.weight, **model)
 
 
+def certified_origins(data, unit=1.0):
+    weights = {"risk_weight": 1.0, "novelty_weight": 0.5}
+    direction = DoubleScoreRule(threshold=0.0, proba_at_threshold=1.0, **weights)
+    bounds = {"min_tpr": 0.5, "max_risk": 0.3 * unit, "confidence_level": 0.8}
+    sample = data.scores, data.novelty, unit * data.losses, data.is_ood
+    options = {"max_loss": unit, "draws": data.draws, "bound": "binomial"}
+    return certify_double_score(direction, *sample, **bounds, **options)
+
+
 RATES = {"min_tpr": 0.7, "max_fpr": 0.5}
 TUNERS = {
     f"{name}, {kind}": partial(of_origins, tune, **model)
@@ -159,22 +172,27 @@ UNWEIGHTED = {
     "certified system risk": partial(
         deferral, "target_risk", 0.2, confidence_level=0.8
     ),
+    "two, certified": certified_origins,
 }
 SOLVERS = WEIGHTED | UNWEIGHTED
 
 
-def decisions(rule, data):
-    """Return the probability that each row is accepted, or deferred."""
-    kind = type(rule).__name__
-    rows = [data.scores]
+def rows_of(rule, data):
+    """Return the arrays that a rule decides by."""
+    kind, rows = type(rule).__name__, [data.scores]
     if kind == "SingleScoreRule":
         rows = [data.novelty]
     elif kind == "DoubleScoreRule":
         rows.append(data.novelty)
-    if kind.startswith("Grouped"):
+    elif kind.startswith("Grouped"):
         rows.append(data.groups)
+    return rows
+
+
+def decisions(rule, data):
+    """Return the probability that each row is accepted, or deferred."""
     decide = getattr(rule, "defer_proba", None) or rule.accept_proba
-    return decide(*rows)
+    return decide(*rows_of(rule, data))
 
 
 @pytest.mark.parametrize("name", SOLVERS)
@@ -237,6 +255,62 @@ def test_only_the_order_of_scores_matters(name):
     np.testing.assert_allclose(
         decisions(SOLVERS[name](moved), moved), expected, rtol=1e-9
     )
+
+
+@pytest.mark.parametrize("scale", [1 / 3, 1e9, 1e-9])
+@pytest.mark.parametrize("name", SOLVERS)
+def test_scores_that_differ_by_rounding_are_the_same(name, scale):
+    data, rng = draw_data(), np.random.default_rng(4)
+    scores = scale * (data.scores - 0.4), scale * data.novelty
+    data = replace(data, scores=scores[0], novelty=scores[1])
+    moved = scores * (1 + 2.0**-52 * rng.integers(-4, 5, (2, len(data.scores))))
+    moved = replace(data, scores=moved[0], novelty=moved[1])
+    expected, rule = decisions(SOLVERS[name](data), data), SOLVERS[name](moved)
+    for each in (data, moved):
+        np.testing.assert_allclose(decisions(rule, each), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", [n for n in SOLVERS if n[:3] not in ("one", "two")])
+def test_scores_in_the_wrong_order_are_told_of_once(name):
+    data = draw_data(n=2000)
+    data.losses *= data.draws < 0.2  # so that there is a rule all the same
+    words = (
+        r"risk 0\.\d+, all of them have 0\.\d+.*sign|wrong sign: the area .* is 0\.\d+"
+    )
+    told = []
+    for scores in (data.scores, -data.scores):
+        with warnings.catch_warnings(record=True) as record:
+            warnings.simplefilter("always")
+            SOLVERS[name](replace(data, scores=scores))
+        told.append([w.filename for w in record if re.search(words, str(w.message))])
+    assert told == [[], [__file__]]
+
+
+def measure(rule, data, **options):
+    """Return what a rule says of itself after measuring the data."""
+    kind, sample = type(rule).__name__, [*rows_of(rule, data), data.losses]
+    if "Score" in kind:
+        sample.append(data.is_ood)
+    if "Deferral" in kind:
+        sample.append(data.others)
+    if "Grouped" in kind:
+        sample.append(sample.pop(1))
+    return rule.measure(*sample, sample_weight=data.weight, **options)
+
+
+def numbers(rule):
+    fields = rule.to_dict().items()
+    return {name: value for name, value in fields if isinstance(value, float)}
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_measuring_the_sample_says_what_the_rule_does(name):
+    data, options = draw_data(), {"wild_share": 0.8} if "wild" in name else {}
+    if name in WEIGHTED:
+        data.weight = np.random.default_rng(5).random(len(data.scores))
+    rule = SOLVERS[name](data)
+    expected = pytest.approx(numbers(rule), rel=1e-12, nan_ok=True)
+    assert numbers(measure(rule, data, **options)) == expected
 
 
 @pytest.mark.parametrize("name", SOLVERS)

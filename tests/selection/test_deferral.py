@@ -157,25 +157,6 @@ def test_mistakes_are_named(changes, message):
         solve_deferral(**arguments)
 
 
-def test_decisions_of_a_rule():
-    rule = DeferralRule(0.4, 0.5)
-    gain = [0.5, 0.4, 0.4 * (1 + 2.0**-41), 0.3]
-    np.testing.assert_array_equal(rule.defer_proba(gain), [1, 0.5, 0.5, 0])
-    draws = [0.9, 0.4, 0.6, 0.0]
-    np.testing.assert_array_equal(rule.defer(gain, draws=draws), [1, 1, 0, 0])
-    asked = []
-
-    def draw(rows):
-        asked.extend(rows)
-        return np.zeros(len(rows))
-
-    assert rule.defer(gain, draws=draw).sum() == 3
-    assert asked == [1, 2]
-    np.testing.assert_array_equal(
-        rule.defer(gain, random_state=0), rule.defer(gain, random_state=0)
-    )
-
-
 def test_monitor_of_a_rule():
     solved = solve_deferral(GAIN, FIRST, SECOND, target_risk=0.25)
     assert solved.monitor(0.3, since="any").target == 0.3

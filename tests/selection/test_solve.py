@@ -1,6 +1,7 @@
 """What the exact solvers of rejection say beside the best cut of `test_brute_force`."""
 
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -8,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.selection import (
     InfeasibleTargetError,
+    solve_deferral,
     solve_reject_cost,
     solve_target_coverage,
     solve_target_risk,
@@ -84,6 +87,52 @@ def test_equalities_that_floats_miss_are_met():
     losses = np.full(n, 0.1)
     assert solve_target_risk(np.arange(n), losses, 0.1).coverage == 1
     assert solve_reject_cost(np.arange(n), losses, 0.1).coverage == 1
+
+
+def uncertain(n):
+    """Return scores in the right order, and errors."""
+    rng = np.random.default_rng(0)
+    scores = rng.random(n)
+    return scores, (rng.random(n) < 0.4 * scores) * 1.0
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_order_of_scores_is_judged_in_groups():
+    scores, losses = uncertain(3000)
+    groups = np.arange(3000) % 3
+    # All errors in the group of the lowest scores.
+    low = scores + np.where(groups == 2, 0.0, 3.0)
+    losses = np.where(groups == 2, losses, 0.0)
+    solve_target_risk(low, losses, 0.3, groups=groups)
+    with pytest.warns(RejectionWarning, match="backwards"):
+        solve_target_risk(-scores, losses, 0.3, groups=groups)
+
+
+def deferral(gain, first, budget, **options):
+    return solve_deferral(gain, first, 0 * first, max_deferral=budget, **options)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("solve", [solve_target_risk, deferral])
+def test_the_order_of_weighted_and_of_many_samples(solve):
+    scores, losses = (np.tile(array, 100) for array in uncertain(600))
+    weight = np.where(np.arange(60_000) % 100 < 30, 1.0, 0.0)
+    # Those without weight are in the wrong order, and most.
+    scores = np.where(weight > 0, scores, 1 - scores)
+    solve(scores, losses, 0.3, sample_weight=weight)
+    with pytest.warns(RejectionWarning, match="backwards|wrong sign"):
+        solve(-scores, losses, 0.3, sample_weight=weight)
+
+
+def test_an_order_by_chance_is_seldom_called_wrong():
+    told = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        with warnings.catch_warnings(record=True) as record:
+            warnings.simplefilter("always")
+            solve_target_coverage(rng.random(100), rng.integers(0, 2, 100), 0.5)
+        told += len(record)
+    assert told <= 15
 
 
 OF_ALL = [
