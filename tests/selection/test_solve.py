@@ -116,9 +116,9 @@ def deferral(gain, first, budget, **options):
 @pytest.mark.parametrize("solve", [solve_target_risk, deferral])
 def test_the_order_of_weighted_and_of_many_samples(solve):
     scores, losses = (np.tile(array, 100) for array in uncertain(600))
-    weight = np.where(np.arange(60_000) % 100 < 30, 1.0, 0.0)
-    # Those without weight are in the wrong order, and most.
-    scores = np.where(weight > 0, scores, 1 - scores)
+    weight = np.where(np.arange(60_000) % 100 < 30, 1.0, 0.01)
+    # Those of little weight are in the wrong order, and most.
+    scores = np.where(weight == 1, scores, 1 - scores)
     solve(scores, losses, 0.3, sample_weight=weight)
     with pytest.warns(RejectionWarning, match="backwards|wrong sign"):
         solve(-scores, losses, 0.3, sample_weight=weight)
