@@ -1,7 +1,9 @@
 """Each solver of one threshold against all cuts and shares, in exact arithmetic."""
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,14 +12,19 @@ from hypothesis import strategies as st
 
 from sklearn_reject.selection import (
     InfeasibleTargetError,
+    measure_risk_bounds,
     solve_deferral,
+    solve_failure_bounds,
     solve_reject_cost,
     solve_risk_bounds,
     solve_target_coverage,
+    solve_target_failure_rate,
     solve_target_risk,
 )
 from tests.samples import column
 from tests.selection.brute_force import Model, best_cut, exact_columns
+
+MAX_LOSS = Fraction(3, 2)
 
 
 @dataclass
@@ -38,6 +45,11 @@ class Sample:
     def total(self):
         return Fraction(float(self.w.sum()))
 
+    @property
+    def columns(self):
+        """Weights, and weighted losses."""
+        return exact_columns((self.w,), (self.w, self.losses))
+
 
 @st.composite
 def samples(draw, max_size=9):
@@ -55,109 +67,151 @@ def samples(draw, max_size=9):
 
 @dataclass
 class Case:
-    """A call, the model that it is to solve and the columns of the model.
+    """A solver that lacks options only, and the model that it is to solve.
 
-    `told` maps an attribute of the rule to coefficients of a numerator, and either the
-    number or the column that it is divided by.
+    `told` maps a rule, and the sums over what it accepts, to numbers that are told and
+    what they should be. `lowest` is the model of the least target that can be met,
+    which `attainable` maps to this target and the share that it accepts.
     """
 
-    solve: object
-    arrays: tuple
-    target: object
+    solve: Callable
     columns: list
     model: Model
-    told: dict
-    scores: np.ndarray
+    told: Callable
+    lowest: Model | None = None
+    attainable: Callable | None = None
     options: dict = field(default_factory=dict)
-
-    def rule(self, sample, randomize):
-        options = dict(self.options)
-        if self.solve is not solve_reject_cost:  # which never splits ties
-            options["randomize"] = randomize
-        args = () if self.target is None else (self.target,)
-        return self.solve(*self.arrays, *args, sample_weight=sample.weight, **options)
-
-    def sums_of(self, rule, rows):
-        accepted = getattr(rule, "defer_proba", None) or rule.accept_proba
-        proba = accepted(rows)
-        return [float(np.dot(proba, np.array(c, dtype=float))) for c in self.columns]
+    # Nothing accepted has no risk, so that an empty cut answers no bound on one.
+    may_be_empty: bool = True
 
 
-def rejection(solve, target, sample, columns, model):
-    told = {"coverage": ((1, 0), sample.total), "selective_risk": ((0, 1), 0)}
-    arrays = sample.scores, sample.losses
-    return Case(solve, arrays, target, columns, model, told, sample.scores)
+def ratio(one, other):
+    return float(one / other) if other else np.nan
 
 
-def weight_and_loss(sample):
-    return exact_columns((sample.w,), (sample.w, sample.losses))
+def rejection(solve, sample, target, *model, **more):
+    def told(rule, sums):
+        shares = [ratio(sums[0], sample.total), ratio(sums[1], sums[0])]
+        return [rule.coverage, rule.selective_risk], shares
+
+    solve = partial(solve, sample.scores, sample.losses, float(target))
+    return Case(solve, sample.columns, Model(*model), told, **more)
 
 
 def reject_cost(sample, eighths):
-    model = Model((-Fraction(eighths, 8), 1), ties=((-1, 0),))
-    columns = weight_and_loss(sample)
-    return rejection(solve_reject_cost, eighths / 8, sample, columns, model)
+    cost = Fraction(eighths, 8)
+    return rejection(solve_reject_cost, sample, cost, (-cost, 1), (), None, ((-1, 0),))
 
 
 def target_risk(sample, eighths):
-    form = ((Fraction(eighths, 8), -1), Fraction(0))
-    # A risk is that of what is accepted, so something has to be.
-    model = Model((-1, 0), (form,), per=None)
-    columns = weight_and_loss(sample)
-    return rejection(solve_target_risk, eighths / 8, sample, columns, model)
+    target = Fraction(eighths, 8)
+    return rejection(
+        solve_target_risk,
+        sample,
+        target,
+        (-1, 0),
+        (((target, -1), 0),),
+        lowest=Model((0, 1), per=0, ties=((-1, 0),)),
+        attainable=lambda risk, weight: (risk, -weight / sample.total),
+        may_be_empty=False,
+    )
 
 
 def target_coverage(sample, eighths):
     share = Fraction(max(eighths, 1), 16)
-    model = Model((1, 0), (((1, 0), -share * sample.total),))
-    columns = weight_and_loss(sample)
-    return rejection(solve_target_coverage, float(share), sample, columns, model)
+    enough = (1, 0), -share * sample.total
+    return rejection(solve_target_coverage, sample, share, (1, 0), (enough,))
 
 
-def risk_bounds(sample, eighths):
-    targets = {
-        "class": (sample.classes, {k: Fraction(eighths, 8 + k) for k in (0, 2)}),
-        "prediction": (sample.predictions, {1: Fraction(1, 4)}),
-    }
-    columns, forms = weight_and_loss(sample), []
-    for labels, bounds in targets.values():
-        for label, risk in bounds.items():
-            risk = Fraction(float(risk))
-            member = sample.w * (labels == label)
-            columns += exact_columns((member,), (member, sample.losses))
-            place = len(columns) - 2
-            forms.append((place, risk))
-    size = len(columns)
-    forms = tuple((unit(size, {at: risk, at + 1: -1}), 0) for at, risk in forms)
-    model = Model(unit(size, {0: -1}), forms)
-    bounds = {
-        name: (labels, {k: float(risk) for k, risk in bounds.items()})
-        for name, (labels, bounds) in targets.items()
-    }
-    told = {"coverage": (unit(size, {0: 1}), sample.total)}
-    arrays = sample.scores, sample.losses, bounds
-    return Case(solve_risk_bounds, arrays, None, columns, model, told, sample.scores)
+def room_for_failures(target, n_samples):
+    """Return how much loss leaves room for a new sample, among as many and one more."""
+    return target * (n_samples + 1) - MAX_LOSS
+
+
+def failure_rate(sample, eighths):
+    sample = replace(sample, weight=None)
+    target = Fraction(max(eighths, 1), 8)
+    room = (0, -1), room_for_failures(target, len(sample.scores))
+    if target >= MAX_LOSS:  # which holds without samples
+        room = (0, 0), 0
+    options = {"max_loss": float(MAX_LOSS)}
+    return rejection(
+        solve_target_failure_rate, sample, target, (-1, 0), (room,), options=options
+    )
 
 
 def unit(size, entries):
     return tuple(entries.get(k, 0) for k in range(size))
 
 
-def deferral(sample, target, price=(0, 1), forms=()):
+def of_parts(solve, sample, eighths, **more):
+    """Bounds on some classes and on a predicted one, with two columns for each."""
+    kinds = {
+        "class": (sample.classes, {k: Fraction(eighths + 1, 8 + k) for k in (0, 2)}),
+        "prediction": (sample.predictions, {1: Fraction(1, 4)}),
+    }
+    is_risk, columns, forms = solve is solve_risk_bounds, sample.columns, []
+    for labels, targets in kinds.values():
+        for label, target in targets.items():
+            # Targets are numbers as floats have them.
+            target, members = Fraction(float(target)), labels == label
+            place = len(columns)
+            columns += exact_columns(
+                (sample.w, members), (sample.w, members, sample.losses)
+            )
+            entries, room = {place: target, place + 1: -1}, 0
+            if not is_risk:
+                room = room_for_failures(target, np.count_nonzero(members))
+                entries = {place + 1: -1}
+            if is_risk or target < MAX_LOSS:
+                forms.append((entries, room))
+    forms = tuple((unit(len(columns), entries), room) for entries, room in forms)
+    bounds = {
+        name: (labels, {k: float(target) for k, target in targets.items()})
+        for name, (labels, targets) in kinds.items()
+    }
+
+    def told(rule, sums):
+        arrays = sample.scores, sample.losses, bounds
+        parts = measure_risk_bounds(rule, *arrays, sample_weight=sample.weight)
+        found, expected = [rule.coverage], [ratio(sums[0], sample.total)]
+        for place, part in enumerate(parts.values(), 1):
+            covered, loss = sums[2 * place : 2 * place + 2]
+            total = sum(columns[2 * place])
+            found += [part.coverage, part.risk, part.failure_rate]
+            expected += [ratio(covered, total), ratio(loss, covered)]
+            expected += [ratio(loss, total)]
+        return found, expected
+
+    solve = partial(solve, sample.scores, sample.losses, bounds)
+    model = Model(unit(len(columns), {0: -1}), forms)
+    return Case(solve, columns, model, told, may_be_empty=not is_risk, **more)
+
+
+def risk_bounds(sample, eighths):
+    return of_parts(solve_risk_bounds, sample, eighths)
+
+
+def failure_bounds(sample, eighths):
+    options = {"max_loss": float(MAX_LOSS)}
+    sample = replace(sample, weight=None)
+    return of_parts(solve_failure_bounds, sample, eighths, options=options)
+
+
+def deferral(sample, target, price=(0, 1), forms=(), **more):
     """Gains are minus the scores, and the second loss replaces the first."""
-    n, w = sample.total, sample.w
-    change = [
-        b - a
-        for a, b in zip(
-            *exact_columns((w, sample.losses), (w, sample.others)), strict=True
-        )
-    ]
-    columns = [*exact_columns((w,)), change]
+    first, second = exact_columns((sample.w, sample.losses), (sample.w, sample.others))
+    change = [b - a for a, b in zip(first, second, strict=True)]
+
+    def told(rule, sums):
+        rates = ratio(sums[0], sample.total), ratio(sum(first) + sums[1], sample.total)
+        return [rule.deferral_rate, rule.system_risk], rates
+
+    solve = partial(
+        solve_deferral, -sample.scores, sample.losses, sample.others, **target
+    )
     model = Model(price, forms, ties=((1, 0),))
-    told = {"deferral_rate": ((1, 0), n)}
-    gain = -sample.scores
-    arrays = gain, sample.losses, sample.others
-    return Case(solve_deferral, arrays, None, columns, model, told, gain, target)
+    return Case(solve, [sample.columns[0], change], model, told, **more)
 
 
 def deferral_cost(sample, eighths):
@@ -171,10 +225,15 @@ def max_deferral(sample, eighths):
 
 
 def system_risk(sample, eighths):
-    first = sum(*exact_columns((sample.w, sample.losses)))
-    room = Fraction(eighths, 8) * sample.total - first
-    target = {"target_risk": eighths / 8}
-    return deferral(sample, target, (1, 0), (((0, -1), room),))
+    first, total = sum(sample.columns[1]), sample.total
+    return deferral(
+        sample,
+        {"target_risk": eighths / 8},
+        (1, 0),
+        (((0, -1), Fraction(eighths, 8) * total - first),),
+        lowest=Model((0, 1), ties=((1, 0),)),
+        attainable=lambda change, rest: ((first + change) / total, 1 - rest / total),
+    )
 
 
 CASES = {
@@ -183,39 +242,54 @@ CASES = {
         reject_cost,
         target_risk,
         target_coverage,
+        failure_rate,
         risk_bounds,
+        failure_bounds,
         deferral_cost,
         max_deferral,
         system_risk,
     )
 }
-# Nothing accepted has no risk, so that an empty cut answers no bound on one.
-NEVER_EMPTY = {"target_risk", "risk_bounds"}
 
 
-@pytest.mark.filterwarnings("ignore:No sample is a member", "ignore:No sample of")
+def sums_of(rule, scores, columns):
+    """Return the sums of columns over what is accepted, or deferred."""
+    if hasattr(rule, "defer_proba"):
+        accepted = rule.defer_proba(-scores)
+    else:
+        accepted = rule.accept_proba(scores)
+    return [float(np.dot(accepted, np.array(each, dtype=float))) for each in columns]
+
+
+def value(coefficients, sums):
+    return np.dot([float(c) for c in coefficients], sums)
+
+
+@pytest.mark.filterwarnings(
+    "ignore:No sample is a member", "ignore:No sample of", "ignore:No calibration"
+)
 @pytest.mark.parametrize("name", CASES)
 @settings(max_examples=100)
 @given(samples(), st.integers(0, 12), st.booleans())
 def test_best_of_all_cuts(name, sample, eighths, randomize):
-    case = CASES[name](sample, eighths)
-    scores = sample.scores
+    case, scores = CASES[name](sample, eighths), sample.scores
+    weight = None if name.startswith("failure") else sample.weight
+    options = case.options | {"sample_weight": weight, "randomize": randomize}
+    if name == "reject_cost":  # which never splits ties
+        del options["randomize"]
     best = best_cut(scores, case.columns, case.model, randomize)
-    if best is None or (name in NEVER_EMPTY and not any(best)):
-        with pytest.raises(InfeasibleTargetError):
-            case.rule(sample, randomize)
+    if best is None or not (any(best) or case.may_be_empty):
+        with pytest.raises(InfeasibleTargetError) as info:
+            case.solve(**options)
+        if case.lowest is not None:
+            expected = case.attainable(*best_cut(scores, case.columns, case.lowest))
+            found = info.value.attainable["target_risk"], info.value.coverage
+            np.testing.assert_allclose(found, [float(x) for x in expected], atol=1e-12)
         return
-    rule = case.rule(sample, randomize)
-    sums = case.sums_of(rule, case.scores)
-    found = [
-        float(np.dot([float(c) for c in coefficients], sums))
-        for coefficients in (case.model.price, *case.model.ties)
-    ]
+    rule = case.solve(**options)
+    sums = sums_of(rule, scores, case.columns)
+    found = [value(each, sums) for each in (case.model.price, *case.model.ties)]
     np.testing.assert_allclose(found, [float(x) for x in best], atol=1e-12)
     for form, constant in case.model.forms:
-        room = np.dot([float(c) for c in form], sums) + float(constant)
-        assert room >= -1e-11
-    for attribute, (numerator, divisor) in case.told.items():
-        divisor = float(divisor) or sums[0]
-        value = np.dot(numerator, sums) / divisor if divisor else np.nan
-        np.testing.assert_allclose(getattr(rule, attribute), value, atol=1e-12)
+        assert value(form, sums) + float(constant) >= -1e-11
+    np.testing.assert_allclose(*case.told(rule, sums), atol=1e-12)

@@ -2,9 +2,6 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.optimize import linprog
 
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.selection import (
@@ -13,53 +10,10 @@ from sklearn_reject.selection import (
     InfeasibleTargetError,
     solve_deferral,
 )
-from tests.samples import column
 
 INF, NAN = float("inf"), float("nan")
 MASKED = np.ma.masked_equal([1, 1, 0, 9], 9)
 GAIN, FIRST, SECOND = [0.9, 0.4, 0.4, -0.1], [1, 1, 0, 0], [0, 0, 0, 1]
-
-
-@st.composite
-def opinions(draw, max_size=9, missing=False):
-    """Draw (gain, first, second, weights) with few distinct values, weights or None."""
-    n = draw(st.integers(1, max_size))
-    gain = np.array(draw(column(n, -3, 3))) / 4
-    first = np.array(draw(column(n, 0, draw(st.sampled_from([1, 1, 3]))))) / 2
-    second = np.array(draw(column(n, 0, draw(st.sampled_from([0, 1, 1, 3]))))) / 2
-    weights = None
-    if missing:
-        gaps = np.array(draw(column(n, 0, 1)), dtype=bool)
-        gaps[draw(st.integers(0, n - 1))] = False
-        second[gaps] = np.nan
-    elif draw(st.booleans()):
-        weights = np.array(draw(column(n, 0, 3)), dtype=float)
-        weights[draw(st.integers(0, n - 1))] = 1.0
-    return gain, first, second, weights
-
-
-def solve(sample, **target):
-    gain, first, second, weights = sample
-    return solve_deferral(gain, first, second, sample_weight=weights, **target)
-
-
-SAMPLES = st.booleans().flatmap(lambda missing: opinions(missing=missing))
-
-
-@settings(max_examples=50)
-@given(opinions(max_size=6), st.integers(1, 11))
-def test_budget_where_gains_are_true_is_best_of_all_mixtures(sample, twelfths):
-    # A gain that is the difference of the losses orders the samples so that no rule,
-    # be it of several thresholds or probabilities for each sample, has less risk.
-    _, first, second, weights = sample
-    gain, budget = first - second, twelfths / 12
-    weights = np.ones(len(gain)) if weights is None else weights
-    shares = weights / weights.sum()
-    best = linprog(-gain * shares, A_ub=[shares], b_ub=[budget], bounds=(0, 1))
-    rule = solve((gain, first, second, weights), max_deferral=budget)
-    np.testing.assert_allclose(
-        rule.system_risk, first @ shares + best.fun, rtol=0, atol=1e-9
-    )
 
 
 def test_nothing_and_everything():

@@ -1,10 +1,8 @@
 """A bound on failures: on average by enumeration, with confidence by brute force."""
 
-import itertools
 import math
 import re
 import warnings
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -32,46 +30,6 @@ def solve(scores, losses, target, **options):
 # On average: all calibration samples of a discrete distribution
 
 
-def expected_failure(cells, n_samples, target, **options):
-    """Return the expected loss of a new sample, over samples and calibration samples.
-
-    `cells` are (score, loss, probability); samples are counts of cells.
-    """
-    scores, losses, chances = map(np.array, zip(*cells, strict=True))
-    total, rules = 0.0, {}
-    for sample in itertools.product(range(len(cells)), repeat=n_samples):
-        key = tuple(sorted(sample))
-        if key not in rules:
-            rows = list(key)
-            rule = solve(scores[rows], losses[rows], target, **options)
-            rules[key] = chances @ (losses * rule.accept_proba(scores))
-        total += math.prod(chances[list(sample)]) * rules[key]
-    return total
-
-
-DISTRIBUTIONS = {
-    "good score": [(0.1, 0, 0.45), (0.1, 1, 0.05), (0.6, 0, 0.2), (0.6, 1, 0.3)],
-    "bad score": [(0.1, 0, 0.1), (0.1, 1, 0.4), (0.6, 0, 0.45), (0.6, 1, 0.05)],
-    "no ties": [(0.1, 0, 0.3), (0.2, 1, 0.2), (0.3, 0, 0.2), (0.4, 1, 0.3)],
-    "all wrong": [(0.1, 1, 0.5), (0.2, 1, 0.3), (0.3, 1, 0.2)],
-    "one score": [(0.5, 0, 0.3), (0.5, 1, 0.7)],
-    "between": [(0.1, 0.1, 0.4), (0.1, 0.9, 0.1), (0.5, 0.5, 0.3), (0.7, 2.0, 0.2)],
-}
-
-
-@pytest.mark.parametrize("randomize", [True, False])
-@pytest.mark.parametrize("share", [0.21, 0.5, 0.7])
-@pytest.mark.parametrize("name", DISTRIBUTIONS)
-def test_failures_are_bounded_on_average(name, share, randomize):
-    max_loss = 2.0 if name == "between" else 1.0
-    options = {"randomize": randomize, "max_loss": max_loss}
-    for n_samples in (1, 2, 4):
-        if share * (n_samples + 1) >= 1:
-            target, cells = share * max_loss, DISTRIBUTIONS[name]
-            expected = expected_failure(cells, n_samples, target, **options)
-            assert expected <= target * (1 + 1e-12)
-
-
 SAMPLES = st.lists(
     st.tuples(st.integers(0, 6), st.sampled_from([0.0, 0.25, 0.5, 1.0])),
     min_size=2,
@@ -91,41 +49,6 @@ def test_each_sample_in_turn_is_the_new_one(samples, share, randomize):
         rule = solve(*others, target, randomize=randomize, max_loss=1.0)
         total += losses[row] * rule.accept_proba(scores[[row]])[0]
     assert total <= target * len(samples) * (1 + 1e-9)
-
-
-@given(SAMPLES, st.integers(1, 11))
-def test_it_is_the_longest_prefix_with_room_for_a_new_loss(samples, twelfths):
-    scores, losses = np.array(samples).T
-    allowed = Fraction(twelfths, 12) * (len(scores) + 1) - 1
-    if allowed < 0:
-        return
-    solved = {
-        randomize: solve(
-            scores, losses, twelfths / 12, randomize=randomize, max_loss=1.0
-        )
-        for randomize in (True, False)
-    }
-    for place in np.unique(scores):
-        before, here = (
-            sum(map(Fraction, losses[rows].tolist()))
-            for rows in (scores < place, scores == place)
-        )
-        share = 1 if here == 0 else min(1, max(0, (allowed - before) / here))
-        share = 0 if before > allowed else share
-        [proba] = solved[True].accept_proba([place])
-        assert proba == pytest.approx(float(share), abs=1e-9)
-        assert solved[False].accept_proba([place]) == (share == 1)
-
-
-@given(SAMPLES, st.floats(0.3, 0.98), st.floats(0.0, 0.5))
-def test_a_larger_target_accepts_more(samples, target, more):
-    scores, losses = np.array(samples).T
-    places = np.arange(-1, 8, 0.5)
-    few, many = (
-        solve(scores, losses, max(rate, 0.5), max_loss=1.0).accept_proba(places)
-        for rate in (target, target + more)
-    )
-    assert (few <= many + 1e-9).all()
 
 
 @pytest.mark.parametrize("n_samples", [9, 19, 99])

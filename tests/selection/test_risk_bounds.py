@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import linprog
 
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.selection import (
@@ -17,124 +16,13 @@ from sklearn_reject.selection import (
     RiskBoundsCertificate,
     measure_risk_bounds,
     solve_risk_bounds,
-    solve_target_risk,
 )
-
-QUARTERS = [Fraction(k, 8) for k in range(5)]
-
-
-@st.composite
-def samples(draw):
-    """Draw (scores, losses, labels, bounds, weight) with many ties, all exact."""
-    n = draw(st.integers(1, 9))
-    of_each = st.lists(st.integers(0, 3), min_size=n, max_size=n)
-    scores, y, k = (draw(of_each) for _ in range(3))
-    losses = draw(st.lists(st.sampled_from([0, 0, 1, 2]), min_size=n, max_size=n))
-    weight = draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
-    weight[0] = weight[0] or 1
-    targets = st.dictionaries(
-        st.sampled_from([0, 1, 2]), st.sampled_from(QUARTERS), min_size=1
-    )
-    bounds = {"class": (y, draw(targets)), "prediction": (k, draw(targets))}
-    if draw(st.booleans()):
-        del bounds["prediction"]
-    return scores, losses, bounds, weight
 
 
 def parts_of(bounds):
     for labels, targets in bounds.values():
         for label, target in targets.items():
             yield [each == label for each in labels], target
-
-
-def coverage_of(*sample, **options):
-    try:
-        return solve_risk_bounds(*sample, **options).coverage
-    except InfeasibleTargetError:
-        return 0.0
-
-
-def as_floats(bounds):
-    return {
-        name: (labels, {label: float(x) for label, x in targets.items()})
-        for name, (labels, targets) in bounds.items()
-    }
-
-
-@pytest.mark.filterwarnings("ignore:No sample is a member", "ignore:No sample of")
-@given(samples())
-def test_rule_meets_every_bound_it_reports(sample):
-    scores, losses, bounds, weight = sample
-    bounds = as_floats(bounds)
-    try:
-        rule = solve_risk_bounds(scores, losses, bounds, sample_weight=weight)
-    except InfeasibleTargetError:
-        return
-    achieved = measure_risk_bounds(rule, scores, losses, bounds, sample_weight=weight)
-    accepted = rule.accept_proba(scores) * weight
-    for (members, target), found in zip(
-        parts_of(bounds), achieved.values(), strict=True
-    ):
-        covered, total = accepted[members].sum(), np.dot(members, weight)
-        assert found.n_samples == np.count_nonzero(np.multiply(members, weight))
-        assert found.target == target
-        if total:
-            assert found.coverage == pytest.approx(covered / total)
-        if covered:
-            assert found.risk <= target + 1e-12
-            loss = accepted[members] @ np.array(losses)[members]
-            assert found.risk == pytest.approx(loss / covered)
-        else:
-            assert isnan(found.risk)
-
-
-@pytest.mark.filterwarnings("ignore:No sample of")
-def test_share_is_that_of_a_linear_program():
-    rng = np.random.default_rng(0)
-    for _ in range(10):
-        scores, losses = rng.integers(0, 4, 40), rng.integers(0, 2, 40)
-        bounds = {"class": (rng.integers(0, 3, 40), dict.fromkeys(range(3), 0.45))}
-        best = 0.0
-        for value in np.unique(scores):
-            below, at = scores < value, scores == value
-            above, limits = [], []
-            for members, target in parts_of(bounds):
-                excess = (losses - target) * members
-                above.append([excess[at].sum()])
-                limits.append(-excess[below].sum())
-            result = linprog([-1.0], above, limits, bounds=[(0, 1)])
-            if result.status == 0:
-                best = max(best, (below.sum() + result.x[0] * at.sum()) / 40)
-        assert coverage_of(scores, losses, bounds) == pytest.approx(best, abs=1e-9)
-
-
-def test_a_share_is_found_although_neither_end_is_possible():
-    # Class 0 is over its bound below the last score, and class 1 at all of it.
-    scores = [1, 1, 2, 2, 2, 2]
-    losses = [1, 0, 0, 0, 1, 0]
-    y = [0, 1, 0, 0, 1, 1]
-    bounds = {"class": (y, {0: 0.5, 1: 0.25})}
-    rule = solve_risk_bounds(scores, losses, bounds)
-    assert rule.threshold == 2
-    # 1 + 2 nu members of class 0 have loss 1, 1 + 2 nu of class 1 have loss nu.
-    assert rule.proba_at_threshold == 0.5
-    assert rule.coverage == pytest.approx(4 / 6)
-    with pytest.raises(InfeasibleTargetError, match="with coverage"):
-        solve_risk_bounds(scores, losses, bounds, randomize=False)
-
-
-@pytest.mark.filterwarnings("ignore:No sample of")
-@given(samples())
-def test_a_part_that_is_everything_is_the_bounded_improvement_model(sample):
-    scores, losses, _, weight = sample
-    bounds = {"all": (np.zeros(len(scores)), {0: 0.25})}
-    options = {"sample_weight": weight}
-    try:
-        expected = solve_target_risk(scores, losses, 0.25, **options)
-    except InfeasibleTargetError:
-        assert coverage_of(scores, losses, bounds, **options) == 0
-    else:
-        assert solve_risk_bounds(scores, losses, bounds, **options) == expected
 
 
 # With confidence

@@ -17,7 +17,7 @@ from sklearn_reject.selection import (
     solve_target_coverage,
     solve_target_risk,
 )
-from tests.samples import exact_groups, exact_prefixes, samples
+from tests.samples import samples
 
 INF = float("inf")
 SOLVERS = [solve_reject_cost, solve_target_risk, solve_target_coverage]
@@ -38,23 +38,27 @@ def test_a_proper_score_is_optimal_among_all_selection_functions(sample, twelfth
     )
 
 
-@given(samples(), st.integers(0, 11))
-def test_infeasible_target_says_what_can_be_met(sample, eighths):
-    scores, losses, weights = sample
-    losses = losses + 0.5
-    prefixes = exact_prefixes(exact_groups(scores, losses, weights))[1:]
-    lowest = min(loss / weight for weight, loss in prefixes)
-    target = float(lowest) * eighths / 12
-    with pytest.raises(InfeasibleTargetError, match="lowest selective risk") as info:
-        solve_target_risk(scores, losses, target, sample_weight=weights)
-    np.testing.assert_allclose(info.value.attainable["target_risk"], float(lowest))
-    attains = max(w for w, loss in prefixes if loss == lowest * w)
-    np.testing.assert_allclose(info.value.coverage, float(attains / prefixes[-1][0]))
-    # What it names can be met, at the coverage it names.
-    rule = solve_target_risk(
-        scores, losses, info.value.attainable["target_risk"], sample_weight=weights
-    )
-    np.testing.assert_allclose(rule.coverage, info.value.coverage)
+def number_after(words, error):
+    """Return the number that a message names."""
+    return float(re.search(rf"{words} ([0-9.e-]*\d)", str(error)).group(1))
+
+
+@given(samples(max_size=30), st.integers(0, 2**32), st.integers(0, 11))
+def test_the_risk_that_an_error_names_can_be_had(sample, seed, twelfths):
+    # With losses of many digits, and weights of any scale.
+    scores, losses, weight = sample
+    rng = np.random.default_rng(seed)
+    losses = losses * rng.random(len(losses)) + 1 / 3
+    if weight is not None:
+        weight = weight * rng.random(len(weight)) * rng.choice([1, 1e-9])
+    with pytest.raises(InfeasibleTargetError) as info:
+        solve_target_risk(scores, losses, twelfths / 36.1, sample_weight=weight)
+    risk = number_after("lowest selective risk is", info.value)
+    np.testing.assert_allclose(risk, info.value.attainable["target_risk"], rtol=1e-5)
+    for randomize in (True, False):
+        options = {"sample_weight": weight, "randomize": randomize}
+        rule = solve_target_risk(scores, losses, risk, **options)
+        assert rule.coverage >= number_after("at coverage", info.value)
 
 
 def test_where_a_threshold_is_infinite():
