@@ -24,8 +24,6 @@ from sklearn_reject.selection import (
 from tests.samples import column
 from tests.selection.brute_force import Model, best_cut, exact_columns
 
-MAX_LOSS = Fraction(3, 2)
-
 
 @dataclass
 class Sample:
@@ -44,6 +42,10 @@ class Sample:
     @property
     def total(self):
         return Fraction(float(self.w.sum()))
+
+    @property
+    def max_loss(self):
+        return max(Fraction(float(self.losses.max())), Fraction(1, 2))
 
     @property
     def columns(self):
@@ -123,20 +125,14 @@ def target_coverage(sample, eighths):
     return rejection(solve_target_coverage, sample, share, (1, 0), (enough,))
 
 
-def room_for_failures(target, n_samples):
-    """Return how much loss leaves room for a new sample, among as many and one more."""
-    return target * (n_samples + 1) - MAX_LOSS
-
-
 def failure_rate(sample, eighths):
     sample = replace(sample, weight=None)
-    target = Fraction(max(eighths, 1), 8)
-    room = (0, -1), room_for_failures(target, len(sample.scores))
-    if target >= MAX_LOSS:  # which holds without samples
-        room = (0, 0), 0
-    options = {"max_loss": float(MAX_LOSS)}
+    target = Fraction(max(eighths, 1), 8) * sample.max_loss
+    room = (0, -1), target * (len(sample.scores) + 1) - sample.max_loss
+    forms = (room,) if target < sample.max_loss else ()
+    options = {"max_loss": float(sample.max_loss)}
     return rejection(
-        solve_target_failure_rate, sample, target, (-1, 0), (room,), options=options
+        solve_target_failure_rate, sample, target, (-1, 0), forms, options=options
     )
 
 
@@ -146,11 +142,11 @@ def unit(size, entries):
 
 def of_parts(solve, sample, eighths, **more):
     """Bounds on some classes and on a predicted one, with two columns for each."""
+    is_risk, columns, forms = solve is solve_risk_bounds, sample.columns, []
     kinds = {
         "class": (sample.classes, {k: Fraction(eighths + 1, 8 + k) for k in (0, 2)}),
-        "prediction": (sample.predictions, {1: Fraction(1, 4)}),
+        "prediction": (sample.predictions, {1: Fraction(1 if is_risk else 2, 4)}),
     }
-    is_risk, columns, forms = solve is solve_risk_bounds, sample.columns, []
     for labels, targets in kinds.values():
         for label, target in targets.items():
             # Targets are numbers as floats have them.
@@ -161,9 +157,9 @@ def of_parts(solve, sample, eighths, **more):
             )
             entries, room = {place: target, place + 1: -1}, 0
             if not is_risk:
-                room = room_for_failures(target, np.count_nonzero(members))
+                room = target * (np.count_nonzero(members) + 1) - sample.max_loss
                 entries = {place + 1: -1}
-            if is_risk or target < MAX_LOSS:
+            if is_risk or target < sample.max_loss:
                 forms.append((entries, room))
     forms = tuple((unit(len(columns), entries), room) for entries, room in forms)
     bounds = {
@@ -193,7 +189,7 @@ def risk_bounds(sample, eighths):
 
 
 def failure_bounds(sample, eighths):
-    options = {"max_loss": float(MAX_LOSS)}
+    options = {"max_loss": float(sample.max_loss)}
     sample = replace(sample, weight=None)
     return of_parts(solve_failure_bounds, sample, eighths, options=options)
 

@@ -1,4 +1,4 @@
-"""A bound on failures: on average by enumeration, with confidence by brute force."""
+"""Bounds on failures of all samples and of parts, on average and with confidence."""
 
 import math
 import re
@@ -13,7 +13,11 @@ from scipy.stats import binom
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.selection import (
     InfeasibleTargetError,
+    RejectionRule,
+    RiskBoundsCertificate,
     keyed_draws,
+    measure_risk_bounds,
+    solve_failure_bounds,
     solve_target_failure_rate,
 )
 
@@ -27,7 +31,7 @@ def solve(scores, losses, target, **options):
         return solve_target_failure_rate(scores, losses, target, **options)
 
 
-# On average: all calibration samples of a discrete distribution
+# On average
 
 
 SAMPLES = st.lists(
@@ -56,11 +60,6 @@ def test_whole_numbers_are_not_missed_by_rounding(n_samples):
     scores = np.arange(n_samples)
     rule = solve(scores, scores >= 4, 3 / (n_samples + 1))
     assert (rule.threshold, rule.proba_at_threshold) == (6.0, 0.0)
-
-
-@pytest.mark.parametrize("options", [{}, {"confidence_level": 0.9}])
-def test_a_target_of_the_largest_loss_accepts_everything(options):
-    assert solve([1, 2], [1, 1], 1.0, **options).coverage == 1
 
 
 # With confidence
@@ -145,6 +144,77 @@ def test_the_error_says_how_many_are_needed_and_what_few_can_promise(rate, optio
     assert solve(*few, lowest, **options).coverage == 1
 
 
+# Parts
+
+
+RNG = np.random.default_rng(0)
+SCORES, LABELS, DRAWS = RNG.random(400), RNG.integers(0, 2, 400), RNG.random(400)
+LOSSES = (RNG.random(400) < SCORES**2 / (1 + LABELS)) * 1.0
+PARTS = {"class": (LABELS, {0: 0.05, 1: 0.07}), "half": (SCORES > 0.5, {True: 0.2})}
+
+
+def test_the_smallest_threshold_of_all_parts_is_taken():
+    options = {"confidence_level": 0.9, "draws": DRAWS}
+    rule = solve_failure_bounds(SCORES, LOSSES, PARTS, **options)
+    rules = [
+        solve(SCORES[k], LOSSES[k], rate, confidence_level=0.9, draws=DRAWS[k])
+        for k, rate in ((LABELS == 0, 0.05), (LABELS == 1, 0.07), (SCORES > 0.5, 0.2))
+    ]
+    thresholds = [each.threshold for each in rules]
+    assert rule.threshold == min(thresholds) < max(thresholds)
+    certificate = rule.certificate
+    assert isinstance(certificate, RiskBoundsCertificate)
+    assert certificate.quantity == "failure_rate_of_parts"
+    assert certificate.parts == ("class[0]", "class[1]", "half[True]")
+    assert certificate.targets == (0.05, 0.07, 0.2)
+    assert certificate.p_values == tuple(each.certificate.p_value for each in rules)
+    assert certificate.p_value == max(certificate.p_values) <= 0.1
+    on_average = solve_failure_bounds(SCORES, LOSSES, PARTS).certificate
+    assert (on_average.confidence_level, on_average.p_value) == (None, None)
+    assert (on_average.bound, on_average.p_values) == ("conformal", ())
+
+
+def test_the_failure_rate_of_a_part_that_nothing_is_accepted_of():
+    bounds = {"class": (LABELS, {0: 0.1, 7: 0.1})}
+    nothing = RejectionRule(-1.0, 0.0)
+    achieved = measure_risk_bounds(nothing, SCORES, LOSSES, bounds)
+    assert achieved["class", 0].failure_rate == 0.0
+    assert np.isnan(achieved["class", 7].failure_rate)
+    # Less than one loss beside that of the new sample.
+    least = 1.2 / (np.count_nonzero(LABELS == 0) + 1)
+    bounds = {"class": (LABELS, {0: least, 1: 0.3})}
+    wrong = np.where(LABELS == 0, 1.0, LOSSES)
+    with pytest.warns(RejectionWarning, match=r"No sample of class\[0\] is accepted"):
+        solve_failure_bounds(SCORES, wrong, bounds, randomize=False)
+
+
+@pytest.mark.parametrize("confidence_level", [None, 0.9])
+def test_a_target_of_the_largest_loss_is_no_bound(confidence_level):
+    options = {"confidence_level": confidence_level, "random_state": 0}
+    rule, other, everything = (
+        solve_failure_bounds(SCORES, LOSSES, {"class": (LABELS, each)}, **options)
+        for each in ({0: 0.05}, {0: 0.05, 1: 1.0, 2: 1.5}, {0: 1.0})
+    )
+    assert rule.threshold == other.threshold
+    assert rule.proba_at_threshold == other.proba_at_threshold
+    if confidence_level is not None:
+        assert other.certificate.p_values[1:] == (0.0, 0.0)
+    assert everything.coverage == solve([1, 2], [1, 1], 1.0, **options).coverage == 1
+
+
+@pytest.mark.filterwarnings("ignore:No sample of")
+def test_infeasible_parts_are_named():
+    scores, losses, labels = np.arange(30), np.zeros(30), np.zeros(30)
+    bounds = {"class": (labels, {0: 0.01, 1: 0.1, 2: 1.0})}
+    words = r"2 of 3 .*class\[0\] has 30 of the 99 samples"
+    with pytest.raises(InfeasibleTargetError, match=words) as error:
+        solve_failure_bounds(scores, losses, bounds)
+    lowest = error.value.attainable["class"]
+    assert lowest == {0: pytest.approx(1 / 31, rel=1e-5), 1: 1.0, 2: 1.0}
+    bounds = {"class": (labels, lowest)}
+    assert solve_failure_bounds(scores, losses, bounds).coverage == 1.0
+
+
 # Arguments
 
 
@@ -156,53 +226,37 @@ def test_the_error_says_how_many_are_needed_and_what_few_can_promise(rate, optio
         ({"target": -1}, "target"),
         ({"target": math.nan}, "target"),
         ({"sample_weight": [1, 1]}, "sample_weight=None, or use a target_risk"),
-        ({"losses": [0, 0.5]}, "max_loss is needed"),
-        ({"losses": [0, 3], "max_loss": 2}, "above max_loss=2"),
-        ({"losses": [0, 0.5], "max_loss": 1, "bound": "binomial"}, "bound='binomial'"),
-        ({"bound": "wsr"}, "bound"),
-        ({"randomize": "yes"}, "randomize"),
-        ({"confidence_level": 1}, "confidence_level"),
+        ({"groups": ["a", "b"], "sample_weight": [1, 1]}, "sample_weight cannot"),
         ({"scores": [0, math.nan]}, "scores must be finite"),
         ({"scores": []}, "scores"),
-        ({"confidence_level": 0.1, "draws": [0.5, 1.0], "target": 0.9}, "draws"),
-        ({"groups": ["a", "b"], "sample_weight": [1, 1]}, "sample_weight cannot"),
+        ({"bounds": {}}, "bounds must be a dict"),
+        ({"bounds": {"class": ([1, 2], {0: 0})}}, r"target of class\[0\] is 0"),
+        ({"bounds": {"class": ([1, 2], {0: -0.1})}}, r"target of class\[0\]"),
+        ({"bounds": {"class": ([1], {0: 0.1})}}, "labels of bounds"),
+        *(
+            (options | of_parts, match)
+            for of_parts in ({}, {"bounds": {"class": ([0, 1], {0: 0.4})}})
+            for options, match in (
+                ({"sample_weight": [1, 1]}, "sample_weight cannot be combined"),
+                ({"losses": [0, 0.5]}, "max_loss is needed"),
+                ({"losses": [0, 3], "max_loss": 2}, "above max_loss=2"),
+                (
+                    {"losses": [0, 0.5], "max_loss": 1, "bound": "binomial"},
+                    "bound='binomial'",
+                ),
+                ({"bound": "wsr"}, "bound"),
+                ({"randomize": "yes"}, "randomize"),
+                ({"confidence_level": 1}, "confidence_level"),
+                ({"confidence_level": 0.1, "draws": [0.5]}, "draws"),
+            )
+        ),
     ],
     ids=str,
 )
 def test_bad_arguments(options, match):
-    options = {"scores": [0, 1], "losses": [0, 1], "target": 0.4} | options
+    options = {"scores": [0, 1], "losses": [0, 1]} | options
+    function = solve_failure_bounds
+    if "bounds" not in options:
+        function, options = solve_target_failure_rate, {"target": 0.9} | options
     with pytest.raises(ValueError, match=match):
-        solve(**options)
-
-
-# A rule for each group
-
-
-GROUPS = np.repeat(["north", "south"], [40, 120])
-
-
-@pytest.mark.parametrize("confidence_level", [None, 0.9])
-def test_each_group_is_solved_by_itself(confidence_level):
-    rng = np.random.default_rng(0)
-    scores = rng.integers(0, 50, 160) / 50
-    losses = (rng.random(160) < scores**2) * 1.0
-    draws = rng.random(160)
-    targets = {"north": 0.15, "south": 0.04}
-    options = {"confidence_level": confidence_level, "draws": draws}
-    rule = solve(scores, losses, targets, groups=GROUPS, **options)
-    # What holds on average does so in each; a confidence is shared.
-    level = None if confidence_level is None else 1 - (1 - confidence_level) / 2
-    for group, target in targets.items():
-        rows = group == GROUPS
-        of_group = {"confidence_level": level, "draws": draws[rows]}
-        alone = solve(scores[rows], losses[rows], target, **of_group)
-        assert rule.rules[group] == alone
-    lost = losses * rule.accept_proba(scores, GROUPS)
-    assert rule.failure_rate == pytest.approx(lost.mean())
-
-
-def test_groups_that_are_too_small_are_named():
-    scores, losses = np.arange(160), np.arange(160) >= 150
-    with pytest.warns(RejectionWarning, match=r"groups have no rule.*'north': 40"):
-        rule = solve_target_failure_rate(scores, losses, 0.01, groups=GROUPS)
-    assert rule.rules["north"].coverage == 0 < rule.rules["south"].coverage
+        function(**options)
