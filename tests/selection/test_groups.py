@@ -43,13 +43,11 @@ SOLVERS = {
     "cost": (solve_reject_cost, 0.3),
     "risk": (solve_target_risk, 0.3),
     "coverage": (solve_target_coverage, 0.6),
+    "failures": (solve_target_failure_rate, 0.4),
     "deferral_cost": (deferral("deferral_cost"), 0.2),
     "max_deferral": (deferral("max_deferral"), 0.4),
+    "system_risk": (deferral("target_risk"), 0.3),
 }
-
-
-def decide(rule, *args):
-    return (getattr(rule, "defer_proba", None) or rule.accept_proba)(*args)
 
 
 def draw_sample(seed=0, n=600):
@@ -60,146 +58,94 @@ def draw_sample(seed=0, n=600):
     return scores, losses, rng.choice(["a", "b", "c"], n, p=[0.2, 0.3, 0.5])
 
 
+def decide(rule, *args):
+    return (getattr(rule, "defer_proba", None) or rule.accept_proba)(*args)
+
+
 @pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
-@pytest.mark.parametrize("name", [name for name in SOLVERS if "defer" not in name])
+@pytest.mark.parametrize("name", [n for n in SOLVERS if n != "system_risk"])
 @given(st.data())
 def test_each_group_has_the_rule_of_its_rows(name, data):
     n = data.draw(st.integers(1, 20))
-    scores, losses, weights = (np.array(data.draw(column(n, 0, 3))) for _ in range(3))
-    scores, losses, weights = scores / 2, losses / 2, weights * 1.0
-    groups = np.array(data.draw(column(n, 0, 3)))
+    scores, groups, weights = (np.array(data.draw(column(n, 0, 3))) for _ in range(3))
+    scores, losses = scores / 2, np.array(data.draw(column(n, 0, 1))) * 1.0
+    if name in ("cost", "risk", "coverage") and weights.any():
+        weighted = {"sample_weight": weights}
+    else:
+        weights, weighted = np.ones(n), {}
     solver, target = SOLVERS[name]
-    solve = partial(solver, target=target)
-    if not weights.any():
-        weights[0] = 1
-    expected = {}
-    for label in set(groups.tolist()):
+    expected = dict.fromkeys(sorted(set(groups.tolist())))
+    for label in expected:
         rows = groups == label
-        expected[label] = None
+        of_rows = {key: each[rows] for key, each in weighted.items()}
         if weights[rows].any():
             with suppress(InfeasibleTargetError):
-                expected[label] = solve(
-                    scores[rows], losses[rows], sample_weight=weights[rows]
-                )
-    sample = scores, losses
-    options = {"sample_weight": weights, "groups": groups}
+                expected[label] = solver(scores[rows], losses[rows], target, **of_rows)
     if not any(expected.values()):
         with pytest.raises(InfeasibleTargetError, match="No group has a rule"):
-            solve(*sample, **options)
+            solver(scores, losses, target, groups=groups, **weighted)
         return
-    rule = solve(*sample, **options)
-    assert list(rule.rules) == sorted(expected)
+    rule = solver(scores, losses, target, groups=groups, **weighted)
+    assert list(rule.rules) == list(expected)
     for label, own in expected.items():
-        found = rule.rules[label]
         if own is None:
-            assert (found.threshold, found.proba_at_threshold) == (-INF, 0)
+            own = RejectionRule(-INF, 0.0)
+            assert rule.rules[label].threshold == -INF
         else:
-            assert repr(found) == repr(own)
-    accepted = rule.accept_proba(scores, groups) * weights
-    assert rule.coverage == pytest.approx(accepted.sum() / weights.sum())
-    risk = accepted @ losses / accepted.sum() if accepted.sum() else NAN
-    assert rule.selective_risk == pytest.approx(risk, nan_ok=True)
-    measured = rule.measure(*sample, groups, sample_weight=weights)
-    assert measured.coverage == pytest.approx(rule.coverage)
+            assert repr(rule.rules[label]) == repr(own)
+        rows = groups == label
+        proba = decide(rule, scores[rows], groups[rows])
+        np.testing.assert_array_equal(proba, decide(own, scores[rows]))
+    acted = decide(rule, scores, groups) * weights
+    if isinstance(rule, GroupedRule):
+        risk = acted @ losses / acted.sum() if acted.sum() else NAN
+        found, rates = [rule.coverage, rule.selective_risk], [acted.mean(), risk]
+    else:
+        found = [rule.deferral_rate, rule.system_risk, rule.first_risk]
+        risk = np.mean(losses + acted * (1 - 2 * losses))
+        rates = [acted.mean(), risk, losses.mean()]
+        assert rule.n_samples == rule.n_asked == n
+    rates[0] /= weights.mean()
+    np.testing.assert_allclose(found, rates, atol=1e-12)
 
 
-@given(st.data())
-def test_what_a_rule_says_of_deferred_groups(data):
-    n = data.draw(st.integers(1, 10))
-    gain, first, second = (np.array(data.draw(column(n, 0, 3))) / 2 for _ in range(3))
-    labels = data.draw(column(n, 0, 2))
-    target = data.draw(st.sampled_from([{"deferral_cost": 0.3}, {"max_deferral": 0.4}]))
-    rule = solve_deferral(gain, first, second, groups=labels, **target)
-    deferred = rule.defer_proba(gain, labels)
-    for label, each in rule.rules.items():
-        rows = np.equal(labels, label)
-        alone = solve_deferral(gain[rows], first[rows], second[rows], **target)
-        assert repr(each) == repr(alone)
-        np.testing.assert_array_equal(deferred[rows], alone.defer_proba(gain[rows]))
-    losses = first * (1 - deferred) + second * deferred
-    assert rule.deferral_rate == pytest.approx(deferred.mean())
-    found = rule.system_risk, rule.first_risk, rule.second_risk
-    expected = losses.mean(), first.mean(), second.mean()
-    np.testing.assert_allclose(found, expected, atol=1e-12)
-    assert rule.n_samples == rule.n_asked == n
-
-
-@pytest.mark.parametrize("name", SOLVERS)
-def test_a_row_is_decided_by_the_rule_of_its_group(name):
+@pytest.mark.parametrize("name", [n for n in SOLVERS if "cost" not in n])
+def test_groups_share_the_chance_of_an_error(name):
     scores, losses, groups = draw_sample()
-    solver, target = SOLVERS[name]
-    rule = solver(scores, losses, target, groups=groups)
-    draws = np.random.default_rng(1).random(len(scores))
+    draws, (solver, target) = keyed_draws(0, np.arange(600)), SOLVERS[name]
+    options = {"confidence_level": 0.9, "draws": draws}
+    pilot = tuple(each[::3] for each in (scores, losses, 1 - losses))
+    if name == "system_risk":
+        options["pilot"] = (*pilot, groups[::3])
+    rule = solver(scores, losses, target, groups=groups, **options)
     act = "defer" if hasattr(rule, "defer") else "accept"
     acted = getattr(rule, act)(scores, groups, draws=draws)
     called = getattr(rule, act)(scores, groups, draws=lambda rows: draws[rows])
     np.testing.assert_array_equal(called, acted)
-    proba = decide(rule, scores, groups)
     for label, own in rule.rules.items():
         rows = groups == label
-        np.testing.assert_array_equal(decide(own, scores[rows]), proba[rows])
-        alone = getattr(own, act)(scores[rows], draws=draws[rows])
-        np.testing.assert_array_equal(alone, acted[rows])
-
-
-@pytest.mark.parametrize("name", ["risk", "coverage", "max_deferral"])
-def test_groups_share_the_chance_of_an_error(name):
-    scores, losses, groups = draw_sample()
-    solver, target = SOLVERS[name]
-    draws = keyed_draws(0, np.arange(600))
-    rule = solver(
-        scores, losses, target, groups=groups, confidence_level=0.9, draws=draws
-    )
-    for label, own in rule.rules.items():
-        rows = groups == label
-        alone = solver(
-            scores[rows],
-            losses[rows],
-            target,
-            confidence_level=1 - 0.1 / 3,
-            draws=draws[rows],
-        )
+        options = {"confidence_level": 1 - 0.1 / 3, "draws": draws[rows]}
+        if name == "system_risk":
+            options["pilot"] = tuple(each[rows[::3]] for each in pilot)
+        alone = solver(scores[rows], losses[rows], target, **options)
         assert own.certificate.confidence_level == pytest.approx(1 - 0.1 / 3)
+        assert own.certificate.n_samples == np.count_nonzero(rows)
         assert own.threshold == alone.threshold
+        mine = getattr(own, act)(scores[rows], draws=draws[rows])
+        np.testing.assert_array_equal(mine, acted[rows])
     assert rule.certificate == {k: each.certificate for k, each in rule.rules.items()}
-    one = solver(
-        scores,
-        losses,
-        target,
-        groups=np.zeros(600, int),
-        confidence_level=0.9,
-        draws=draws,
+
+
+def test_a_pilot_is_set_aside_in_each_group():
+    scores, losses, groups = draw_sample()
+    options = {"target_risk": 0.2, "confidence_level": 0.9, "random_state": 0}
+    rule = solve_deferral(scores, losses, 0 * losses, groups=groups, **options)
+    for label, certificate in rule.certificate.items():
+        assert certificate.n_samples < 0.81 * np.count_nonzero(groups == label)
+    one = solve_target_risk(
+        scores, losses, 0.3, groups=np.zeros(600), confidence_level=0.9
     )
     assert one.certificate[0].confidence_level == 0.9
-
-
-def test_a_pilot_has_groups():
-    scores, losses, groups = draw_sample()
-    draws, sample = keyed_draws(0, np.arange(600)), (scores, losses, 0 * losses)
-    pilot = tuple(each[::3] for each in sample)
-    options = {"target_risk": 0.2, "random_state": 0}
-    rule = solve_deferral(
-        *sample,
-        groups=groups,
-        confidence_level=0.9,
-        draws=draws,
-        pilot=(*pilot, groups[::3]),
-        **options,
-    )
-    for label, own in rule.rules.items():
-        rows, of_pilot = label == groups, groups[::3] == label
-        alone = solve_deferral(
-            *(each[rows] for each in sample),
-            confidence_level=1 - 0.1 / 3,
-            draws=draws[rows],
-            pilot=tuple(each[of_pilot] for each in pilot),
-            **options,
-        )
-        assert own.threshold == alone.threshold
-        assert own.certificate.n_samples == np.count_nonzero(rows)
-    aside = solve_deferral(*sample, groups=groups, confidence_level=0.9, **options)
-    for label, certificate in aside.certificate.items():
-        assert certificate.n_samples < 0.81 * np.count_nonzero(groups == label)
 
 
 def test_groups_are_known_beforehand():
@@ -467,6 +413,17 @@ ERRORS = [
         THREE,
         "sample_weight cannot be combined with",
     ),
+    (
+        partial(
+            solve_deferral,
+            target_risk=0.2,
+            groups=SAMPLE[2],
+            confidence_level=0.9,
+            pilot=([1], [1], [1]),
+        ),
+        (*SAMPLE[:2], SAMPLE[1]),
+        "pilot must be a tuple of four arrays",
+    ),
     (GroupedRule, ({},), "rules must be a dict of group"),
     (GroupedRule, ([LOW],), "rules must be a dict of group"),
     (GroupedRule, ({None: LOW},), "rules has no label"),
@@ -502,12 +459,3 @@ ERRORS = [
 def test_bad_input(function, args, words):
     with pytest.raises(ValueError, match=words):
         function(*args)
-
-
-def test_a_pilot_without_groups():
-    scores, losses, groups = draw_sample()
-    options = {"target_risk": 0.2, "groups": groups, "confidence_level": 0.9}
-    with pytest.raises(ValueError, match="pilot must be a tuple of four arrays"):
-        solve_deferral(
-            scores, losses, losses, pilot=(scores, losses, losses), **options
-        )
