@@ -1,26 +1,25 @@
 """DeferringClassifier: who is asked, about what, and what comes back."""
 
-import pickle
-import warnings
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
-from scipy.integrate import trapezoid
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import make_classification
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import VotingClassifier
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_reject import DeferringClassifier, InfeasibleTargetError
-from sklearn_reject.exceptions import ExpertError
-from sklearn_reject.selection import solve_deferral
+from sklearn_reject.metrics import deferral_area_score
+from sklearn_reject.selection import GroupedDeferralRule, solve_deferral
 
 X, y = make_classification(
     400, n_features=6, n_informative=4, n_classes=3, flip_y=0.1, random_state=0
@@ -65,39 +64,26 @@ def test_expert_is_asked_once_about_the_deferred_rows_only():
     first = model.predict_first(X[NEW])
     np.testing.assert_array_equal(labels[~deferred], first[~deferred])
     assert 0.2 < deferred.mean() < 0.4
-
-
-def test_expert_is_not_asked_about_nothing():
-    oracle = Oracle()
-    model = fit(confident(FrozenEstimator(oracle), max_deferral=0.3))
+    # Of nothing, nothing is asked.
     oracle.asked.clear()
-    kept = X[NEW][~model.defer(X[NEW])]
-    np.testing.assert_array_equal(model.predict(kept), model.predict_first(kept))
-    model.predict_all(kept)
+    np.testing.assert_array_equal(model.predict(X[NEW][~deferred]), first[~deferred])
+    model.predict_all(X[NEW][~deferred])
     assert not oracle.asked
 
 
 @pytest.mark.parametrize("target", ["deferral_cost", "max_deferral", "target_risk"])
-def test_rule_is_that_of_the_arrays(target):
-    value = {"deferral_cost": 0.3, "max_deferral": 0.2, "target_risk": 0.32}[target]
-    model = fit(confident(DecisionTreeClassifier(random_state=0), **{target: value}))
-    found = model.calibration_
-    rule = solve_deferral(
-        found.gain, found.loss_first, found.loss_second, **{target: value}
-    )
+def test_rule_is_that_of_predictions_out_of_fold(target):
+    target = {target: {"max_deferral": 0.2}.get(target, 0.3)}
+    model = fit(confident(KNeighborsClassifier(1), **target))
+    found, rows = model.calibration_, model.calibration_.rows
+    first = cross_val_predict(GaussianNB(), X[FIT], y[FIT])
+    second = cross_val_predict(KNeighborsClassifier(1), X[FIT], y[FIT])
+    np.testing.assert_array_equal(found.loss_first, (first != y[FIT])[rows])
+    np.testing.assert_array_equal(found.loss_second, (second != y[FIT])[rows])
+    rule = solve_deferral(found.gain, found.loss_first, found.loss_second, **target)
     assert model.rule_.threshold == rule.threshold
     assert model.rule_.system_risk == rule.system_risk
     assert model.rule_.n_samples == model.rule_.n_asked == 250
-
-
-def test_calibration_set_is_out_of_fold():
-    model = fit(confident(KNeighborsClassifier(1), max_deferral=0.2))
-    found = model.calibration_
-    first = cross_val_predict(GaussianNB(), X[FIT], y[FIT])
-    second = cross_val_predict(KNeighborsClassifier(1), X[FIT], y[FIT])
-    order = np.argsort(found.rows)
-    np.testing.assert_array_equal(found.loss_first[order], first != y[FIT])
-    np.testing.assert_array_equal(found.loss_second[order], second != y[FIT])
 
 
 @pytest.mark.parametrize("labels", [np.array([-1, 0, 1]), WORDS, np.array([5, 7, 9])])
@@ -118,18 +104,21 @@ def test_person_answers_what_is_marked(labels):
     np.testing.assert_array_equal(plain.predict(X[NEW]), first)
 
 
-@pytest.mark.parametrize("gap", [None, np.nan, "masked"])
-def test_answers_of_a_person_may_be_missing(gap):
-    rng = np.random.default_rng(0)
-    unasked = rng.random(250) < 0.5
+@pytest.mark.parametrize("gap", [None, np.nan, "masked", "scalars"])
+@pytest.mark.parametrize("labels", [y, y == 1, WORDS[y]], ids=["int", "bool", "text"])
+def test_answers_of_a_person_may_be_missing(labels, gap):
+    unasked = np.random.default_rng(0).random(250) < 0.5
     if gap == "masked":
-        answers = np.ma.array(y[FIT], mask=unasked)
+        answers = np.ma.array(labels[FIT], mask=unasked)
+    elif gap == "scalars":  # NumPy's own in a list
+        both = zip(unasked, labels[FIT], strict=True)
+        answers = [None if is_unasked else label for is_unasked, label in both]
     else:
-        answers = np.where(unasked, gap, y[FIT].astype(object))
-    model = fit(confident(max_deferral=0.25), expert_labels=answers)
-    assert model.rule_.n_samples == 250
-    assert model.rule_.n_asked == np.sum(~unasked)
-    assert model.rule_.second_risk == 0
+        answers = np.where(unasked, gap, labels[FIT].astype(object))
+    model = confident(max_deferral=0.25)
+    rule = model.fit(X[FIT], labels[FIT], expert_labels=answers).rule_
+    assert (rule.n_samples, rule.n_asked) == (250, np.sum(~unasked))
+    assert rule.second_risk == 0
 
 
 def test_labels_of_a_frozen_expert_stand_for_its_predictions():
@@ -211,52 +200,6 @@ def test_cascade_to_a_person():
     assert (person.name, person.risk.value) == ("person", 0)
 
 
-def test_failing_expert_names_the_rows_and_loses_nothing():
-    def timeout(X):
-        raise TimeoutError("no answer")
-
-    model = fit(confident(FrozenEstimator(Oracle()), max_deferral=0.3))
-    model.expert_ = timeout
-    deferred, first = model.defer(X[NEW]), model.predict_first(X[NEW])
-    with pytest.raises(ExpertError, match=r"no answer") as caught:
-        model.predict(X[NEW])
-    error = caught.value
-    np.testing.assert_array_equal(error.rows, np.flatnonzero(deferred))
-    np.testing.assert_array_equal(error.labels, np.where(deferred, -1, first))
-    assert isinstance(error.__cause__, TimeoutError)
-    again = pickle.loads(pickle.dumps(error))
-    np.testing.assert_array_equal(again.labels, error.labels)
-
-
-def test_failing_last_level_keeps_the_labels_of_the_middle():
-    oracle = Oracle()
-    inner = confident(FrozenEstimator(oracle), max_deferral=0.5)
-    inner.set_params(estimator=DecisionTreeClassifier(max_depth=3, random_state=0))
-    model = fit(confident(inner, max_deferral=0.6))
-    labels, deferred = model.predict(X[NEW]), model.defer(X[NEW])
-    rows = np.flatnonzero(deferred)[model.expert_.defer(X[NEW][deferred])]
-    oracle.truth.clear()
-    with pytest.raises(ExpertError) as caught:
-        model.predict(X[NEW])
-    np.testing.assert_array_equal(caught.value.rows, rows)
-    expected = labels.copy()
-    expected[rows] = -1
-    np.testing.assert_array_equal(caught.value.labels, expected)
-
-
-def test_failing_frozen_expert_in_fit():
-    def timeout(X):
-        raise TimeoutError("no answer")
-
-    model = fit(confident(FrozenEstimator(Oracle()), max_deferral=0.3))
-    before = model.rule_
-    model.set_params(expert=timeout)
-    with pytest.raises(ExpertError) as caught:
-        fit(model)
-    assert len(caught.value.rows) == 250
-    assert model.rule_ is before
-
-
 def test_rows_one_by_one_and_in_chunks():
     model = fit(confident(KNeighborsClassifier(3), max_deferral=0.35))
     whole = model.predict_all(X[NEW])
@@ -280,84 +223,6 @@ def test_probabilities_are_those_of_whoever_answers():
     )
 
 
-def test_retarget_is_another_fit():
-    tree = DecisionTreeClassifier(max_depth=4, random_state=0)
-    model = fit(confident(tree, max_deferral=0.3))
-    for target in ({"deferral_cost": 0.1}, {"target_risk": 0.32}):
-        other = model.retarget(**target)
-        again = clone(model).set_params(max_deferral=None, **target)
-        assert other.rule_ == fit(again).rule_
-        assert other.estimator_ is model.estimator_
-    assert model.max_deferral == 0.3
-    with pytest.raises(TypeError, match=r"retarget takes deferral_cost"):
-        model.retarget(cv=3)
-
-
-def test_score_is_minus_the_area():
-    model = fit(confident(KNeighborsClassifier(3), max_deferral=0.3))
-    gain = model.deferral_score(X[NEW])
-    first = (model.predict_first(X[NEW]) != y[NEW]).astype(float)
-    second = (model.expert_.predict(X[NEW]) != y[NEW]).astype(float)
-    order = np.argsort(-gain, kind="stable")
-    risks = [first.sum()]
-    for row in order:
-        risks.append(risks[-1] - first[row] + second[row])
-    area = trapezoid(risks, dx=1 / len(gain)) / len(gain)
-    assert len(np.unique(gain)) == len(gain)
-    assert model.score(X[NEW], y[NEW]) == pytest.approx(-area, abs=1e-12)
-
-
-def test_score_of_a_person_takes_labels():
-    model = fit(confident(max_deferral=0.3), expert_labels=y[FIT])
-    with pytest.raises(ValueError, match=r"expert_labels is None"):
-        model.score(X[NEW], y[NEW])
-    assert -0.2 < model.score(X[NEW], y[NEW], expert_labels=y[NEW]) < 0
-    half = np.where(np.arange(150) % 2, np.nan, y[NEW])
-    expected = model.score(X[NEW][::2], y[NEW][::2], expert_labels=y[NEW][::2])
-    assert model.score(X[NEW], y[NEW], expert_labels=half) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(
-    ("options", "labels", "match"),
-    [
-        ({}, None, r"expert_labels is required"),
-        ({"expert": GaussianNB()}, y[FIT], r"is fitted here"),
-        ({}, y[FIT][:-1], r"expert_labels"),
-        ({}, np.full(250, np.nan), r"no label at all"),
-        ({"expert": "strong"}, None, r"expert must be a classifier"),
-        ({"expert": LogisticRegression}, None, r"expert must be a classifier"),
-        ({"deferral_cost": -1}, y[FIT], r"deferral_cost"),
-        ({"max_deferral": 1.5}, y[FIT], r"max_deferral"),
-        ({"max_deferral": 0.1, "deferral_cost": 1}, y[FIT], r"At most one of"),
-        ({"confidence_level": 0.9, "cv": 0.3}, y[FIT], r"no bound"),
-        (
-            {"confidence_level": 0.9, "max_deferral": 0.2, "cv": 5},
-            y[FIT],
-            r"needs samples on which",
-        ),
-        ({"defer_label": 1}, y[FIT], r"defer_label=1 is one of the classes"),
-        ({"gain_score": "entropie"}, y[FIT], r"gain_score must be"),
-        ({"cv": "plug_in"}, y[FIT], r"cv must be None"),
-        ({"max_deferral": {"a": 0.1}}, y[FIT], r"group_by=None makes no"),
-    ],
-    ids=lambda value: "",
-)
-def test_bad_input(options, labels, match):
-    model = DeferringClassifier(GaussianNB(), **options)
-    with pytest.raises(ValueError, match=match):
-        fit(model, expert_labels=labels)
-
-
-def test_target_risk_that_cannot_be_met():
-    tree = DecisionTreeClassifier(max_depth=4, random_state=0)
-    model = confident(tree, target_risk=0.01)
-    with pytest.raises(InfeasibleTargetError) as caught:
-        fit(model)
-    lowest = caught.value.attainable["target_risk"]
-    model = fit(model.set_params(target_risk=lowest))
-    assert model.rule_.system_risk == pytest.approx(lowest)
-
-
 def test_certified_risk():
     model = confident(
         FrozenEstimator(Oracle()), target_risk=0.1, confidence_level=0.9, cv=0.5
@@ -368,6 +233,19 @@ def test_certified_risk():
     assert certificate.n_samples == 125
     assert model.rule_.system_risk < 0.1
     assert model.rule_.deferral_rate < 1
+
+
+def test_score_is_minus_the_area():
+    model = fit(confident(max_deferral=0.3), expert_labels=y[FIT])
+    gain = model.deferral_score(X[NEW])
+    first, half = model.predict_first(X[NEW]), np.arange(150) % 2 == 0
+    for asked in (np.full(150, True), half):
+        answers = np.where(asked, y[NEW], np.nan)
+        area = deferral_area_score(
+            y[NEW][asked], first[asked], y[NEW][asked], gain[asked]
+        )
+        score = model.score(X[NEW], y[NEW], expert_labels=answers)
+        assert score == pytest.approx(-area, rel=1e-12)
 
 
 @pytest.mark.slow
@@ -388,19 +266,6 @@ def test_learned_gains(score):
         assert min(model.areas_, key=model.areas_.get) == "gain"
     else:
         assert model.areas_ == {}
-
-
-def test_weights_and_labels_go_through_cross_validation():
-    weight = np.random.default_rng(0).uniform(0.5, 2, 250)
-    model = confident(max_deferral=0.2)
-    labels = cross_val_predict(
-        model,
-        X[FIT],
-        y[FIT],
-        cv=3,
-        params={"expert_labels": y[FIT], "sample_weight": weight},
-    )
-    assert 0.05 < np.mean(labels == -1) < 0.4
 
 
 def test_first_classifier_without_scores():
@@ -427,11 +292,87 @@ def test_expert_is_not_asked_in_vain():
     assert [len(asked) for asked in oracle.asked] == [250]
 
 
-def test_answers_that_were_chosen_are_told_once():
-    answers = np.where(GaussianNB().fit(X, y).predict(X) == y, None, y)
-    model = confident(deferral_cost=0.1)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        fit(model, expert_labels=answers[FIT])
-    texts = [str(each.message) for each in caught]
-    assert sum("by more than chance" in text for text in texts) == 1
+# A rule for each group
+
+
+REGION = np.where(np.arange(400) % 3 == 0, "north", "south")
+FRAME = pd.DataFrame(X, columns=list("abcdef")).assign(region=REGION)
+
+
+def by_region(**options):
+    numbers = make_column_transformer(("passthrough", list("abcdef")))
+    tree = DecisionTreeClassifier(max_depth=6, random_state=0)
+    return DeferringClassifier(
+        make_pipeline(numbers, GaussianNB()),
+        make_pipeline(numbers, tree),
+        **{"gain_score": "confidence", "group_by": "region", **options},
+        random_state=0,
+    )
+
+
+def test_a_budget_for_each_group():
+    budgets = {"north": 0.4, "south": 0.1}
+    model = by_region(max_deferral=budgets).fit(FRAME[FIT], y[FIT])
+    assert isinstance(model.rule_, GroupedDeferralRule)
+    found = model.calibration_
+    for group, budget in budgets.items():
+        gain, first, second = (
+            column[found.groups == group]
+            for column in (found.gain, found.loss_first, found.loss_second)
+        )
+        rule = solve_deferral(gain, first, second, max_deferral=budget)
+        own = model.rule_.rules[group]
+        assert own.threshold == rule.threshold
+        assert own.proba_at_threshold == rule.proba_at_threshold
+        assert own.deferral_rate == pytest.approx(rule.deferral_rate)
+        deferred = model.defer(FRAME[NEW])[REGION[NEW] == group]
+        assert deferred.mean() < budget + 0.1
+
+
+def test_costs_of_groups():
+    costs = {"north": 0.0, "south": 0.3}
+    model = by_region(deferral_cost=costs).fit(FRAME[FIT], y[FIT])
+    report = model.report(FRAME[NEW], y[NEW])
+    of_row = np.where(REGION[NEW] == "north", 0.0, 0.3) * model.defer(FRAME[NEW])
+    assert report.parts[0].cost == pytest.approx(of_row.mean())
+
+
+def test_certified_in_every_group():
+    model = by_region(target_risk=0.6, confidence_level=0.8, cv=0.5)
+    certificates = model.fit(FRAME[FIT], y[FIT]).rule_.certificate
+    levels = {group: each.confidence_level for group, each in certificates.items()}
+    assert levels == pytest.approx({"north": 0.9, "south": 0.9})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"max_deferral": {"north": 0.1, "south": 0.3}},
+        {"deferral_cost": 0.1},
+        {"target_risk": 0.35},
+        {"max_deferral": 0.2, "group_by": None},
+    ],
+    ids=str,
+)
+def test_retarget_is_another_fit(changes):
+    model = by_region(max_deferral=0.2).fit(FRAME[FIT], y[FIT])
+    other = model.retarget(**{"group_by": "region", **changes})
+    again = clone(model).set_params(**{"max_deferral": None, **changes})
+    assert other.rule_ == again.fit(FRAME[FIT], y[FIT]).rule_
+    assert other.estimator_ is model.estimator_
+    assert model.max_deferral == 0.2
+
+
+@pytest.mark.parametrize("group_by", [None, "region"])
+def test_target_risk_that_cannot_be_met(group_by):
+    model = by_region(target_risk=0.01, group_by=group_by)
+    message = "No group has a rule" if group_by else "0.01"
+    with pytest.raises(InfeasibleTargetError, match=message) as caught:
+        model.fit(FRAME[FIT], y[FIT])
+    lowest = caught.value.attainable["target_risk"]
+    rule = model.set_params(target_risk=lowest).fit(FRAME[FIT], y[FIT]).rule_
+    if group_by:
+        risks = {group: each.system_risk for group, each in rule.rules.items()}
+    else:
+        risks = rule.system_risk
+    assert risks == pytest.approx(lowest)

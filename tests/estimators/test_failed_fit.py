@@ -9,6 +9,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 
 from sklearn_reject import (
+    DeferringClassifier,
     DoubleScoreOODClassifier,
     EnsembleThresholdTuner,
     ExpectedLossDecoder,
@@ -103,6 +104,19 @@ CASES = {
         {"min_tpr": 1.0, "max_fpr": 0.0},
         {"estimator": BrokenClassifier()},
         {"costs": (1, 2, 0)},
+    ),
+    "deferring": (
+        DeferringClassifier(
+            GaussianNB(),
+            DummyClassifier(),
+            gain_score="confidence",
+            deferral_cost=0.0,
+            random_state=0,
+        ),
+        y,
+        {"deferral_cost": None, "target_risk": 0.0},
+        {"expert": BrokenClassifier()},
+        {"max_deferral": 2},
     ),
     "decoder": (
         ExpectedLossDecoder(GaussianNB(), strategy="eum"),
