@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import sklearn
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.dummy import DummyClassifier
@@ -10,7 +9,6 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import (
-    GroupKFold,
     StratifiedKFold,
 )
 from sklearn.naive_bayes import GaussianNB
@@ -175,16 +173,6 @@ def test_slack_is_spent_on_ood_samples_against_all_rules(bounds):
     assert n_fits
 
 
-def test_groups_are_kept_together_without_routing():
-    groups = np.arange(300) % 10
-    model = double(cv=GroupKFold(3), min_tpr=0.7)
-    rule = model.fit(X[:300], y[:300], groups=groups).rule_
-    splits = list(GroupKFold(3).split(X[:300], y[:300], groups))
-    assert clone(model).set_params(cv=splits).fit(X[:300], y[:300]).rule_ == rule
-    with pytest.raises(ValueError, match="groups were given, but cv=3 does not use"):
-        double(cv=3).fit(X[:300], y[:300], groups=groups)
-
-
 def test_a_share_held_out_where_a_class_has_one_member():
     rows = np.flatnonzero((y <= 1) | (np.arange(len(y)) == np.argmax(y == 2)))
     model = double(cv=0.3, min_tpr=0.5, max_fpr=0.9)
@@ -325,18 +313,3 @@ def test_frozen_classifiers_and_scores():
 
 
 # Weights, routing, searches and pipelines
-
-
-@pytest.mark.parametrize("name", ["sample_weight", "w"])
-def test_metadata_routing_reaches_the_classifier_under_any_name(name):
-    weight = np.where(y == 3, 5.0, 1.0)
-    request = True if name == "sample_weight" else name
-    with sklearn.config_context(enable_metadata_routing=True):
-        inner = clone(NAIVE).set_fit_request(sample_weight=request)
-        model = double(inner, cv=0.3).set_fit_request(sample_weight=request)
-        model.fit(X, y, **{name: weight})
-    same = double(cv=0.3).fit(X, y, sample_weight=weight)
-    assert model.rule_ == same.rule_
-    np.testing.assert_array_equal(
-        model.estimator_.class_prior_, same.estimator_.class_prior_
-    )

@@ -6,18 +6,14 @@ from functools import wraps
 
 import numpy as np
 import pytest
-import sklearn
 from scipy import sparse
-from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
     FixedThresholdClassifier,
-    GroupKFold,
     KFold,
     StratifiedKFold,
     StratifiedShuffleSplit,
@@ -98,12 +94,6 @@ def count_calls(monkeypatch, *names):
         original = getattr(LogisticRegression, name)
         monkeypatch.setattr(LogisticRegression, name, counted(name, original))
     return calls
-
-
-@pytest.fixture
-def _routing():
-    with sklearn.config_context(enable_metadata_routing=True):
-        yield
 
 
 # What the methods tell about each other
@@ -569,54 +559,6 @@ def test_integer_weights_equal_repeated_rows(target, score):
         ), field
 
 
-@pytest.mark.usefixtures("_routing")
-def test_routing_to_classifier_and_rule():
-    weight = 1.0 + np.arange(len(X2)) % 3
-    inner = RecallingNB().set_fit_request(sample_weight=True)
-    selective = SelectiveClassifier(inner, target_coverage=0.5)
-    selective.set_fit_request(sample_weight=True).fit(X2, y2, sample_weight=weight)
-    np.testing.assert_array_equal(selective.estimator_.weight_, weight)
-    with sklearn.config_context(enable_metadata_routing=False):
-        plain = SelectiveClassifier(RecallingNB(), target_coverage=0.5)
-        plain.fit(X2, y2, sample_weight=weight)
-    assert selective.rule_ == plain.rule_
-
-
-@pytest.mark.usefixtures("_routing")
-def test_routing_to_the_rule_only():
-    weight = 1.0 + np.arange(len(X2)) % 3
-    inner = RecallingNB().set_fit_request(sample_weight=False)
-    selective = SelectiveClassifier(inner, target_coverage=0.5, cv=2)
-    selective.set_fit_request(sample_weight=True).fit(X2, y2, sample_weight=weight)
-    assert selective.estimator_.weight_ is None
-    with sklearn.config_context(enable_metadata_routing=False):
-        probabilities = cross_val_predict(
-            GaussianNB(), X2, y2, cv=2, method="predict_proba"
-        )
-    losses = probabilities.argmax(axis=1) != y2
-    assert selective.rule_ == solve_target_coverage(
-        probabilities.min(axis=1), losses, 0.5, sample_weight=weight
-    )
-
-
-@pytest.mark.usefixtures("_routing")
-def test_routing_of_groups_to_the_splitter():
-    groups = np.arange(len(X2)) % 3
-    selective = SelectiveClassifier(GaussianNB(), target_coverage=0.5, cv=GroupKFold(3))
-    rule = selective.fit(X2, y2, groups=groups).rule_
-    with sklearn.config_context(enable_metadata_routing=False):
-        splits = list(GroupKFold(3).split(X2, y2, groups))
-        by_hand = SelectiveClassifier(GaussianNB(), target_coverage=0.5, cv=splits)
-        assert rule == by_hand.fit(X2, y2).rule_
-
-
-@pytest.mark.usefixtures("_routing")
-def test_routing_refuses_what_nobody_decided_on():
-    selective = SelectiveClassifier(GaussianNB(), target_coverage=0.5)
-    with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
-        selective.fit(X2, y2, sample_weight=np.ones(len(X2)))
-
-
 # Copies and pictures
 
 
@@ -666,16 +608,3 @@ def test_splits_given_as_masks_or_lists(score):
         for cv in (masks, indices, lists)
     ]
     assert rules[0] == rules[1] == rules[2]
-
-
-def test_weights_that_the_outer_classifier_refuses_do_not_weigh_the_rule():
-    X, y = load_iris(return_X_y=True)
-    weight = np.where(y == 1, 50.0, 1.0)
-    with config_context(enable_metadata_routing=True):
-        inner = GaussianNB().set_fit_request(sample_weight=True)
-        refusing = SelectiveClassifier(inner, target_coverage=0.5)
-        refusing.set_fit_request(sample_weight=False).fit(X, y, sample_weight=weight)
-        asking = SelectiveClassifier(inner, target_coverage=0.5)
-        asking.set_fit_request(sample_weight=True).fit(X, y, sample_weight=weight)
-    assert refusing.rule_.threshold != asking.rule_.threshold
-    assert refusing.rule_.coverage * 150 == pytest.approx(75)

@@ -12,10 +12,9 @@ from sklearn.ensemble import StackingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import GroupKFold, KFold
+from sklearn.model_selection import KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsRegressor
-from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_reject import (
@@ -303,21 +302,6 @@ def test_share_too_small_for_all_classes_is_told():
     with tells_of("without stratification. Pass"):
         selective.fit(X, y)
     assert len(selective.calibration_.rows) == 2
-
-
-def test_groups_reach_the_splitter_without_routing():
-    groups = np.arange(len(y)) % 7
-    selective = SelectiveClassifier(
-        GaussianNB(), target_coverage=0.5, cv=GroupKFold(3)
-    ).fit(X, y, groups=groups)
-    splits = list(GroupKFold(3).split(X, y, groups))
-    explicit = clone(selective).set_params(cv=splits).fit(X, y)
-    assert selective.rule_ == explicit.rule_
-    with pytest.raises(ValueError, match="does not use them"):
-        clone(selective).set_params(cv=KFold(3)).fit(X, y, groups=groups)
-    pipeline = SelectiveClassifier(make_pipeline(GaussianNB()), target_coverage=0.5)
-    with pytest.raises(ValueError, match="Use a splitter such as GroupKFold"):
-        pipeline.fit(X, y, groups=groups)
 
 
 # Another target without another fit
