@@ -66,18 +66,6 @@ def test_classes_without_a_target_have_no_bound():
     assert fitted.rule_.threshold == alone.threshold
 
 
-def test_retarget_is_the_fit_of_that_target():
-    once = make(confidence_level=0.8).fit(X, y)
-    few = {0: 0.05, 2: 0.2}
-    assert once.retarget(target_failure_rate=few).rule_ == (
-        make(few, confidence_level=0.8).fit(X, y).rule_
-    )
-    plain = once.retarget(group_by=None)
-    assert plain.bounds_ is None
-    assert plain.rule_ == make(group_by=None, confidence_level=0.8).fit(X, y).rule_
-    assert plain.retarget(group_by="class").rule_ == once.rule_
-
-
 def test_a_class_without_calibration_samples():
     frozen = FrozenEstimator(GaussianNB().fit(X, y))
     two = y < 2

@@ -183,12 +183,6 @@ def test_folds_cannot_be_certified(make):
         make(confidence_level=0.9, cv=5).fit(X, y)
 
 
-def test_retarget_needs_a_fit_with_a_confidence_level():
-    X, y, _ = draw(0)
-    with pytest.raises(ValueError, match=r"held out none.* fit with a confidence_lev"):
-        selective().fit(X, y).retarget(confidence_level=0.9)
-
-
 @pytest.mark.parametrize("make", [selective, deferring, double])
 def test_classes_that_are_held_out_whole_are_named(make):
     X, y, _ = draw(0)

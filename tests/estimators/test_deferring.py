@@ -344,25 +344,6 @@ def test_certified_in_every_group():
     assert levels == pytest.approx({"north": 0.9, "south": 0.9})
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"max_deferral": {"north": 0.1, "south": 0.3}},
-        {"deferral_cost": 0.1},
-        {"target_risk": 0.35},
-        {"max_deferral": 0.2, "group_by": None},
-    ],
-    ids=str,
-)
-def test_retarget_is_another_fit(changes):
-    model = by_region(max_deferral=0.2).fit(FRAME[FIT], y[FIT])
-    other = model.retarget(**{"group_by": "region", **changes})
-    again = clone(model).set_params(**{"max_deferral": None, **changes})
-    assert other.rule_ == again.fit(FRAME[FIT], y[FIT]).rule_
-    assert other.estimator_ is model.estimator_
-    assert model.max_deferral == 0.2
-
-
 @pytest.mark.parametrize("group_by", [None, "region"])
 def test_target_risk_that_cannot_be_met(group_by):
     model = by_region(target_risk=0.01, group_by=group_by)

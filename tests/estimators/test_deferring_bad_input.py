@@ -125,8 +125,6 @@ def test_labels_that_are_missing_or_that_nobody_would_look_at():
             method(X[NEW], y[NEW], expert_labels=y[NEW])
         with pytest.raises(ValueError, match=r"inconsistent numbers of samples"):
             method(X[NEW], y[NEW][:-1])
-    with pytest.raises(TypeError, match=r"retarget takes deferral_cost"):
-        model.retarget(cv=3)
 
 
 def test_warnings_are_given_once():

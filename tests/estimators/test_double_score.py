@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, make_blobs
 from sklearn.dummy import DummyClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
@@ -16,6 +16,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from sklearn_reject import DoubleScoreOODClassifier, InfeasibleTargetError
 from sklearn_reject.exceptions import RejectionWarning
+from sklearn_reject.losses import AbsoluteLoss
 from sklearn_reject.metrics import (
     aurc_score,
     get_selective_scorer,
@@ -236,9 +237,6 @@ def test_ood_rows_never_train_the_classifier(fitted):
     assert other.rule_.fpr == 0
 
 
-# Labels
-
-
 # Scores
 
 
@@ -312,4 +310,66 @@ def test_frozen_classifiers_and_scores():
     np.testing.assert_array_equal(novelty, score.novelty(X))
 
 
-# Weights, routing, searches and pipelines
+# What a fit keeps, and what losses can be
+
+
+def test_calibration_is_what_the_rule_says_of_itself():
+    weight = np.random.default_rng(0).random(len(y))
+    model = double(cv=3).fit(X, y, sample_weight=weight)
+    kept = model.calibration_
+    np.testing.assert_array_equal(np.sort(kept.rows), np.arange(len(y)))
+    np.testing.assert_array_equal(kept.is_ood, IS_OOD[kept.rows])
+    np.testing.assert_array_equal(kept.sample_weight, weight[kept.rows])
+    measured = model.rule_.measure(
+        *kept.scores.T, kept.losses, kept.is_ood, sample_weight=kept.sample_weight
+    )
+    assert repr(measured) == repr(model.rule_)
+    assert kept.held_out is kept.draws is None
+
+
+class Grades(AbsoluteLoss):
+    """Grades from 0 to 60."""
+
+    name, max_loss = None, 60.0
+
+
+def test_losses_say_how_large_they_can_be():
+    certified = {"confidence_level": 0.9, "cv": 0.5, "min_tpr": 0.5, "max_fpr": 0.8}
+    rule, as_costs, scaled, graded = (
+        double(loss=loss, **certified).fit(X, y).rule_
+        for loss in ("zero_one", 1 - np.eye(8), 3 * (1 - np.eye(8)), Grades())
+    )
+    assert rule == as_costs
+    most = scaled.certificate.max_risk
+    assert most == pytest.approx(3 * rule.certificate.max_risk)
+    # Of a class 60 of this share none would be seen with the chance of an error.
+    certificate = graded.certificate
+    share = 1 - ((1 - 0.9) / 3) ** (1 / (certificate.n_accepted_id - 1))
+    assert certificate.max_risk > 60 * share
+    # An OOD sample counts as the largest loss that is known.
+    for loss, largest in (("absolute", 7), (Grades(), 60)):
+        model = double(loss=loss, min_tpr=0.5).fit(X, y)
+        assert model.score(X[IS_OOD], y[IS_OOD]) == -largest
+
+
+# Without OOD samples both scores count alike
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"min_tpr": 0.8, "confidence_level": 0.9, "cv": 0.5}]
+)
+def test_what_is_far_away_is_rejected_however_sure_the_classifier(options):
+    X, y = make_blobs(300, centers=3, n_features=4, random_state=0)
+    far = np.full((20, 4), 60.0)
+    options = {"min_tpr": 0.95, "novelty_score": "mahalanobis", **options}
+    model = double(LogisticRegression(), **options).fit(X, y)
+    rule = model.rule_
+    assert model.predict_proba(far).max(axis=1).min() > 0.99
+    assert not model.accept(far).any()
+    assert np.isnan(rule.fpr)
+    assert (rule.risk_weight, rule.novelty_weight) == (0.5, 0.5)
+    if rule.certificate is None:
+        assert rule.tpr == pytest.approx(0.95)
+    else:
+        assert rule.certificate.max_fpr is None
+        assert rule.tpr > 0.8

@@ -53,18 +53,6 @@ def test_rule_is_that_of_the_solver(labels, confidence_level):
     assert 0 < rule.coverage < 1
 
 
-@pytest.mark.parametrize("cv", [None, 3, 0.4])
-def test_retarget_is_the_fit_of_that_target(cv):
-    once = make(0.1, cv=cv).fit(X, y)
-    assert once.retarget(target_failure_rate=0.03).rule_ == (
-        make(0.03, cv=cv).fit(X, y).rule_
-    )
-    risk = once.retarget(target_risk=0.2)
-    assert risk.rule_.selective_risk == pytest.approx(0.2)
-    again = risk.retarget(target_failure_rate=0.1)
-    assert again.rule_ == once.rule_
-
-
 def test_a_share_is_held_out_as_samples_are_drawn():
     # A class by class one would not be exchangeable with a sample to come.
     average = make().fit(X, y)
@@ -113,13 +101,6 @@ def test_weights_are_refused_before_anything_is_fitted():
             model, target_failure_rate=0.05, cv=0.4, random_state=0
         ).set_fit_request(sample_weight=False)
         assert quietly(selective.fit, X, y).rule_.coverage > 0
-
-
-def test_weighted_samples_are_not_retargeted():
-    weighted = SelectiveClassifier(GaussianNB(), target_risk=0.2, random_state=0)
-    weighted.fit(X, y, sample_weight=np.ones(300))
-    with pytest.raises(ValueError, match="target_failure_rate cannot be"):
-        weighted.retarget(target_failure_rate=0.1)
 
 
 def test_no_bound_at_the_largest_loss():

@@ -316,7 +316,6 @@ def test_reject_costs_by_group():
         plain.accept(X), uncertainty <= np.array([0.05, 0.5, 1])[PLACES]
     )
     assert plain.calibration_ is None
-    assert plain.retarget(reject_cost=0.1).rule_.rules[1].threshold == 0.1
     frozen = FrozenEstimator(GaussianNB().fit(X, y))
     measured = fit(cv="plug_in", estimator=frozen, **params)
     assert measured.rule_.coverage == pytest.approx(measured.accept(X).mean())
@@ -494,55 +493,9 @@ def test_regressors():
     assert model.predict_all(X).accepted.mean() == pytest.approx(0.6, abs=0.1)
     with pytest.raises(ValueError, match=r"a regressor predicts numbers.*column"):
         fit(REGRESSOR, y=NUMBERS, group_by="prediction")
-    other = model.retarget(target_coverage={0: 0.2, 1: 0.5, 2: 1.0})
-    assert other.rule_.rules[2].coverage == 1
-    assert other.retarget(group_by=None, target_coverage=0.5).rule_.coverage == 0.5
     for target in ({"target_risk": 0.1}, {"target_coverage": 0.5}):
         with pytest.raises(ValueError, match=r"true classes, and a regressor has none"):
             SelectiveRegressor(LinearRegression(), group_by="class", **target).fit(X, y)
-    with pytest.raises(ValueError, match="a regressor predicts numbers"):
-        other.retarget(group_by="prediction", target_coverage=0.5)
-
-
-@pytest.mark.parametrize("group_by", [3, "prediction", place_of, None])
-@pytest.mark.parametrize("confidence_level", [None, 0.8])
-def test_retarget_is_fit(group_by, confidence_level):
-    cv = None if confidence_level is None else 0.6
-    options = {"confidence_level": confidence_level, "cv": cv, "target_risk": 0.45}
-    first = fit(group_by=group_by, **options)
-    again = first.retarget(target_risk=0.5)
-    fitted = fit(group_by=group_by, **{**options, "target_risk": 0.5})
-    assert same(again.rule_, fitted.rule_)
-    np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
-    for other in (None, "prediction"):
-        moved = first.retarget(group_by=other, target_risk=0.5)
-        fitted = fit(group_by=other, **{**options, "target_risk": 0.5})
-        assert same(moved.rule_, fitted.rule_)
-        np.testing.assert_array_equal(moved.predict(X), fitted.predict(X))
-        back = moved.retarget(group_by=group_by, target_risk=0.45)
-        assert same(back.rule_, first.rule_)
-    restored = pickle.loads(pickle.dumps(first)).retarget(target_risk=0.5)
-    assert same(restored.rule_, again.rule_)
-    assert type(again.rule_) is (RejectionRule if group_by is None else GroupedRule)
-
-
-class PlaceOf:
-    """A callable that `clone` copies."""
-
-    def __call__(self, X):
-        return place_of(X)
-
-
-def test_retarget_with_other_groups():
-    model = fit(group_by=PlaceOf())
-    assert same(model.retarget(target_risk=0.1).rule_, model.rule_)
-    for other in (2, "region", place_of):
-        with pytest.raises(ValueError, match=r"group_by=.* fit again"):
-            model.retarget(group_by=other, target_risk=0.3)
-    with pytest.raises(ValueError, match="no groups were"):
-        fit(group_by=None).retarget(group_by=3, target_risk=0.3)
-    with pytest.raises(ValueError, match="target_risk has no value for 2"):
-        model.retarget(target_risk={0: 0.1, 1: 0.1})
 
 
 def test_plain_rules_of_unseen_groups():

@@ -119,22 +119,6 @@ def test_certified_with_a_frozen_classifier_that_knows_more_classes():
         clone(model).set_params(min_recall={2: 0.8}).fit(X3[two], y3[two])
 
 
-def test_retarget_is_another_fit():
-    first = selective(target_coverage=0.9).fit(X, y)
-    assert first.bounds_ is None
-    for changes in (
-        {"min_recall": 0.9},
-        {"min_recall": 0.9, "min_precision": {0: 0.97}},
-    ):
-        other, fitted = first.retarget(**changes), selective(**changes).fit(X, y)
-        assert other.rule_ == fitted.rule_
-        assert other.bounds_ == fitted.bounds_
-    back = other.retarget(min_recall={0: 0.97})
-    assert list(back.bounds_) == [("min_recall", 0)]
-    assert back.min_precision is None
-    assert back.retarget(target_risk=0.05).bounds_ is None
-
-
 # Risk of each true class
 
 
@@ -172,12 +156,7 @@ def test_certified_risk_of_each_true_class():
     certificate = fitted.rule_.certificate
     assert certificate.parts == ("target_risk[0]", "target_risk[1]")
     assert certificate.targets == (0.15, 0.3)
-    other = selective(confidence_level=0.9, cv=0.6, target_coverage=0.5).fit(X, y)
-    other = other.retarget(**params)
-    assert other.rule_ == fitted.rule_
-    assert other.group_by_ == "class"
-    assert other.bounds_ == fitted.bounds_
-    assert other.retarget(group_by=None, target_risk=0.2).bounds_ is None
+    assert fitted.retarget(group_by=None, target_risk=0.2).bounds_ is None
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """What is asked of selective estimators: targets, their units, and other targets."""
 
-import pickle
 import warnings
 
 import numpy as np
@@ -9,12 +8,10 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, make_blobs, make_classification
 from sklearn.ensemble import StackingClassifier
-from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import KFold
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_reject import (
@@ -305,103 +302,6 @@ def test_share_too_small_for_all_classes_is_told():
 
 
 # Another target without another fit
-
-TARGETS = [
-    {"reject_cost": 0.3},
-    {"target_risk": 0.25},
-    {"target_risk": 0.3, "randomize": False},
-    {"target_coverage": 0.6},
-]
-CERTIFIED = [
-    {"target_risk": 0.5, "confidence_level": 0.9},
-    {"target_coverage": 0.6, "confidence_level": 0.8},
-]
-
-
-@pytest.mark.parametrize("target", [*TARGETS, *CERTIFIED], ids=str)
-@pytest.mark.parametrize(
-    "kind", ["folds", "share", "frozen", pytest.param("margin", marks=pytest.mark.slow)]
-)
-def test_retargeted_rule_is_that_of_a_fit(monkeypatch, kind, target):
-    estimator, options, rows = LogisticRegression(), {}, slice(None)
-    if kind == "frozen":
-        estimator = FrozenEstimator(estimator.fit(X[::2], y[::2]))
-        rows = slice(1, None, 2)
-    elif kind == "share":
-        options["cv"] = 0.4
-    elif kind == "margin":
-        options["uncertainty_score"] = "margin"
-    if "confidence_level" in target and kind in ("folds", "margin"):
-        pytest.skip("nothing is held out that could certify")
-    first = SelectiveClassifier(
-        estimator,
-        target_coverage=0.9,
-        confidence_level=0.6 if "confidence_level" in target else None,
-        random_state=3,
-        **options,
-    ).fit(X[rows], y[rows])
-    before = first.rule_
-    fresh = SelectiveClassifier(estimator, random_state=3, **options, **target)
-    fresh.fit(X[rows], y[rows])
-    monkeypatch.setattr(LogisticRegression, "fit", None)
-    again = first.retarget(**target)
-    assert again.rule_ == fresh.rule_
-    assert repr(again) == repr(fresh)
-    assert first.rule_ is before
-    assert first.target_coverage == 0.9
-    assert again.estimator_ is first.estimator_
-    restored = pickle.loads(pickle.dumps(again))
-    np.testing.assert_array_equal(restored.accept(X), fresh.accept(X))
-
-
-def test_retargeted_regressor():
-    neighbors = SelectiveRegressor(
-        KNeighborsRegressor(),
-        target_coverage=0.9,
-        uncertainty_score=lambda knn, X: knn.kneighbors(X)[0].mean(axis=1),
-        loss="absolute",
-    ).fit(X, X[:, 0])
-    again = neighbors.retarget(target_risk=1.5)
-    fresh = clone(neighbors).set_params(target_coverage=None, target_risk=1.5)
-    assert again.rule_ == fresh.fit(X, X[:, 0]).rule_
-    with pytest.raises(ValueError, match="max_loss is needed"):
-        neighbors.retarget(target_risk=0.4, confidence_level=0.9)
-
-
-def test_confidence_stays_unless_it_is_given():
-    certified = SelectiveClassifier(
-        GaussianNB(), target_coverage=0.5, confidence_level=0.9, cv=0.5, random_state=0
-    ).fit(X, y)
-    assert (
-        certified.retarget(target_coverage=0.7).rule_.certificate.confidence_level
-        == 0.9
-    )
-    plain = certified.retarget(target_coverage=0.7, confidence_level=None)
-    assert plain.rule_.certificate is None
-    with pytest.raises(ValueError, match="reject_cost has no bound"):
-        certified.retarget(reject_cost=0.2)
-    assert certified.retarget(confidence_level=0.8).target_coverage == 0.5
-
-
-def test_what_cannot_be_retargeted():
-    selective = SelectiveClassifier(GaussianNB(), reject_cost=0.2, cv="plug_in")
-    with pytest.raises(NotFittedError):
-        selective.retarget(reject_cost=0.1)
-    selective.fit(X, y)
-    assert selective.calibration_ is None
-    assert selective.retarget(reject_cost=0.1).rule_.threshold == 0.1
-    with pytest.raises(ValueError, match="cv='plug_in' compares"):
-        selective.retarget(target_risk=0.1)
-    with pytest.raises(TypeError, match="got 'loss'"):
-        selective.retarget(loss="absolute")
-    with pytest.raises(ValueError, match="At most one"):
-        selective.retarget(target_risk=0.1, reject_cost=0.2)
-    folds = SelectiveClassifier(GaussianNB(), target_coverage=0.5).fit(X, y)
-    with pytest.raises(ValueError, match="held out none, or one drawn class by class"):
-        folds.retarget(target_coverage=0.6, confidence_level=0.9)
-    by_class = clone(folds).set_params(cv=0.4).fit(X, y)
-    with pytest.raises(ValueError, match="held out none, or one drawn class by class"):
-        by_class.retarget(target_coverage=0.6, confidence_level=0.9)
 
 
 @pytest.mark.parametrize("loss", ["mae", "zero_one", [[0, 1], [1, 0]], None])

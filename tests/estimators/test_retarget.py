@@ -1,0 +1,336 @@
+"""Another target without another fit gives what another fit would give."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_blobs
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+from sklearn_reject import (
+    DeferringClassifier,
+    DoubleScoreOODClassifier,
+    SelectiveClassifier,
+    SelectiveRegressor,
+)
+from sklearn_reject.scores import Mahalanobis
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::sklearn_reject.exceptions.RejectionWarning"
+)
+
+CENTERS = [(0, 0), (4, 0), (0, 4), (5, 5)]  # the last one is novel
+X, BLOB = make_blobs(400, centers=CENTERS, cluster_std=1.7, random_state=0)
+X = np.column_stack([X, np.arange(400) % 2])  # the last column makes two groups
+y = np.where(BLOB == 3, 1, BLOB)
+WITH_OOD = np.where(BLOB == 3, -1, BLOB)
+NUMBERS = X[:, 0] + X[:, 0] * np.sin(np.arange(400))
+WEIGHT = np.random.default_rng(0).random(400)
+
+BAYES = GaussianNB()
+CLASSIFIER = SelectiveClassifier(BAYES, random_state=0)
+REGRESSOR = SelectiveRegressor(LinearRegression(), loss="absolute", random_state=0)
+DEFERRING = DeferringClassifier(
+    BAYES,
+    DecisionTreeClassifier(max_depth=4, random_state=0),
+    gain_score="confidence",
+    random_state=0,
+)
+DOUBLE = DoubleScoreOODClassifier(BAYES, novelty_score=Mahalanobis(), random_state=0)
+FROZEN = FrozenEstimator(GaussianNB().fit(X[::3], y[::3]))
+
+
+def last_column(X):
+    return np.asarray(X)[:, -1]
+
+
+def fit(model, **options):
+    """Return a fitted copy with other parameters."""
+    labels = {SelectiveRegressor: NUMBERS, DoubleScoreOODClassifier: WITH_OOD}
+    params = {"sample_weight": WEIGHT} if options.pop("weighted", False) else {}
+    model = clone(model).set_params(**options)
+    return model.fit(X, labels.get(type(model), y), **params)
+
+
+COVERAGE = {"target_coverage": 0.9}
+IN_PARTS = {"cv": 0.5}
+PLACES, PREDICTIONS, CLASSES = (
+    {"group_by": value} for value in (2, "prediction", "class")
+)
+ALONE = {"group_by": None}
+OF_TWO = {"min_tpr": 0.7, "max_fpr": 0.9}
+COSTS = {"costs": (0.4, 1.0, 0.1)}
+PRIOR = {"ood_prior": 0.3}
+
+# An estimator, options that stay, what is asked of it in `fit`, and what then.
+CASES = {
+    "cost": (CLASSIFIER, {}, COVERAGE, {"reject_cost": 0.3}),
+    "cost of a margin": (
+        CLASSIFIER,
+        {"estimator": LogisticRegression(), "uncertainty_score": "margin"},
+        COVERAGE,
+        {"reject_cost": 0.3},
+    ),
+    "risk": (CLASSIFIER, {"weighted": True}, COVERAGE, {"target_risk": 0.2}),
+    "whole ties": (
+        CLASSIFIER,
+        {"cv": 0.4},
+        COVERAGE | {"randomize": True},
+        {"target_risk": 0.2, "randomize": False},
+    ),
+    "coverage": (
+        CLASSIFIER,
+        {"estimator": FROZEN},
+        {"reject_cost": 0.2},
+        {"target_coverage": 0.6},
+    ),
+    "certified": (
+        CLASSIFIER,
+        IN_PARTS,
+        COVERAGE | {"confidence_level": 0.6},
+        {"target_risk": 0.5, "confidence_level": 0.9},
+    ),
+    "failures": (CLASSIFIER, {"cv": 3}, COVERAGE, {"target_failure_rate": 0.1}),
+    "failures of classes": (
+        CLASSIFIER,
+        IN_PARTS | {"confidence_level": 0.8},
+        {"target_failure_rate": 0.2} | ALONE,
+        {"target_failure_rate": {0: 0.1, 2: 0.2}} | CLASSES,
+    ),
+    "precision": (
+        CLASSIFIER,
+        {},
+        COVERAGE,
+        {"min_recall": {0: 0.8}, "min_precision": {1: 0.9}},
+    ),
+    "recall": (CLASSIFIER, {}, {"min_precision": {1: 0.9}}, {"min_recall": {0: 0.8}}),
+    "risk of classes": (
+        CLASSIFIER,
+        IN_PARTS | {"confidence_level": 0.8},
+        {"target_coverage": 0.5} | ALONE,
+        {"target_risk": {0: 0.4, 1: 0.5}} | CLASSES,
+    ),
+    "group by group": (CLASSIFIER, PLACES, COVERAGE, {"target_risk": {0: 0.1, 1: 0.2}}),
+    "groups of predictions": (
+        CLASSIFIER,
+        IN_PARTS | {"confidence_level": 0.8, "target_risk": 0.45},
+        PLACES,
+        PREDICTIONS,
+    ),
+    "groups of a function": (
+        CLASSIFIER,
+        {"target_risk": 0.2},
+        {"group_by": last_column},
+        ALONE,
+    ),
+    "groups of a plain rule": (
+        CLASSIFIER,
+        PLACES | {"cv": "plug_in"},
+        {"reject_cost": 0.3},
+        {"reject_cost": {0: 0.1, 1: 0.2}},
+    ),
+    "regressor": (REGRESSOR, {}, COVERAGE, {"target_risk": 1.5}),
+    "regressor, groups": (
+        REGRESSOR,
+        PLACES,
+        COVERAGE,
+        {"target_coverage": {0: 0.5, 1: 1.0}},
+    ),
+    "deferral cost": (DEFERRING, {}, {"max_deferral": 0.2}, {"deferral_cost": 0.1}),
+    "risk of both": (DEFERRING, {}, {"max_deferral": 0.2}, {"target_risk": 0.3}),
+    "budgets": (
+        DEFERRING,
+        PLACES,
+        {"max_deferral": 0.2},
+        {"max_deferral": {0: 0.02, 1: 0.3}},
+    ),
+    "rates": (DOUBLE, PRIOR | {"cv": 3}, COSTS, OF_TWO),
+    "TPR": (
+        DOUBLE,
+        {"cv": 0.4, "weighted": True},
+        OF_TWO,
+        {"min_tpr": 0.6, "max_fpr": None},
+    ),
+    "precision of two": (
+        DOUBLE,
+        PRIOR,
+        OF_TWO,
+        {"min_tpr": 0.6, "min_precision": 0.8},
+    ),
+    "costs": (
+        DOUBLE,
+        PRIOR | {"estimator": FROZEN, "novelty_score": "msp"},
+        {"min_tpr": 0.7, "max_fpr": 0.95},
+        COSTS,
+    ),
+    "certified rates": (
+        DOUBLE,
+        IN_PARTS | PRIOR,
+        OF_TWO | {"confidence_level": 0.9},
+        {"min_tpr": 0.6, "min_precision": 0.5, "confidence_level": 0.7},
+    ),
+}
+
+
+def said(model):
+    """Return all bits of a rule, what it attains, the parameters and the decisions."""
+    labels = model.predict(X).tolist()
+    bounds = getattr(model, "bounds_", None)
+    return json.dumps(model.rule_.to_dict()), repr(bounds), repr(model), labels
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_retarget_is_another_fit(monkeypatch, name):
+    model, options, start, changes = CASES[name]
+    first, fresh = fit(model, **options, **start), fit(model, **options, **changes)
+    before = said(first)
+    for estimator in (GaussianNB, LinearRegression, LogisticRegression):
+        monkeypatch.setattr(estimator, "fit", None)
+    again = first.retarget(**changes)
+    assert said(again) == said(fresh)
+    assert json.dumps(again.rule_.to_dict()) != json.dumps(first.rule_.to_dict())
+    assert again.estimator_ is first.estimator_
+    assert said(pickle.loads(pickle.dumps(first)).retarget(**changes)) == said(again)
+    assert said(again.retarget(**start)) == said(first) == before
+
+
+def test_what_is_not_given_stays_within_its_model():
+    copy = fit(DOUBLE, min_tpr=0.8, max_fpr=0.9)
+    names = "min_tpr", "max_fpr", "max_risk", "min_precision", "costs", "ood_prior"
+    for target, expected in [
+        ({"max_fpr": 0.95}, (0.8, 0.95, None, None, None, None)),
+        ({"max_risk": 0.4}, (0.8, None, 0.4, None, None, None)),
+        ({"min_precision": 0.5, "ood_prior": 0.1}, (0.8, None, None, 0.5, None, 0.1)),
+        ({"min_tpr": 0.7}, (0.7, None, None, 0.5, None, 0.1)),
+        ({"costs": (0.4, 1, 0.1)}, (None, None, None, None, (0.4, 1, 0.1), 0.1)),
+        ({"min_tpr": 0.5}, (0.5, None, None, None, None, 0.1)),
+    ]:
+        copy = copy.retarget(**target)
+        assert tuple(getattr(copy, name) for name in names) == expected
+    certified = fit(CLASSIFIER, confidence_level=0.9, cv=0.5, **COVERAGE)
+    assert certified.retarget(target_coverage=0.7).confidence_level == 0.9
+    assert certified.retarget(confidence_level=0.8).target_coverage == 0.9
+    assert certified.retarget(confidence_level=None).rule_.certificate is None
+
+
+def test_everything_is_shared_but_parameters():
+    model = fit(DOUBLE, **OF_TWO)
+    copy = model.retarget(min_tpr=0.6)
+    for name in ("estimator_", "uncertainty_score_", "novelty_score_", "calibration_"):
+        assert getattr(copy, name) is getattr(model, name)
+    # What is set inside one is not set in the other.
+    copy.set_params(estimator__var_smoothing=0.5, novelty_score__features=1)
+    assert model.estimator.var_smoothing == 1e-9
+    assert model.novelty_score.features is None
+
+
+class LastColumn:
+    """A callable that `clone` copies."""
+
+    def __call__(self, X):
+        return last_column(X)
+
+
+def test_a_function_that_was_cloned_makes_the_same_groups():
+    model = fit(CLASSIFIER, target_risk=0.2, group_by=LastColumn())
+    assert model.retarget(target_risk=0.2).rule_ == model.rule_
+
+
+HELD_OUT = {"confidence_level": 0.9, "cv": 0.5}
+CERTIFIED = COVERAGE | HELD_OUT
+# An estimator, what was asked for, what then, and what is said.
+ERRORS = [
+    (CLASSIFIER, {"cv": "plug_in"}, {"target_risk": 0.1}, "cv='plug_in' compares"),
+    (CLASSIFIER, COVERAGE, {"target_risk": 0.1, "reject_cost": 0.2}, "At most one"),
+    (CLASSIFIER, COVERAGE, {"loss": "absolute"}, "retarget takes .* got 'loss'"),
+    (CLASSIFIER, CERTIFIED, {"reject_cost": 0.2}, "reject_cost has no bound"),
+    *(
+        (
+            CLASSIFIER,
+            COVERAGE | {"cv": cv},
+            {"target_coverage": 0.6, "confidence_level": 0.9},
+            "held out none, or one drawn class by class",
+        )
+        for cv in (None, 0.4)
+    ),
+    (
+        CLASSIFIER,
+        COVERAGE | {"weighted": True},
+        {"target_failure_rate": 0.1},
+        "target_failure_rate cannot be",
+    ),
+    *(
+        (CLASSIFIER, COVERAGE | PLACES, {"group_by": other}, r"group_by=.* fit again")
+        for other in (1, "region", last_column)
+    ),
+    (CLASSIFIER, COVERAGE, PLACES, "no groups were"),
+    (
+        CLASSIFIER,
+        COVERAGE | PLACES,
+        {"target_risk": {0: 0.1}},
+        "target_risk has no value for 1",
+    ),
+    (
+        REGRESSOR,
+        COVERAGE,
+        {"target_risk": 0.4, "confidence_level": 0.9},
+        "max_loss is needed",
+    ),
+    (REGRESSOR, COVERAGE | PLACES, PREDICTIONS, "a regressor predicts numbers"),
+    (DEFERRING, {"max_deferral": 0.2}, {"cv": 3}, "retarget takes deferral_cost"),
+    (DOUBLE, OF_TWO, {"cv": 3}, "retarget takes min_tpr, .* got 'cv'"),
+    (DOUBLE, OF_TWO, {"min_tpr": 0.5} | COSTS, "more than one"),
+    (DOUBLE, OF_TWO, COSTS, "ood_prior is needed"),
+    (DOUBLE, OF_TWO, {"min_tpr": None}, r"max_fpr=0\.9 needs min_tpr"),
+    (
+        DOUBLE,
+        OF_TWO,
+        {"max_risk": 0.5, "max_fpr": 0.3},
+        "max_fpr=0.3 and max_risk=0.5 exclude",
+    ),
+    (DOUBLE, OF_TWO, {"min_tpr": 1.0, "max_fpr": 0.0}, "min_tpr=1 and max_fpr=0"),
+    (
+        DOUBLE,
+        OF_TWO,
+        {"confidence_level": 0.9},
+        "confidence_level=0.9 is not possible with this fit, which has held out no "
+        ".* Call fit with a confidence_level",
+    ),
+    (
+        DOUBLE,
+        OF_TWO | HELD_OUT,
+        {"confidence_level": None},
+        "confidence_level=None is not possible .* has held out a part",
+    ),
+    (
+        DOUBLE,
+        OF_TWO | PRIOR | HELD_OUT,
+        COSTS,
+        r"confidence_level=0\.9 needs bounds to guarantee",
+    ),
+    (DOUBLE, OF_TWO | HELD_OUT, {"min_tpr": 0.999}, "cannot certify"),
+]
+
+
+@pytest.mark.parametrize(("model", "start", "changes", "message"), ERRORS)
+def test_errors(model, start, changes, message):
+    fitted = fit(model, **start)
+    before = said(fitted)
+    with pytest.raises((ValueError, TypeError), match=message):
+        fitted.retarget(**changes)
+    assert said(fitted) == before
+    with pytest.raises(NotFittedError):
+        clone(fitted).retarget(**changes)
+
+
+def test_targets_that_need_ood_samples():
+    inside = WITH_OOD >= 0
+    model = clone(DOUBLE).set_params(min_tpr=0.7).fit(X[inside], WITH_OOD[inside])
+    with pytest.raises(ValueError, match=r"No OOD row .* and max_fpr=0.5 needs"):
+        model.retarget(max_fpr=0.5)
