@@ -1,32 +1,34 @@
 """A decision belongs to the row: neither batch, order, format nor process matters."""
 
 import pickle
-from functools import partial
+from collections import Counter
 
 import numpy as np
 import pandas as pd
 import pytest
-from joblib import Parallel, delayed
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.compose import make_column_transformer
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, load_iris
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import Ridge
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import get_tags
 
 from sklearn_reject import (
+    Decisions,
     DoubleScoreOODClassifier,
     SelectiveClassifier,
     SelectiveRegressor,
 )
 from sklearn_reject._response._keys import row_keys, user_keys
-from sklearn_reject.scores import SELE, LossRegression
+from sklearn_reject.metrics import get_selective_scorer
+from sklearn_reject.scores import KNN, SELE, ConditionalRisk, LossRegression
 
 DIGITS, NUMBERS = load_digits(return_X_y=True)  # whole numbers: exact in float32
 IS_TRAIN = np.arange(len(DIGITS)) < 900
@@ -47,11 +49,7 @@ MODELS = {
         TREE, novelty_score="msp", min_tpr=0.63, max_fpr=1.0, cv=0.5
     ),
 }
-METHODS = {
-    "classifier": ["uncertainty", "accept", "accept_proba", "predict"],
-    "regressor": ["uncertainty", "accept", "accept_proba", "predict"],
-    "double": ["uncertainty", "accept", "accept_proba", "predict", "risk_and_novelty"],
-}
+METHODS = ["uncertainty", "accept", "accept_proba", "predict", "predict_all"]
 
 
 def fit(name, random_state=0):
@@ -71,20 +69,22 @@ def tied_rows(model, X):
     return model.accept_proba(X) == model.rule_.proba_at_threshold
 
 
-def outputs(model, X, methods=None):
+def outputs(model, X):
     """All that is said about rows, as columns, one row each."""
-    if methods is None:
-        [methods] = [METHODS[k] for k, m in MODELS.items() if type(m) is type(model)]
     columns = []
-    for method in methods:
-        values = getattr(model, method)(X)
-        columns += values if isinstance(values, tuple) else [values]
+    for method in (*METHODS, "risk_and_novelty"):
+        if hasattr(model, method):
+            values = getattr(model, method)(X)
+            columns += values if isinstance(values, tuple) else [values]
     return np.column_stack(columns)
 
 
-def in_chunks(model, X, size, methods=None):
-    rows = range(0, X.shape[0], size)
-    return np.vstack([outputs(model, X[k : k + size], methods) for k in rows])
+def in_chunks(model, X, size):
+    n_rows = len(X) if isinstance(X, list) else X.shape[0]
+    part = X.iloc if hasattr(X, "iloc") else X
+    return np.vstack(
+        [outputs(model, part[k : k + size]) for k in range(0, n_rows, size)]
+    )
 
 
 def permuted(model, X):
@@ -127,16 +127,6 @@ def test_the_way_in_which_rows_come_changes_nothing(model, way):
     np.testing.assert_array_equal(way(model, rows), outputs(model, rows))
 
 
-@pytest.mark.slow  # starts processes
-def test_two_processes(model):
-    halves = np.array_split(X_new, 2)
-    jobs = [delayed(model.accept)(half) for half in halves]
-    jobs += [delayed(model.predict)(half) for half in halves]
-    found = Parallel(n_jobs=2)(jobs)
-    np.testing.assert_array_equal(np.concatenate(found[:2]), model.accept(X_new))
-    np.testing.assert_array_equal(np.concatenate(found[2:]), model.predict(X_new))
-
-
 def test_no_estimator_says_that_it_draws(model):
     assert not get_tags(model).non_deterministic
 
@@ -144,33 +134,31 @@ def test_no_estimator_says_that_it_draws(model):
 # Rows that are no dense arrays
 
 
-@pytest.mark.parametrize(
-    "form", ["csr", "csc", pytest.param("coo", marks=pytest.mark.slow)]
-)
 @pytest.mark.parametrize("name", ["classifier", "double"])
-def test_sparse_rows(name, form):
-    model = fit(name)
-    rows = sparse.csr_array(X_new[:120])
-    whole = outputs(model, rows.asformat(form))
-    np.testing.assert_array_equal(in_chunks(model, rows, 7), whole)
-    order = np.random.default_rng(0).permutation(rows.shape[0])
-    np.testing.assert_array_equal(outputs(model, rows[order]), whole[order])
-
-
-@pytest.mark.parametrize("name", ["classifier", "double"])
-def test_sparse_rows_written_in_another_way(name):
+def test_sparse_rows(name):
     """Zeros that are stored and columns in any order make no other row."""
-    model = fit(name)
-    rows = sparse.csr_array(X_new[:50])
+    model, rows = fit(name), sparse.csr_array(X_new[:120])
     full = sparse.csr_array(np.ones(rows.shape))
-    full.data[:] = X_new[:50].ravel()
+    full.data[:] = X_new[:120].ravel()
     backwards = rows.copy()
     for start, stop in zip(rows.indptr, rows.indptr[1:], strict=False):
         backwards.indices[start:stop] = rows.indices[start:stop][::-1]
         backwards.data[start:stop] = rows.data[start:stop][::-1]
     backwards.has_sorted_indices = False
-    for same in (full, backwards):
-        np.testing.assert_array_equal(outputs(model, same), outputs(model, rows))
+    whole = outputs(model, rows)
+    for same in (rows.tocsc(), rows.tocoo(), full, backwards):
+        np.testing.assert_array_equal(outputs(model, same), whole)
+    np.testing.assert_array_equal(in_chunks(model, rows, 7), whole)
+    order = np.random.default_rng(0).permutation(rows.shape[0])
+    np.testing.assert_array_equal(outputs(model, rows[order]), whole[order])
+
+
+def fit_pipeline(transformer, rows, labels):
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0)
+    model = SelectiveClassifier(
+        make_pipeline(transformer, tree), target_coverage=0.5, cv=0.5, random_state=0
+    )
+    return model.fit(rows, labels)
 
 
 def make_frame(n, seed=0):
@@ -182,133 +170,82 @@ def make_frame(n, seed=0):
 
 
 def test_rows_of_frames():
-    frame, label = make_frame(400)
     encode = make_column_transformer(
         (OneHotEncoder(), ["color"]), remainder="passthrough"
     )
-    small = DecisionTreeClassifier(max_depth=2, random_state=0)
-    model = SelectiveClassifier(
-        make_pipeline(encode, small), target_coverage=0.5, cv=0.5, random_state=0
-    ).fit(frame, label)
+    model = fit_pipeline(encode, *make_frame(400))
     rows, _ = make_frame(210, seed=1)
-    decide = partial(outputs, model)
-    whole = decide(rows)
-    assert tied_rows(model, rows).sum() > 10
-    assert model.accept(rows)[tied_rows(model, rows)].any()
-    chunks = [decide(rows.iloc[k : k + 7]) for k in range(0, 210, 7)]
-    np.testing.assert_array_equal(np.vstack(chunks), whole)
-    order = np.random.default_rng(0).permutation(210)
-    np.testing.assert_array_equal(decide(rows.iloc[order]), whole[order])
-    # Neither the index nor the order of categories is part of a row.
-    other = rows.set_axis(np.arange(210)[::-1])
-    np.testing.assert_array_equal(decide(other), whole)
-    kinds = pd.Categorical(rows["color"], ["red", "green", "blue"])
-    np.testing.assert_array_equal(decide(rows.assign(color=kinds)), whole)
-    # A transformer that picks columns finds them at any place, among any others.
-    np.testing.assert_array_equal(decide(rows[["size", "color"]]), whole)
-    np.testing.assert_array_equal(decide(rows.assign(id=np.arange(210))), whole)
-
-
-def make_documents(n, seed=0):
-    rng = np.random.default_rng(seed)
-    words = np.array([f"word{k}" for k in range(30)])
-    drawn = rng.integers(30, size=(n, 8))
-    label = (drawn < 10).sum(axis=1) + rng.normal(size=n) > 2.7
-    return [" ".join(words[row]) for row in drawn], label.astype(int)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
-def test_rows_of_text():
-    texts, label = make_documents(400)
-    small = DecisionTreeClassifier(max_depth=3, random_state=0)
-    model = SelectiveClassifier(
-        make_pipeline(CountVectorizer(), small),
-        target_coverage=0.5,
-        cv=0.5,
-        random_state=0,
-    ).fit(texts, label)
-    rows, _ = make_documents(600, seed=1)
     whole = outputs(model, rows)
-    tied = tied_rows(model, rows)
-    assert tied.sum() > 10
-    assert 0 < model.accept(rows)[tied].mean() < 1
-    chunks = [outputs(model, rows[k : k + 7]) for k in range(0, 600, 7)]
-    np.testing.assert_array_equal(np.vstack(chunks), whole)
-    for same in (np.array(rows), np.array(rows, dtype=object), pd.Series(rows)):
+    assert tied_rows(model, rows).sum() > 10
+    np.testing.assert_array_equal(in_chunks(model, rows, 7), whole)
+    order = np.random.default_rng(0).permutation(210)
+    np.testing.assert_array_equal(outputs(model, rows.iloc[order]), whole[order])
+    kinds = pd.Categorical(rows["color"], ["red", "green", "blue"])
+    for same in (
+        # Neither the index nor the order of categories is part of a row.
+        rows.set_axis(np.arange(210)[::-1]),
+        rows.assign(color=kinds),
+        # A transformer that picks columns finds them at any place, among any others.
+        rows[["size", "color"]],
+        rows.assign(id=np.arange(210)),
+    ):
         np.testing.assert_array_equal(outputs(model, same), whole)
 
 
-def fit_counts(rows, label, analyzer):
-    small = DecisionTreeClassifier(max_depth=3, random_state=0)
-    vectorizer = CountVectorizer(analyzer=analyzer)
-    return SelectiveClassifier(
-        make_pipeline(vectorizer, small), target_coverage=0.5, cv=0.5, random_state=0
-    ).fit(rows, label)
+def as_objects(rows):
+    objects = np.empty(len(rows), dtype=object)
+    for number, row in enumerate(rows):
+        objects[number] = row
+    return objects
 
 
-def words_of(row):
-    return [f"word {word}" for word in np.ravel(row)]
+def other_dicts(rows):
+    """Order, zeros and the kind of a number are no part of a row."""
+    return [
+        {name: np.float64(row[name]) for name in reversed(row)}
+        | {"word0": row["word0"]}
+        for row in rows
+    ]
 
 
-TOKENS = {
-    "lists": list,
-    "arrays": np.array,
-    "lists of pairs": lambda words: [[word, word] for word in words],
-    "lists of sequences": lambda words: [(w, [1] * (w != words[0])) for w in words],
+WORDS = CountVectorizer(analyzer=lambda row: [str(item) for item in row])
+# What reads a row, what makes one of words, and what are the same rows.
+KINDS = {
+    "text": (CountVectorizer(), " ".join, [np.array, as_objects, pd.Series]),
+    "dicts": (
+        DictVectorizer(),
+        lambda words: {"word0": 0, **Counter(words)},
+        [other_dicts, as_objects],
+    ),
+    "lists": (WORDS, list, [as_objects]),
+    "arrays": (WORDS, np.array, [as_objects]),
+    "lists of pairs": (WORDS, lambda words: [[word, word] for word in words], []),
+    "lists of sequences": (
+        WORDS,
+        lambda words: [(word, [1] * (word != words[0])) for word in words],
+        [as_objects],
+    ),
 }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("make", TOKENS.values(), ids=TOKENS)
-def test_rows_of_different_lengths(make):
-    """Those of one call may be of one length: an array, which others are not."""
-    rng = np.random.default_rng(0)
-    drawn = [rng.integers(30, size=rng.integers(7, 10)).tolist() for _ in range(580)]
-    label = np.array([np.mean(np.less(row, 10)) for row in drawn]) > 1 / 3
-    names = {str(make(row)): row for row in drawn}
-    rows = [make(row) for row in drawn]
-    model = fit_counts(rows[:400], label[:400], lambda row: words_of(names[str(row)]))
-    whole = outputs(model, rows[400:])
-    tied = tied_rows(model, rows[400:])
-    assert tied.sum() > 10
-    assert 0 < model.accept(rows[400:])[tied].mean() < 1
-    for size, stop in ((1, 460), (3, 580)):
-        chunks = [outputs(model, rows[k : k + size]) for k in range(400, stop, size)]
-        np.testing.assert_array_equal(np.vstack(chunks), whole[: stop - 400])
-    objects = np.empty(180, dtype=object)
-    for number, row in enumerate(rows[400:]):
-        objects[number] = row
-    np.testing.assert_array_equal(outputs(model, objects), whole)
-
-
-def make_counts(n, seed=0):
-    rng = np.random.default_rng(seed)
-    drawn = rng.integers(30, size=(n, 8))
-    label = (drawn < 10).sum(axis=1) + rng.normal(size=n) > 2.7
-    rows = [{f"word{k}": int(c) for k, c in enumerate(np.bincount(r))} for r in drawn]
-    return rows, label
-
-
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
-def test_rows_that_are_dicts():
-    """Order, zeros and the kind of a number are no part of them."""
-    rows, label = make_counts(1000)
-    model = SelectiveClassifier(
-        make_pipeline(DictVectorizer(), DecisionTreeClassifier(max_depth=3)),
-        target_coverage=0.5,
-        cv=0.5,
-        random_state=0,
-    ).fit(rows[:400], label[:400])
-    whole = outputs(model, rows[400:])
-    tied = tied_rows(model, rows[400:])
-    accepted = model.accept(rows[400:])[tied]
+def test_rows_of_different_lengths(kind):
+    """Those of one call may be of one length: an array, which others are not."""
+    transformer, make, forms = KINDS[kind]
+    rng = np.random.default_rng(0)
+    drawn = [rng.integers(30, size=rng.integers(7, 10)) for _ in range(700)]
+    label = np.array([np.mean(row < 10) for row in drawn]) > 1 / 3
+    rows = [make([f"word{k}" for k in row]) for row in drawn]
+    model, rows = fit_pipeline(transformer, rows[:400], label[:400]), rows[400:]
+    whole, tied = outputs(model, rows), tied_rows(model, rows)
     assert tied.sum() > 10
-    assert 0 < accepted.mean() < 1
-    same = [
-        {name: np.float64(row[name]) for name in reversed(row) if row[name]}
-        for row in rows[400:]
-    ]
-    np.testing.assert_array_equal(outputs(model, same), whole)
+    assert 0 < model.accept(rows)[tied].mean() < 1
+    for size in (1, 3):
+        chunks = in_chunks(model, rows[:60], size)
+        np.testing.assert_array_equal(chunks, whole[:60])
+    for form in forms:
+        np.testing.assert_array_equal(outputs(model, form(rows)), whole)
 
 
 # Probabilities whose last bits vary
@@ -347,94 +284,17 @@ def test_last_bits_change_no_decision(name, seed):
             np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
-class Known(ClassifierMixin, BaseEstimator):
-    """Has the probabilities of row k in a table, and gives them in any memory order."""
+@pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
+@pytest.mark.parametrize("probabilities", [[0.7, 0.1, 0.2], [0.1, 0.2, 0.7]])
+def test_a_risk_equal_to_the_cost_but_for_its_last_bit_is_accepted(probabilities):
+    class Known(DecisionTreeClassifier):
+        def predict_proba(self, X):
+            return np.tile(probabilities, (len(X), 1))
 
-    def __init__(self, table, order="C"):
-        self.table = table
-        self.order = order
-
-    def fit(self, X, y):
-        self.classes_ = np.arange(self.table.shape[1])
-        return self
-
-    def predict_proba(self, X):
-        rows = np.asarray(X)[:, 0].astype(int)
-        return np.asarray(self.table[rows], order=self.order)
-
-    def decision_function(self, X):
-        return np.asarray(np.log(self.predict_proba(X)), order=self.order)
-
-    def predict(self, X):
-        return self.predict_proba(X).argmax(axis=1)
-
-
-def make_known(n=300, n_classes=17):
-    rng = np.random.default_rng(0)
-    table = rng.dirichlet(np.full(n_classes, 0.4), size=n)
-    labels = np.array([rng.choice(n_classes, p=row) for row in table])
-    labels[:n_classes] = np.arange(n_classes)
-    columns = np.column_stack([np.arange(n), rng.normal(size=(n, 6))])
-    return Known(table).fit(None, None), columns, labels
-
-
-COSTS = np.abs(np.subtract.outer(np.arange(17.0), np.arange(17.0))) ** 1.5
-SCORES = {
-    **{name: {"uncertainty_score": name} for name in ("entropy", "margin")},
-    "top_two_gap": {"uncertainty_score": "top_two_gap"},
-    "conditional_risk": {},
-    "conditional_risk, costs": {"loss": COSTS},
-    "sele": {"uncertainty_score": SELE(alphas=0.1), "cv": 2},
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("options", SCORES.values(), ids=SCORES)
-# Three trees have few levels.
-@pytest.mark.filterwarnings("ignore:Fits to the folds of cv=2")
-def test_uncertainty_to_the_last_bit_of_equal_probabilities(options):
-    known, columns, labels = make_known()
-    model = SelectiveClassifier(
-        FrozenEstimator(known), target_coverage=0.5, random_state=0, **options
-    ).fit(columns, labels)
-    whole = model.uncertainty(columns)
-    for size in (1, 2, 7, 64):
-        chunks = [model.uncertainty(columns[k : k + size]) for k in range(0, 300, size)]
-        np.testing.assert_array_equal(np.concatenate(chunks), whole)
-    known.set_params(order="F")
-    np.testing.assert_array_equal(model.uncertainty(columns), whole)
-
-
-NOVELTIES = {"knn": 2, "mahalanobis": 2, "msp": None, "max_logit": None, "energy": None}
-
-
-@pytest.mark.parametrize(
-    ("novelty", "cv"),
-    [
-        pytest.param(*item, marks=[] if item[0] == "knn" else pytest.mark.slow)
-        for item in NOVELTIES.items()
-    ],
-)
-def test_novelty_to_the_last_bit(novelty, cv):
-    """Where the classifier's probabilities and decision values are the same."""
-    inside = y != 9
-    frozen = FrozenEstimator(LogisticRegression(tol=0.1).fit(X[inside], y[inside]))
-    model = DoubleScoreOODClassifier(
-        frozen, novelty_score=novelty, min_tpr=0.7, max_fpr=1.0, cv=cv, random_state=0
-    ).fit(X, np.where(inside, y, -1))
-    rows = X_new[:60]
-    whole = outputs(model, rows, ["risk_and_novelty"])
-    responses = ["predict_proba", "decision_function"]
-    for size in (1, 7):
-        same = in_chunks(frozen, rows, size, responses)
-        same = (same == outputs(frozen, rows, responses)).all(axis=1)
-        found = in_chunks(model, rows, size, ["risk_and_novelty"])
-        np.testing.assert_array_equal(found[same], whole[same])
-        accepted = in_chunks(model, rows, size, ["accept"])
-        np.testing.assert_array_equal(accepted, outputs(model, rows, ["accept"]))
-
-
-# Digits, and what the issue was
+    model = SelectiveClassifier(Known(), reject_cost=0.3, cv="plug_in")
+    best = np.argmax(probabilities)
+    model.fit(np.zeros((5, 1)), [0, 1, 2, best, best])
+    assert model.accept_proba(np.zeros((1, 1))) == 1
 
 
 @pytest.mark.parametrize("randomize", [True, False])
@@ -453,16 +313,6 @@ def test_certified_risk_in_batches_of_five(randomize):
     wrong = model.predict_label(DIGITS) != NUMBERS
     # On rows of which half have solved it, so that little is lost to chance.
     assert wrong[accepted].mean() < 0.27
-
-
-@pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
-@pytest.mark.parametrize("probabilities", [[0.7, 0.1, 0.2], [0.1, 0.2, 0.7]])
-def test_a_risk_equal_to_the_cost_but_for_its_last_bit_is_accepted(probabilities):
-    known = Known(np.array([probabilities])).fit(None, None)
-    model = SelectiveClassifier(FrozenEstimator(known), reject_cost=0.3, cv="plug_in")
-    model.fit(np.zeros((3, 1)), [0, 1, 2])
-    assert model.accept(np.zeros((1, 1))).all()
-    assert model.accept_proba(np.zeros((1, 1))) == 1
 
 
 # The seed, the keys, and the share that they accept
@@ -519,6 +369,7 @@ def test_draws_depend_on_the_key_and_on_nothing_else(model, make):
     tied = tied_rows(model, X_new)
     accepted = model.accept(X_new, keys=keys)
     assert (accepted != model.accept(X_new)).any()
+    np.testing.assert_array_equal(model.predict_all(X_new, keys).accepted, accepted)
     # Another tied row under the same key.
     others = X_new.copy()
     others[tied] = X_new[tied][::-1]
@@ -538,32 +389,20 @@ def test_draws_depend_on_the_key_and_on_nothing_else(model, make):
 
 
 @pytest.mark.parametrize(
-    "keys", [np.arange(3), np.zeros((10, 2), dtype=int), 5, "name"], ids=str
+    "keys",
+    [
+        np.arange(2),
+        np.zeros((3, 2), dtype=int),
+        5,
+        "name",
+        *([key] * 3 for key in (0.5, np.nan, None, True)),
+        np.array([True, False, True], dtype=object),
+    ],
+    ids=str,
 )
-def test_keys_of_another_shape(model, keys):
-    with pytest.raises(ValueError, match="keys"):
-        model.accept(X_new[:10], keys=keys)
-
-
-@pytest.mark.parametrize("key", [0.5, np.nan, None], ids=str)
-def test_keys_that_are_neither_integers_nor_strings(model, key):
+def test_bad_keys(model, keys):
     with pytest.raises((TypeError, ValueError), match="keys"):
-        model.accept(X_new[:3], keys=[key] * 3)
-
-
-@pytest.mark.slow
-def test_share_of_tied_rows_over_seeds():
-    frozen = FrozenEstimator(clone(TREE).fit(X, y))
-    model = SelectiveClassifier(frozen, target_coverage=0.7)
-    row, accepted = None, []
-    for seed in range(250):
-        model.set_params(random_state=seed).fit(X_new, NUMBERS[~IS_TRAIN])
-        if row is None:
-            row = X_new[tied_rows(model, X_new)][:1]
-        accepted.append(model.accept(row)[0])
-    share = model.rule_.proba_at_threshold
-    error = np.sqrt(share * (1 - share) / 250)
-    assert abs(np.mean(accepted) - share) < 5 * error
+        model.accept(X_new[:3], keys=keys)
 
 
 class Named:
@@ -615,12 +454,6 @@ def test_keys_of_what_only_becomes_an_array():
     np.testing.assert_array_equal(keys, row_keys(X, slice(None)))
 
 
-def test_booleans_are_no_keys():
-    for keys in ([True, False], np.array([True, False], dtype=object)):
-        with pytest.raises(ValueError, match="keys"):
-            user_keys(keys, np.zeros((2, 1)))
-
-
 @pytest.mark.parametrize("as_array", [np.array, list], ids=["array", "list"])
 def test_keys_of_large_images(as_array):
     """An array is hashed whole, not by its text, which leaves most of it out."""
@@ -641,3 +474,88 @@ def test_keys_and_certificates_exclude_each_other():
         with pytest.raises(ValueError, match="keys cannot be combined with a conf"):
             method(X_new, keys=np.arange(len(X_new)))
     assert model.accept(X_new).mean() > 0.5
+
+
+# One call for label, uncertainty and acceptance, by one pass of what is inside
+
+
+IRIS, SPECIES = load_iris(return_X_y=True)
+IS_OOD = np.where(np.arange(150) % 5 == 0, -1, SPECIES)
+COMMON = {"cv": 2, "random_state": 0}
+ESTIMATORS = {
+    "default": SelectiveClassifier(GaussianNB()).fit(IRIS, SPECIES),
+    "rejects nobody by label": SelectiveClassifier(
+        GaussianNB(), target_coverage=0.6, reject_label=None, **COMMON
+    ).fit(IRIS, SPECIES),
+    "bayes": SelectiveClassifier(
+        GaussianNB(),
+        target_coverage=0.9,
+        uncertainty_score=ConditionalRisk(decision="bayes"),
+        **COMMON,
+    ).fit(IRIS, SPECIES),
+    "learned": SelectiveClassifier(
+        GaussianNB(), target_coverage=0.6, uncertainty_score=SELE(alphas=0.1), **COMMON
+    ).fit(IRIS, SPECIES),
+    "frozen, in a pipeline": SelectiveClassifier(
+        FrozenEstimator(
+            make_pipeline(StandardScaler(), GaussianNB()).fit(IRIS, SPECIES)
+        ),
+        target_coverage=0.7,
+    ).fit(IRIS, SPECIES),
+    "double": DoubleScoreOODClassifier(
+        GaussianNB(), min_tpr=0.8, novelty_score=KNN(2), **COMMON
+    ).fit(IRIS, IS_OOD),
+    "outputs": SelectiveRegressor(
+        Ridge(), target_coverage=0.3, uncertainty_score=SELE(alphas=0.1), **COMMON
+    ).fit(IRIS[:, :2], IRIS[:, [3, 2]]),
+}
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_predict_all_is_what_the_separate_methods_say(kind):
+    estimator = ESTIMATORS[kind]
+    rows = IRIS[:, : estimator.n_features_in_]
+    decisions = estimator.predict_all(rows)
+    assert type(decisions) is Decisions
+    labels = getattr(estimator, "predict_label", estimator.predict)(rows)
+    np.testing.assert_array_equal(decisions.label, labels)
+    np.testing.assert_array_equal(decisions.uncertainty, estimator.uncertainty(rows))
+    np.testing.assert_array_equal(decisions.accepted, estimator.accept(rows))
+    assert all(type(values) is np.ndarray for values in decisions)
+    assert 0 < decisions.accepted.sum() < 150 or kind == "default"
+
+
+@pytest.mark.parametrize("kind", ["default", "bayes", "learned", "double"])
+def test_the_classifier_predicts_once(kind, monkeypatch):
+    passes = []
+    likelihood = GaussianNB._joint_log_likelihood  # what all its methods go through
+    monkeypatch.setattr(
+        GaussianNB,
+        "_joint_log_likelihood",
+        lambda self, X: passes.append(len(X)) or likelihood(self, X),
+    )
+    estimator, scorer = ESTIMATORS[kind], get_selective_scorer("neg_aurc")
+    estimator.predict_all(IRIS)
+    scorer(estimator, IRIS, SPECIES)
+    estimator.score(IRIS, SPECIES)
+    assert passes == [150] * 3
+
+
+class Outsider(BaseEstimator):
+    """A classifier of another package that rejects, without `predict_all`."""
+
+    def predict(self, X):
+        return ESTIMATORS["bayes"].predict(X)
+
+    def predict_label(self, X):
+        return ESTIMATORS["bayes"].predict_label(X)
+
+    def uncertainty(self, X):
+        return ESTIMATORS["bayes"].uncertainty(X)
+
+
+def test_metrics_do_without_it():
+    scorer = get_selective_scorer("neg_aurc")
+    assert scorer(Outsider(), IRIS, SPECIES) == scorer(
+        ESTIMATORS["bayes"], IRIS, SPECIES
+    )

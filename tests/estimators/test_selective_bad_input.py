@@ -386,6 +386,7 @@ def test_fold_without_a_class():
 
 
 METHODS = ["predict", "predict_label", "uncertainty", "accept", "accept_proba"]
+METHODS += ["predict_all"]
 METHODS += ["predict_proba", "predict_log_proba", "decision_function"]
 
 
