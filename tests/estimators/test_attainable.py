@@ -86,6 +86,7 @@ CASES = {
     "certified TPR": (DOUBLE, WITH_OOD, CERTIFIED | {"min_tpr": 0.999}),
     "alerts": (TUNER, y == 0, {"max_alerts": 1}),
     "price": (TUNER, y == 0, {"max_fp_per_tp": 1e-4}),
+    "precision of alerts": (TUNER, y == 0, {"min_precision": 1.0}),
 }
 
 

@@ -145,8 +145,11 @@ def test_sparse_rows(name):
         backwards.indices[start:stop] = rows.indices[start:stop][::-1]
         backwards.data[start:stop] = rows.data[start:stop][::-1]
     backwards.has_sorted_indices = False
+    parts = rows.tocoo()
+    places = [np.tile(place, 2) for place in parts.coords]
+    halves = sparse.coo_array((np.tile(parts.data / 2, 2), places), parts.shape)
     whole = outputs(model, rows)
-    for same in (rows.tocsc(), rows.tocoo(), full, backwards):
+    for same in (rows.tocsc(), parts, halves, full, backwards):
         np.testing.assert_array_equal(outputs(model, same), whole)
     np.testing.assert_array_equal(in_chunks(model, rows, 7), whole)
     order = np.random.default_rng(0).permutation(rows.shape[0])

@@ -135,8 +135,10 @@ def test_a_point_is_what_the_folds_attain(rule, is_weighted):
 def test_what_folds_there_are():
     X, y = draw()
     scores = X[:, :2]
-    model = tuner(views(), cv=ShuffleSplit(1, test_size=0.3, random_state=0)).fit(X, y)
-    assert model.cross_validated_point_ is None
+    for cv in (0.3, ShuffleSplit(1, test_size=0.3, random_state=0)):
+        model = tuner(views(), cv=cv, random_state=0).fit(X, y)
+        assert len(model.documents_.scores) == 90
+        assert model.cross_validated_point_ is None
     points = [
         tuner(cv=[(np.arange(200), test)]).fit(scores, y).cross_validated_point_
         for test in (np.arange(200, 300), np.arange(-100, 0), list(range(200, 300)))
