@@ -60,7 +60,7 @@ TaskLossLike: TypeAlias = (
     Literal["zero_one", "absolute", "squared"] | ArrayLike | Callable[..., ArrayLike]
 )
 
-#: A loss of sets by its name, by its coefficients, as a function or as a loss object.
+#: A loss of sets by its name, as a function or as a loss object.
 SetLossLike: TypeAlias = (
     Literal[
         "f1",
@@ -73,10 +73,7 @@ SetLossLike: TypeAlias = (
         "h_mean",
         "hamming",
         "auc",
-        "precision",
-        "recall",
     ]
-    | ArrayLike
     | Callable[..., ArrayLike]
 )
 

@@ -109,10 +109,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
         :class:`~sklearn.frozen.FrozenEstimator` is not fitted again.
 
     loss : {"f1", "f_beta", "jaccard", "am", "balanced_accuracy", "g_tp_pr", \
-            "g_mean", "h_mean", "hamming", "auc", "precision", "recall"}, array-like \
-            of shape (2, 4), callable or SetLoss, default="f1"
+            "g_mean", "h_mean", "hamming", "auc"}, callable or SetLoss, default="f1"
         Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it, lower
-        is better. "auc", "precision" and "recall" need bounds on the size of the sets.
+        is better. "auc" needs bounds on the size of the sets.
 
     beta : float > 0, default=1.0
         Weight of recall in the loss "f_beta", the only one that takes it.

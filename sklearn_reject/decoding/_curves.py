@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_reject._typing import SetLossLike
-from sklearn_reject._validation import check_number, check_option, of_arrays
+from sklearn_reject._validation import check_option, of_arrays
 from sklearn_reject.decoding._items import check_distribution, check_probabilities
 from sklearn_reject.decoding._ratios import absence_curves, ratio_curves
 from sklearn_reject.decoding._windows import laws_of_counts, window_curve
@@ -22,13 +22,9 @@ _METHODS = ("auto", "quadrature", "window", "reference")
 _LONGEST_OF_MANY, _LONGEST_OF_ONE = 256, 24
 
 _MANY = 4
-DEFAULT_TOL = 1e-12
 
 # Entries of rows that are worked on together, to save memory.
 _N_AT_ONCE = 2**20
-
-# Rounding leaves no room for less.
-_LEAST_TOL = 1e-14
 
 # Probabilities below it are taken for zero, before products of them underflow, which
 # would make all further operations on them slow.
@@ -47,7 +43,6 @@ def expected_loss_curve(
     zero_division: float = 0.0,
     distribution: Literal["independent", "multinomial"] = "independent",
     method: Literal["auto", "quadrature", "window", "reference"] = "auto",
-    tol: float = DEFAULT_TOL,
 ) -> np.ndarray:
     r"""Return the expected loss of predicting the k most probable items, for all k.
 
@@ -65,7 +60,7 @@ def expected_loss_curve(
     eta : array-like of shape (n_items,) or (n_sets, n_items)
         Probability of each item to be positive, sorted decreasing; a row a set.
 
-    loss : str, array-like of shape (2, 4), callable or SetLoss
+    loss : str, callable or SetLoss
         Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it.
 
     beta : float > 0, default=1.0
@@ -85,15 +80,12 @@ def expected_loss_curve(
         negatives, for any loss. "reference" is algorithm 1 of NKRD16 for all k, cubic
         in the number of items. "auto" is the first of them that can do it.
 
-    tol : float in [1e-14, 0.1], default=1e-12
-        Bound on the error relative to the range of the loss, one for the losses with a
-        name, beside rounding. For "reference", and for multinomial distributions,
-        there is no other error than rounding.
-
     Returns
     -------
     curve : ndarray of shape (n_items + 1,) or (n_sets, n_items + 1)
-        Expected loss for k = 0, ..., n_items, lower is better.
+        Expected loss for k = 0, ..., n_items, lower is better. Beside rounding, it errs
+        by at most 1e-12 times the range of the loss, which is one for the losses with a
+        name.
 
     Raises
     ------
@@ -125,12 +117,6 @@ def expected_loss_curve(
     loss = check_set_loss(loss, beta=beta, zero_division=zero_division)
     check_option(distribution, "distribution", DISTRIBUTIONS)
     check_option(method, "method", _METHODS)
-    tol = check_number(tol, "tol", high=0.1)
-    if tol < _LEAST_TOL:
-        raise ValueError(
-            f"tol must be in [{_LEAST_TOL:g}, 0.1], got {tol!r}. Smaller values are "
-            "below the rounding error."
-        )
     eta = check_probabilities(eta)
     if (eta[..., 1:] > eta[..., :-1]).any():
         raise ValueError(
@@ -143,16 +129,15 @@ def expected_loss_curve(
         check_distribution(rows)
         curves = multinomial_curves(rows, loss)
     else:
-        options = {"method": method, "tol": tol}
         step = max(1, _N_AT_ONCE // rows.shape[1])
         chunks = [rows[start : start + step] for start in range(0, len(rows), step)]
         curves = np.concatenate(
-            [independent_curves(chunk, loss, **options) for chunk in chunks]
+            [independent_curves(chunk, loss, method=method) for chunk in chunks]
         )
     return curves if eta.ndim == 2 else curves[0]
 
 
-def independent_curves(eta, loss, *, n_negatives=0, method="auto", tol=DEFAULT_TOL):
+def independent_curves(eta, loss, *, n_negatives=0, method="auto"):
     """Return the curves of independent items, shape (n_rows, n_columns + 1).
 
     Rows of `eta` are sorted decreasing; `n_negatives` further items of each row are
@@ -167,10 +152,10 @@ def independent_curves(eta, loss, *, n_negatives=0, method="auto", tol=DEFAULT_T
             f"{loss!r}. Use method='window' or 'auto'."
         )
     if method != "window" and expansion is not None:
-        return expansion_curves(eta, expansion, n_negatives=n_negatives, tol=tol)
+        return expansion_curves(eta, expansion, n_negatives=n_negatives)
     if is_dense(*eta.shape):
         return dense_curves(eta, loss, n_negatives=n_negatives)
-    return np.array([window_curve(row, loss, tol, n_negatives) for row in eta])
+    return np.array([window_curve(row, loss, n_negatives) for row in eta])
 
 
 def is_dense(n_rows, n_columns):
@@ -178,11 +163,11 @@ def is_dense(n_rows, n_columns):
     return n_columns <= (_LONGEST_OF_MANY if n_rows >= _MANY else _LONGEST_OF_ONE)
 
 
-def expansion_curves(eta, expansion, *, n_negatives=0, tol=DEFAULT_TOL):
+def expansion_curves(eta, expansion, *, n_negatives=0):
     """Return the curves of a loss that is made of ratios and absences."""
     curves = np.full((len(eta), eta.shape[1] + 1), expansion.constant)
     for ratio in expansion.ratios:
-        curves += ratio_curves(eta, ratio, n_negatives=n_negatives, tol=tol)
+        curves += ratio_curves(eta, ratio, n_negatives=n_negatives)
     for absence in expansion.absences:
         curves += absence_curves(eta, absence, n_negatives=n_negatives)
     return curves

@@ -48,7 +48,6 @@ def decode(
     distribution: Literal["independent", "multinomial"] = "independent",
     groups: ArrayLike | None = None,
     average: Literal["samples", "macro", "micro"] = "samples",
-    ties: Literal["whole", "split"] = "whole",
     min_positive: int = 0,
     max_positive: int | None = None,
     n_jobs: int | None = None,
@@ -56,9 +55,10 @@ def decode(
     r"""Find the set of items with the lowest expected loss.
 
     It is the set of the k most probable items for some k (NKRD16, theorems 1 and 2),
-    and all k are compared that do not part equally probable items; see
-    :func:`expected_loss_curve`. Sizes that an upper bound
-    of the score rules out are left out, for "g_mean" and "h_mean" of many items
+    and all k are compared that do not part equally probable items, whose order then
+    does not matter; see :func:`expected_loss_curve`. A bound on the size parts them
+    nevertheless, and takes those that come first. Sizes that an upper bound of the
+    score rules out are left out, for "g_mean" and "h_mean" of many items
     :math:`E[f(TPR, TNR)] \le f(E\,TPR, E\,TNR)`.
 
     Parameters
@@ -66,10 +66,10 @@ def decode(
     eta : {array-like, sparse matrix} of shape (n_items,) or (n_samples, n_labels)
         Probability of each item to be positive, in any order.
 
-    loss : str, array-like of shape (2, 4), callable or SetLoss
-        Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it. "auc",
-        "precision" and "recall" need bounds on the size of the set, without which their
-        best set is the same whatever the probabilities.
+    loss : str, callable or SetLoss
+        Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it. "auc"
+        needs bounds on the size of the set, without which the best set is the same
+        whatever the probabilities.
 
     beta : float > 0, default=1.0
         Weight of recall in the loss "f_beta", the only one that takes it.
@@ -88,11 +88,6 @@ def decode(
         Which items of a matrix are a set: with "samples" those of each row, with
         "macro" those of each column, with "micro" all of them. The items of a vector
         are one set, or those of its groups.
-
-    ties : {"whole", "split"}, default="whole"
-        Whether equally probable items are taken or left together, so that their order
-        does not matter, or parted where the expected loss is less, those that come
-        first being taken. A bound on the size parts them in any case.
 
     min_positive : int >= 0, default=0
         Least number of items of a set to predict; all of a set that has fewer.
@@ -172,11 +167,10 @@ def decode(
             "average='samples'."
         )
     check_option(distribution, "distribution", DISTRIBUTIONS)
-    check_option(ties, "ties", ("whole", "split"))
     if distribution == "multinomial":
         check_distribution(eta, groups)
     bounds = check_bounds(loss, min_positive, max_positive)
-    rule = SetRule(loss, distribution, *bounds, ties=ties)
+    rule = SetRule(loss, distribution, *bounds)
     mask, losses = choose_items(eta, rule, average, groups=groups, n_jobs=n_jobs)
     is_one_set = average == "micro" or (eta.ndim == 1 and groups is None)
     return mask, float(losses[0]) if is_one_set else losses
@@ -206,7 +200,7 @@ def choose_items(
             "Equally probable items are predicted together or not at all, because only "
             f"their order distinguishes them. The mean expected loss is {mean:.3g}; "
             f"separating ties would give {mean - cost:.3g}. Use probabilities with "
-            "fewer ties, bounds on the size of the sets, or decode with ties='split'."
+            "fewer ties, or bounds on the size of the sets."
         )
     return items_in_place(mask, eta.shape, average), losses
 

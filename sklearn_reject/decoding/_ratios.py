@@ -10,14 +10,18 @@ from scipy.special import gamma, gammainccinv, loggamma
 
 from sklearn_reject._curves._groups import running_sum
 
+# Bound on the errors of expected losses, relative to the range of a loss, beside
+# rounding.
+TOL = 1e-12
+
 # Items times nodes times rows that are worked on at once: a megabyte for each array.
 _N_AT_ONCE = 2**17
 
 # Items whose sums are taken step by step.
 _SEGMENT = 32
 
-# What the interval of the denominator may miss, relative to the tolerance.
-_CHANCE_OF_TAILS = 1e-4
+# Chance of a denominator outside of the interval that the quadrature is for.
+_CHANCE_OF_TAILS = 1e-4 * TOL
 
 # Below it a factor is as good as zero, and still no division by zero.
 _LEAST_FACTOR = 1e-300
@@ -33,17 +37,17 @@ _N_NODES_OF_SMALL_RATES = 8
 _STEPS = np.arange(0.7, 0.15, -0.01)
 
 
-def ratio_curves(eta, ratio, *, n_negatives=0, tol=1e-12):
+def ratio_curves(eta, ratio, *, n_negatives=0):
     """Return the expectation of a ratio for the sets of the top k items, for all k.
 
-    Rows of `eta` are sorted decreasing. The error is at most `tol` times the largest
+    Rows of `eta` are sorted decreasing. The error is at most `TOL` times the largest
     value that the ratio can have, beside rounding.
     """
     top, rest = _halves(ratio)
     if top.extra == rest.extra == 0:
         curves = _curves_of_fixed_denominator(eta, ratio, n_negatives)
     else:
-        curves = _curves_by_quadrature(eta, ratio, n_negatives, tol)
+        curves = _curves_by_quadrature(eta, ratio, n_negatives)
     if ratio.size_power:
         k = np.arange(eta.shape[1] + 1)
         curves[:, 1:] *= k[1:] ** -ratio.size_power
@@ -103,10 +107,10 @@ def _expected_gain(half, eta):
     return sums
 
 
-def _curves_by_quadrature(eta, ratio, n_negatives, tol):
+def _curves_by_quadrature(eta, ratio, n_negatives):
     """Return the curves of any ratio, some rows at a time."""
-    low, high = range_of_denominator(eta, ratio, n_negatives, tol * _CHANCE_OF_TAILS)
-    rates, weights = exponential_sum(low, high, ratio.power, tol)
+    low, high = range_of_denominator(eta, ratio, n_negatives)
+    rates, weights = exponential_sum(low, high, ratio.power)
     n_rows, n_items = eta.shape
     n_block = max(1, min(n_items, _N_AT_ONCE // len(rates)))
     n_rows_at_once = max(1, _N_AT_ONCE // (len(rates) * n_block))
@@ -292,11 +296,11 @@ def _least_denominator(ratio, k, n_rest, n_negatives):
     return k * top.base + n_rest * rest.base + n_negatives * ratio.denominator.tn
 
 
-def range_of_denominator(eta, ratio, n_negatives, chance):
+def range_of_denominator(eta, ratio, n_negatives):
     """Return a positive interval for the denominator, over all k and rows.
 
     It leaves out values for which the numerator is zero and, by Bernstein's
-    inequalities, values that are less likely than `chance` on either side.
+    inequalities, values that are less likely than one in 1e16 on either side.
     """
     top, rest = _halves(ratio)
     k = np.arange(eta.shape[1] + 1)
@@ -308,7 +312,7 @@ def range_of_denominator(eta, ratio, n_negatives, chance):
     heavy_rest = heavy_rest[:, -1:] - heavy_rest
     mean = base + top.extra * heavy_top + rest.extra * heavy_rest
     square = 2 * (top.extra**2 * heavy_top + rest.extra**2 * heavy_rest)
-    nats, largest = -np.log(chance), max(top.extra, rest.extra)
+    nats, largest = -np.log(_CHANCE_OF_TAILS), max(top.extra, rest.extra)
     below = np.sqrt(nats * square)
     above = largest * nats / 3 + np.sqrt((largest * nats / 3) ** 2 + nats * square)
     low = max(_least_positive(ratio), (mean - below).min())
@@ -331,18 +335,18 @@ def _least_positive(ratio):
     return least
 
 
-def exponential_sum(low, high, power, tol):
+def exponential_sum(low, high, power):
     """Return decreasing rates and weights whose sum of exponentials is ``a**-power``.
 
-    Its relative error is at most `tol` for a in [low, high]; beyond the ends the sum is
-    positive, and at most ``(1 + tol) * a**-power`` below `low`.
+    Its relative error is at most `TOL` for a in [low, high]; beyond the ends the sum is
+    positive, and at most ``(1 + TOL) * a**-power`` below `low`.
     """
     # The trapezoidal rule in x for a^-s = int e^(s x) exp(-a e^x) dx / Gamma(s). Its
     # relative error does not depend on a: for steps of h it is twice the sum of
     # abs(gamma(s + 2 pi i m / h)) / gamma(s) over m = 1, 2, ... Rates much smaller than
     # 1 / high, where the exponential is nearly a polynomial, are merged.
-    step = _find_step(power, tol / 4)
-    largest = gammainccinv(power, tol / 4) / low
+    step = _find_step(power)
+    largest = gammainccinv(power, TOL / 4) / low
     n_large = int(np.ceil(np.log(largest * high / _SMALL_RATE) / step))
     n_large = max(n_large, 0)
     rates = largest * np.exp(-step * np.arange(n_large))
@@ -355,11 +359,11 @@ def exponential_sum(low, high, power, tol):
 
 
 @lru_cache(maxsize=64)
-def _find_step(power, tol):
-    """Return the largest step of the trapezoidal rule that errs by `tol` at most."""
+def _find_step(power):
+    """Return the largest step of the trapezoidal rule that errs by a quarter of TOL."""
     # The terms after the first fall so fast that doubling it bounds them all.
     error = np.exp(loggamma(power + 2j * np.pi / _STEPS).real - loggamma(power).real)
-    good = np.flatnonzero(4 * error <= tol)
+    good = np.flatnonzero(4 * error <= TOL / 4)
     return _STEPS[good[0]] if len(good) else _STEPS[-1]
 
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sklearn_reject.decoding._curves import (
-    DEFAULT_TOL,
     expansion_curves,
     independent_curves,
     is_dense,
     multinomial_curves,
 )
 from sklearn_reject.decoding._items import falls
+from sklearn_reject.decoding._ratios import TOL
 from sklearn_reject.decoding._windows import CountLaws, expected_losses
 from sklearn_reject.losses import Absence, Cells, Expansion, Ratio, SetLoss
 
@@ -28,8 +28,8 @@ _RATES = (
 # What whole groups of ties may cost before a size between their ends is looked for.
 _CHEAP = 1e-3
 
-# Fraction of the tolerance that the windows, and interpolation, may err by.
-_FRACTION_OF_TOL = 1 / 8
+# What the windows, and interpolation, may err by.
+_TOL_OF_WINDOWS = TOL / 8
 
 # No score is below zero.
 _LARGEST_LOSS = 1.0
@@ -40,8 +40,8 @@ class SetRule:
     """How many of the most probable items of a set to predict, within bounds.
 
     The number of the least expected loss or, with a `threshold`, one of all sets or one
-    each, of the items that reach it. With `ties` "whole", equally probable items are
-    taken or left together, unless a bound is among them.
+    each, of the items that reach it. Equally probable items are taken or left together,
+    unless a bound is among them.
     """
 
     loss: SetLoss
@@ -49,7 +49,6 @@ class SetRule:
     min_positive: int = 0
     max_positive: int | None = None
     threshold: float | np.ndarray | None = None
-    ties: str = "whole"
 
     def of_sets(self, sets):
         """Return the rule for some of the sets."""
@@ -79,8 +78,7 @@ class SetRule:
             allowed = inside = np.arange(eta.shape[1] + 1) == sizes[:, None]
         else:
             inside = self._inside_bounds(eta, n_negatives)
-            is_split = self.ties == "split"
-            allowed = inside if is_split else self._ends(eta, n_negatives)
+            allowed = inside & self._ends(eta, n_negatives)
         # All sizes would take long, and bounds rule most of them out.
         is_long = self.distribution == "independent" and not is_dense(*eta.shape)
         if is_long and self.loss.mean_of_rates is not None:
@@ -124,7 +122,7 @@ class SetRule:
         return np.broadcast_to(inside, (len(eta), len(sizes)))
 
     def _ends(self, eta, n_negatives):
-        """Return which sizes within bounds are a bound, or end a group of ties."""
+        """Return which sizes are a bound, or end a group of ties."""
         # Which of equally probable items are taken, nothing but their order could tell.
         # A bound is a wish to cut nevertheless, and else might leave no size, or none
         # but zero.
@@ -136,20 +134,16 @@ class SetRule:
         for bound in (least, largest):
             if 0 < bound < eta.shape[1] + n_negatives:
                 ends[:, bound : bound + 1] = True
-        return ends & self._inside_bounds(eta, n_negatives)
+        return ends
 
     def _certify(self, eta, allowed, inside, n_negatives):
         """Return the best size of a row, its loss, and what is lost by the ties."""
         rates = expected_rates(eta, self.loss.zero_division, n_negatives)
         scores = self.loss.mean_of_rates(*rates)
-        size, loss = certified_optimum(
-            eta, self.loss, scores, DEFAULT_TOL, allowed, n_negatives
-        )
+        size, loss = certified_optimum(eta, self.loss, scores, allowed, n_negatives)
         least = loss
         if (allowed != inside).any() and _LARGEST_LOSS - scores.max() < loss - _CHEAP:
-            least = certified_optimum(
-                eta, self.loss, scores, DEFAULT_TOL, inside, n_negatives
-            )[1]
+            least = certified_optimum(eta, self.loss, scores, inside, n_negatives)[1]
         return size, loss, loss - least
 
 
@@ -167,12 +161,12 @@ def expected_rates(eta, zero_division, n_negatives=0):
     return rates
 
 
-def certified_optimum(eta, loss, upper_bounds, tol, allowed, n_negatives=0):
-    """Return the set size of the least expected loss, and that loss to ``tol / 4``.
+def certified_optimum(eta, loss, upper_bounds, allowed, n_negatives=0):
+    """Return the set size of the least expected loss, and that loss to ``TOL / 4``.
 
     `eta` is one sorted row; `upper_bounds` bound one minus the expected loss of each
-    size, and may be too low by `tol`. No size that is `allowed`, as a mask of shape
-    (n_items + 1,) says, is better by over 1.5 `tol`.
+    size, and may be too low by `TOL`. No size that is `allowed`, as a mask of shape
+    (n_items + 1,) says, is better by over 1.5 `TOL`.
     """
     # Where most items are likely, the mirrored problem is solved, in which the other
     # class is the positive one: the laws of few counts are short.
@@ -185,9 +179,9 @@ def certified_optimum(eta, loss, upper_bounds, tol, allowed, n_negatives=0):
     # concave in TPR and TNR, so that by Jensen's inequality the mean of the expected
     # rates is a bound.
     n_items = len(eta) + n_negatives
-    laws = CountLaws(eta, _FRACTION_OF_TOL * tol)
+    laws = CountLaws(eta, _TOL_OF_WINDOWS)
     lowest = np.full(len(eta) + 1, np.inf)
-    lowest[allowed] = _LARGEST_LOSS - upper_bounds[allowed] - 2 * tol
+    lowest[allowed] = _LARGEST_LOSS - upper_bounds[allowed] - 2 * TOL
     lowest_of_blocks = np.minimum.reduceat(lowest, laws.edges[:-1])
     losses, best = np.full(len(eta) + 1, np.inf), _LARGEST_LOSS
     for index in np.argsort(lowest_of_blocks, kind="stable"):
@@ -195,11 +189,9 @@ def certified_optimum(eta, loss, upper_bounds, tol, allowed, n_negatives=0):
             break
         block = laws.block(index)
         block = block.take(lowest[block.sizes] <= best)
-        losses[block.sizes] = expected_losses(
-            block, loss, n_items, _FRACTION_OF_TOL * tol
-        )
+        losses[block.sizes] = expected_losses(block, loss, n_items, _TOL_OF_WINDOWS)
         best = losses.min()
     # Of sizes that are equally good the smallest, in the mirror the largest.
-    good = np.flatnonzero(losses <= best + tol)
+    good = np.flatnonzero(losses <= best + TOL)
     size = int(good[-1] if is_mirrored else good[0])
     return len(eta) - size if is_mirrored else size, float(losses[size])

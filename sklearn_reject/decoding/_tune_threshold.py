@@ -60,7 +60,7 @@ def tune_threshold(
     eta : array-like of the same shape
         Probability of each item to be positive.
 
-    loss : str, array-like of shape (2, 4), callable or SetLoss
+    loss : str, callable or SetLoss
         Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it.
 
     beta : float > 0, default=1.0

@@ -6,6 +6,7 @@ from math import acosh, ceil, exp, isqrt, log
 import numpy as np
 from numpy.polynomial.chebyshev import chebvander
 
+from sklearn_reject.decoding._ratios import TOL
 from sklearn_reject.losses import GMeanLoss, HMeanLoss
 
 # Confusion matrices whose losses are evaluated at once, few enough for the cache.
@@ -21,21 +22,21 @@ _FLUSH_EVERY = 8
 _SMALLEST_BLOCK = 64
 
 
-def window_curve(eta, loss, tol=1e-12, n_negatives=0):
+def window_curve(eta, loss, n_negatives=0):
     """Return the expected loss of the k most probable items of one row, for every k.
 
-    The double sum of algorithm 1 over the counts that have all but `tol` of the
-    probability. The error is at most `tol` times the range of the loss, beside
+    The double sum of algorithm 1 over the counts that have all but `TOL` of the
+    probability. The error is at most `TOL` times the range of the loss, beside
     rounding.
     """
-    # The windows leave out outcomes of a probability q of at most tol / 2, and the laws
+    # The windows leave out outcomes of a probability q of at most TOL / 2, and the laws
     # within them are normalized, so that their sum is the expected loss E_in of the
     # others. The expected loss (1 - q) E_in + q E_out differs from it by at most q
     # times the range. Interpolation has the other half of the tolerance.
-    laws = CountLaws(eta, tol / 2)
+    laws = CountLaws(eta, TOL / 2)
     blocks = (laws.block(index) for index in range(laws.n_blocks))
     n_items = len(eta) + n_negatives
-    losses = [expected_losses(block, loss, n_items, tol / 2) for block in blocks]
+    losses = [expected_losses(block, loss, n_items, TOL / 2) for block in blocks]
     return np.concatenate(losses)
 
 
@@ -229,7 +230,7 @@ def interpolate_counts(counts, laws, largest, tol):
     # Re fn <= n - k.
     low, high = counts[0], counts[-1]
     room = min(low, largest - high)
-    if room <= 0 or high == low or tol <= 0:
+    if room <= 0 or high == low:
         return counts, laws
     log_rho = acosh(1 + 2 * room / (high - low))
     n_nodes = ceil(1 + log(4 / (tol * (exp(log_rho) - 1))) / log_rho)

@@ -7,19 +7,7 @@ change.
 """
 
 from sklearn_reject.losses._check_set_loss import FractionalLinearLoss, check_set_loss
-from sklearn_reject.losses._named import (
-    AMLoss,
-    AUCLoss,
-    BalancedAccuracyLoss,
-    FBetaLoss,
-    GMeanLoss,
-    GTPPRLoss,
-    HammingLoss,
-    HMeanLoss,
-    JaccardLoss,
-    PrecisionLoss,
-    RecallLoss,
-)
+from sklearn_reject.losses._named import GMeanLoss, HMeanLoss
 from sklearn_reject.losses._sele import (
     chunked_sele,
     exact_sele,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from inspect import signature
 from math import fsum
 
@@ -11,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from sklearn_reject._typing import SetLossLike
 from sklearn_reject.losses._frames import refuse_labels
-from sklearn_reject.losses._named import FBetaLoss
+from sklearn_reject.losses._named import SET_LOSSES, FBetaLoss
 from sklearn_reject.losses._set_loss import (
-    SET_LOSSES,
+    KNOWN,
     Absence,
     CallableSetLoss,
     Cells,
@@ -69,8 +68,6 @@ class FractionalLinearLoss(SetLoss):
     >>> float(loss(tp=2, fp=1, fn=1, tn=6))
     0.5
     """
-
-    _is_known = True
 
     def __init__(
         self,
@@ -140,19 +137,16 @@ class FractionalLinearLoss(SetLoss):
         return {**super()._parameters(), **constants}
 
 
-def as_constants(values, shape, name):
-    """Return an array of floats, None where it is none of that shape."""
-    refuse_labels(values, name, "the constants of (1, u, v, p)")
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        return None
-    return array if array.shape == shape else None
+KNOWN.add(FractionalLinearLoss)
 
 
 def _check_constants(values, name):
-    constants = as_constants(values, (4,), name)
-    if constants is None or not np.isfinite(constants).all():
+    refuse_labels(values, name, "the constants of (1, u, v, p)")
+    try:
+        constants = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        constants = np.empty(0)
+    if constants.shape != (4,) or not np.isfinite(constants).all():
         raise ValueError(
             f"{name} must be the four finite constants of (1, u, v, p), got {values!r}."
         )
@@ -182,19 +176,16 @@ def check_set_loss(
     Parameters
     ----------
     loss : {"am", "auc", "balanced_accuracy", "f1", "f_beta", "g_mean", "g_tp_pr", \
-            "h_mean", "hamming", "jaccard", "precision", "recall"}, array-like of \
-            shape (2, 4), callable or SetLoss
-        A name, the constants of numerator and denominator of a
-        :class:`FractionalLinearLoss`, or a function of arrays tp, fp, fn and tn,
-        which it gets by these names, that returns one finite number for each
-        confusion matrix.
+            "h_mean", "hamming", "jaccard"}, callable or SetLoss
+        A name, or a function of arrays tp, fp, fn and tn, which it gets by these names,
+        that returns one finite number for each confusion matrix.
 
     beta : float > 0, default=1.0
         Weight of recall in "f_beta".
 
     zero_division : float in [0, 1], default=0.0
-        What a score is where it is 0/0, of losses by name, but those that never are,
-        and of constants. A callable and a SetLoss have their own.
+        What a score is where it is 0/0, of losses by name, but those that never are.
+        A callable and a SetLoss have their own.
 
     Returns
     -------
@@ -205,9 +196,9 @@ def check_set_loss(
     ------
     ValueError
         If the name is unknown, `beta` is not positive, `zero_division` not in [0, 1],
-        one of them is given beside a loss that does not heed it, the constants do not
-        make a loss, or a callable or SetLoss does not take the counts, or does not
-        return one finite number for each confusion matrix.
+        one of them is given beside a loss that does not heed it, or a callable or
+        SetLoss does not take the counts, or does not return one finite number for each
+        confusion matrix.
 
     Warns
     -----
@@ -220,13 +211,15 @@ def check_set_loss(
     >>> from sklearn_reject.losses import check_set_loss
     >>> check_set_loss("f_beta", beta=2.0)
     FBetaLoss(beta=2.0, zero_division=0.0)
-    >>> loss = check_set_loss([[0, -2, 1, 1], [0, -1, 1, 1]])
-    >>> float(loss(tp=2, fp=1, fn=1, tn=6))
-    0.5
     """
     FBetaLoss(beta, zero_division=zero_division)  # checks both, used or not
     given = {"beta": float(beta), "zero_division": float(zero_division)}
-    make, options = _maker_of(loss)
+    kind, options = None, ()
+    if isinstance(loss, str) and loss in SET_LOSSES:
+        kind = SET_LOSSES[loss]
+        options = _DEFAULTS.keys() & signature(kind).parameters.keys()
+    elif isinstance(loss, type) or not callable(loss):
+        _refuse(loss)
     for name, default in _DEFAULTS.items():
         if given[name] != default and name not in options:
             raise ValueError(
@@ -234,37 +227,21 @@ def check_set_loss(
                 "takes beta, and losses that are never 0/0, functions and loss objects "
                 f"take no zero_division. Set {name} to {default:g}."
             )
-    made = make(**{name: given[name] for name in options})
-    if not made._is_known:
+    if kind is not None:
+        return kind(**{name: given[name] for name in options})
+    made = loss if isinstance(loss, SetLoss) else CallableSetLoss(loss)
+    if type(made) not in KNOWN:
         made._try_out()
     return made
 
 
-def _maker_of(loss):
-    """Return what makes the loss object, and which of the options it takes."""
-    if isinstance(loss, SetLoss):
-        return (lambda: loss), ()
-    if isinstance(loss, str):
-        if loss not in SET_LOSSES:
-            raise _unknown(loss)
-        kind = SET_LOSSES[loss]
-        return kind, _DEFAULTS.keys() & signature(kind).parameters.keys()
-    if callable(loss) and not isinstance(loss, type):
-        return partial(CallableSetLoss, loss), ()
-    constants = as_constants(loss, (2, 4), "loss")
-    if constants is None:
-        raise _unknown(loss)
-    return partial(FractionalLinearLoss, *constants), ("zero_division",)
-
-
-def _unknown(loss):
+def _refuse(loss):
     hint = ""
     if isinstance(loss, type) and issubclass(loss, SetLoss):
         hint = f" Pass an object of the class, `{loss.__name__}()`."
     elif isinstance(loss, str) and loss == "zero_one":
         hint = " The share of wrong items is 'hamming'."
-    return ValueError(
-        f"loss must be one of {sorted(SET_LOSSES)}, the constants of a "
-        "fractional-linear loss in an array of shape (2, 4), a callable of "
-        f"(tp, fp, fn, tn) or a SetLoss, got {loss!r}.{hint}"
+    raise ValueError(
+        f"loss must be one of {sorted(SET_LOSSES)}, a callable of (tp, fp, fn, tn) or "
+        f"a SetLoss, got {loss!r}.{hint}"
     )

@@ -6,7 +6,7 @@ import numpy as np
 
 from sklearn_reject._validation import check_number
 from sklearn_reject.losses._set_loss import (
-    SET_LOSSES,
+    KNOWN,
     Absence,
     Cells,
     Expansion,
@@ -14,7 +14,6 @@ from sklearn_reject.losses._set_loss import (
     SetLoss,
 )
 
-_PREDICTED = Cells(tp=1.0, fp=1.0)
 _POSITIVE = Cells(tp=1.0, fn=1.0)
 _NEGATIVE = Cells(fp=1.0, tn=1.0)
 _TRUE_POSITIVE = Cells(tp=1.0)
@@ -52,13 +51,10 @@ class FBetaLoss(_NamedLoss):
 
     Examples
     --------
-    >>> from sklearn_reject.losses import FBetaLoss
-    >>> round(float(FBetaLoss()(tp=2, fp=1, fn=1, tn=6)), 3)
+    >>> from sklearn_reject.losses import check_set_loss
+    >>> round(float(check_set_loss("f_beta")(tp=2, fp=1, fn=1, tn=6)), 3)
     0.333
     """
-
-    name = "f_beta"
-    _is_known = True
 
     def __init__(self, beta: float = 1.0, *, zero_division: float = 0.0) -> None:
         super().__init__(zero_division=zero_division)
@@ -89,13 +85,10 @@ class JaccardLoss(_NamedLoss):
 
     Examples
     --------
-    >>> from sklearn_reject.losses import JaccardLoss
-    >>> float(JaccardLoss()(tp=2, fp=1, fn=1, tn=6))
+    >>> from sklearn_reject.losses import check_set_loss
+    >>> float(check_set_loss("jaccard")(tp=2, fp=1, fn=1, tn=6))
     0.5
     """
-
-    name = "jaccard"
-    _is_known = True
 
     def _expansion(self, n_items):
         ratio = Ratio(-1.0, _TRUE_POSITIVE, _RELEVANT)
@@ -118,13 +111,10 @@ class AMLoss(_NamedLoss):
 
     Examples
     --------
-    >>> from sklearn_reject.losses import AMLoss
-    >>> float(AMLoss()(tp=2, fp=1, fn=2, tn=3))
+    >>> from sklearn_reject.losses import check_set_loss
+    >>> float(check_set_loss("am")(tp=2, fp=1, fn=2, tn=3))
     0.375
     """
-
-    name = "am"
-    _is_known = True
 
     def _expansion(self, n_items):
         half = -self.zero_division / 2
@@ -143,13 +133,10 @@ class BalancedAccuracyLoss(_TotalLoss):
 
     Examples
     --------
-    >>> from sklearn_reject.losses import BalancedAccuracyLoss
-    >>> BalancedAccuracyLoss()(tp=[2, 0], fp=1, fn=[2, 0], tn=3)
+    >>> from sklearn_reject.losses import check_set_loss
+    >>> check_set_loss("balanced_accuracy")(tp=[2, 0], fp=1, fn=[2, 0], tn=3)
     array([0.375, 0.25 ])
     """
-
-    name = "balanced_accuracy"
-    _is_known = True
 
     def _expansion(self, n_items):
         slope = 1 / (2 * n_items)
@@ -174,13 +161,10 @@ class GTPPRLoss(_NamedLoss):
 
     Examples
     --------
-    >>> from sklearn_reject.losses import GTPPRLoss
-    >>> round(float(GTPPRLoss()(tp=2, fp=2, fn=0, tn=6)), 3)
+    >>> from sklearn_reject.losses import check_set_loss
+    >>> round(float(check_set_loss("g_tp_pr")(tp=2, fp=2, fn=0, tn=6)), 3)
     0.293
     """
-
-    name = "g_tp_pr"
-    _is_known = True
 
     def _expansion(self, n_items):
         ratio = Ratio(-1.0, _TRUE_POSITIVE, _POSITIVE, power=0.5, size_power=0.5)
@@ -211,13 +195,10 @@ class GMeanLoss(_MeanOfRates):
 
     Examples
     --------
-    >>> from sklearn_reject.losses import GMeanLoss
-    >>> float(GMeanLoss()(tp=1, fp=3, fn=3, tn=1))
+    >>> from sklearn_reject.losses import check_set_loss
+    >>> float(check_set_loss("g_mean")(tp=1, fp=3, fn=3, tn=1))
     0.75
     """
-
-    name = "g_mean"
-    _is_known = True
 
     def mean_of_rates(self, tpr, tnr):
         return np.sqrt(tpr * tnr)
@@ -235,13 +216,10 @@ class HMeanLoss(_MeanOfRates):
 
     Examples
     --------
-    >>> from sklearn_reject.losses import HMeanLoss
-    >>> float(HMeanLoss()(tp=1, fp=3, fn=3, tn=1))
+    >>> from sklearn_reject.losses import check_set_loss
+    >>> float(check_set_loss("h_mean")(tp=1, fp=3, fn=3, tn=1))
     0.75
     """
-
-    name = "h_mean"
-    _is_known = True
 
     def mean_of_rates(self, tpr, tnr):
         return _divide(2 * tpr * tnr, tpr + tnr, 0.0)
@@ -255,13 +233,10 @@ class HammingLoss(_TotalLoss):
 
     Examples
     --------
-    >>> from sklearn_reject.losses import HammingLoss
-    >>> float(HammingLoss()(tp=2, fp=1, fn=1, tn=6))
+    >>> from sklearn_reject.losses import check_set_loss
+    >>> float(check_set_loss("hamming")(tp=2, fp=1, fn=1, tn=6))
     0.2
     """
-
-    name = "hamming"
-    _is_known = True
 
     def _expansion(self, n_items):
         wrong = Cells(fp=1.0, fn=1.0)
@@ -284,13 +259,10 @@ class AUCLoss(_NamedLoss):
 
     Examples
     --------
-    >>> from sklearn_reject.losses import AUCLoss
-    >>> float(AUCLoss()(tp=1, fp=1, fn=1, tn=1))
+    >>> from sklearn_reject.losses import check_set_loss
+    >>> float(check_set_loss("auc")(tp=1, fp=1, fn=1, tn=1))
     0.25
     """
-
-    name = "auc"
-    _is_known = True
 
     needs_bounds = ("min_positive", "max_positive")
 
@@ -310,66 +282,6 @@ class AUCLoss(_NamedLoss):
     def _losses(self, tp, fp, fn, tn):
         tpr, tnr = _rates(tp, fp, fn, tn, self.zero_division)
         return (1 - tpr) * (1 - tnr)
-
-
-class PrecisionLoss(_NamedLoss):
-    """One minus precision, ``fp / (tp + fp)``, in [0, 1].
-
-    The most probable item alone is best, so that a best set needs a least size.
-
-    Parameters
-    ----------
-    zero_division : float in [0, 1], default=0.0
-        The precision where nothing is predicted.
-
-    Examples
-    --------
-    >>> from sklearn_reject.losses import PrecisionLoss
-    >>> float(PrecisionLoss()(tp=3, fp=1, fn=1, tn=1))
-    0.25
-    """
-
-    name = "precision"
-    _is_known = True
-
-    needs_bounds = ("min_positive",)
-
-    def _expansion(self, n_items):
-        ratio = Ratio(-1.0, _TRUE_POSITIVE, _PREDICTED)
-        return Expansion(1.0, (ratio,), (Absence(_PREDICTED, -self.zero_division),))
-
-    def _losses(self, tp, fp, fn, tn):
-        return 1 - _divide(tp, tp + fp, self.zero_division)
-
-
-class RecallLoss(_NamedLoss):
-    """One minus recall (TPR), ``fn / (tp + fn)``, in [0, 1].
-
-    All items together are best, so that a best set needs a largest size.
-
-    Parameters
-    ----------
-    zero_division : float in [0, 1], default=0.0
-        The recall where nothing is positive.
-
-    Examples
-    --------
-    >>> from sklearn_reject.losses import RecallLoss
-    >>> float(RecallLoss()(tp=3, fp=2, fn=1, tn=1))
-    0.25
-    """
-
-    name = "recall"
-    _is_known = True
-
-    needs_bounds = ("max_positive",)
-
-    def _expansion(self, n_items):
-        ratio = Ratio(-1.0, _TRUE_POSITIVE, _POSITIVE)
-        return Expansion(1.0, (ratio,), (Absence(_POSITIVE, -self.zero_division),))
-
-    def _losses(self, tp, fp, fn, tn):
-        return 1 - _divide(tp, tp + fn, self.zero_division)
 
 
 _HALVES_OF_RATES = (
@@ -395,4 +307,18 @@ def f1_loss(*, zero_division=0.0):
     return FBetaLoss(zero_division=zero_division)
 
 
-SET_LOSSES["f1"] = f1_loss
+# What each name stands for.
+SET_LOSSES = {
+    "am": AMLoss,
+    "auc": AUCLoss,
+    "balanced_accuracy": BalancedAccuracyLoss,
+    "f1": f1_loss,
+    "f_beta": FBetaLoss,
+    "g_mean": GMeanLoss,
+    "g_tp_pr": GTPPRLoss,
+    "h_mean": HMeanLoss,
+    "hamming": HammingLoss,
+    "jaccard": JaccardLoss,
+}
+
+KNOWN.update(SET_LOSSES.values())

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 
 from sklearn_reject._validation import check_number
 from sklearn_reject.exceptions import warn_user
-from sklearn_reject.losses._task import register_by_name
 
 
 class Cells(NamedTuple):
@@ -74,8 +73,8 @@ def values_of(expansion, counts):
 
 COUNTS = ("tp", "fp", "fn", "tn")
 
-# What each name stands for.
-SET_LOSSES = {}
+# Classes whose losses are right for sure, for counts of any shapes that broadcast.
+KNOWN = set()
 
 # Losses are tried out on all tables of so many items.
 _N_TRIED = 10
@@ -96,8 +95,7 @@ class SetLoss:
     loss falls, or stays, where tp grows at fixed k and P (NKRD16, theorem 1).
 
     A subclass writes `_losses`, which gets four arrays of counts of one shape by the
-    names tp, fp, fn and tn, and `_expansion` where the loss is made of ratios. With a
-    `name` of its own, it is what :func:`check_set_loss` finds by that name.
+    names tp, fp, fn and tn, and `_expansion` where the loss is made of ratios.
 
     Parameters
     ----------
@@ -115,9 +113,6 @@ class SetLoss:
     array([0., 1.])
     """
 
-    #: What `loss` calls it, a class attribute; None where it has no name.
-    name: str | None = None
-
     #: Bounds on k without which the best set is the same whatever the probabilities.
     needs_bounds: tuple[str, ...] = ()
 
@@ -131,19 +126,15 @@ class SetLoss:
     #: The concave mean of TPR and TNR that one minus the loss is; None if it is none.
     mean_of_rates = None
 
-    # Whether counts may have any shapes that broadcast, and losses are right for sure.
-    _is_known = False
-
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
-        known = [base for base in cls.__bases__ if getattr(base, "_is_known", False)]
+        known = [base for base in cls.__mro__ if base in KNOWN]
         if known and "_losses" in vars(cls):
             raise TypeError(
                 f"{cls.__name__} defines `_losses`, but what {known[0].__name__} says "
                 "of itself, such as its expansion, would not hold for it. Derive it "
                 "from SetLoss."
             )
-        register_by_name(cls, SET_LOSSES)
 
     @property
     def is_tp_monotone(self) -> bool:
@@ -182,7 +173,7 @@ class SetLoss:
         counts = zip(COUNTS, (tp, fp, fn, tn), strict=True)
         counts = {name: _check_counts(count, name) for name, count in counts}
         shape = np.broadcast_shapes(*(count.shape for count in counts.values()))
-        if self._is_known:
+        if type(self) in KNOWN:
             losses = np.asarray(self._losses(**counts), dtype=np.float64)
             return np.broadcast_to(losses, shape).copy()
         # Copies, as a function may well work in place.

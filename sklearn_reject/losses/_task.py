@@ -19,30 +19,12 @@ from sklearn_reject._validation import (
 )
 from sklearn_reject.losses._frames import align_frame
 
-# What each name stands for.
-_LOSSES = {}
-
-
-def register_by_name(cls, table):
-    """Add a class that has a name of its own to the table of those that have one."""
-    name = vars(cls).get("name")
-    if name is None:
-        return
-    known = table.get(name, cls)
-    if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
-        raise ValueError(
-            f"{cls.__name__} cannot have name={name!r}, which is the name of "
-            f"{known.__name__}. Choose another name."
-        )
-    table[name] = cls
-
 
 class TaskLoss:
     """Cost of predicting `y_pred` where the truth is `y_true`.
 
     A subclass writes `_losses`, which gets two label arrays of equal length.
-    The loss is non-negative, zero is best and lower is better. A subclass with a `name`
-    of its own is what :func:`check_loss` finds by that name.
+    The loss is non-negative, zero is best and lower is better.
 
     Examples
     --------
@@ -56,18 +38,11 @@ class TaskLoss:
            [1., 0.]])
     """
 
-    #: What `loss` calls it, a class attribute; None where it has no name.
-    name: str | None = None
-
     #: Whether a prediction may be a vector of several outputs.
     takes_vectors = False
 
     #: Largest loss that is possible; None where that depends on the labels.
     max_loss: float | None = None
-
-    def __init_subclass__(cls, **kwargs):
-        super().__init_subclass__(**kwargs)
-        register_by_name(cls, _LOSSES)
 
     def __call__(self, y_true: ArrayLike, y_pred: ArrayLike) -> np.ndarray:
         """Return the loss of each sample.
@@ -138,7 +113,6 @@ class ZeroOneLoss(TaskLoss):
     array([0., 1.])
     """
 
-    name = "zero_one"
     max_loss = 1.0
 
     def _losses(self, y_true, y_pred):
@@ -157,11 +131,10 @@ class AbsoluteLoss(TaskLoss):
     array([1., 3.])
     """
 
-    name = "absolute"
     takes_vectors = True
 
     def _losses(self, y_true, y_pred):
-        return _mean_difference(y_true, y_pred, self.name, power=1)
+        return _mean_difference(y_true, y_pred, "absolute", power=1)
 
 
 class SquaredLoss(TaskLoss):
@@ -176,11 +149,10 @@ class SquaredLoss(TaskLoss):
     array([1., 9.])
     """
 
-    name = "squared"
     takes_vectors = True
 
     def _losses(self, y_true, y_pred):
-        return _mean_difference(y_true, y_pred, self.name, power=2)
+        return _mean_difference(y_true, y_pred, "squared", power=2)
 
 
 class CostMatrixLoss(TaskLoss):
@@ -281,6 +253,10 @@ class CallableLoss(TaskLoss):
 
     def __repr__(self):
         return f"CallableLoss({self.function!r})"
+
+
+# What each name stands for.
+_LOSSES = {"absolute": AbsoluteLoss, "squared": SquaredLoss, "zero_one": ZeroOneLoss}
 
 
 def check_loss(loss: TaskLossLike, *, labels: ArrayLike | None = None) -> TaskLoss:

@@ -46,7 +46,7 @@ def set_loss(
     y_pred : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
         Predicted labels, or indicators of the predicted items, 0 and 1.
 
-    loss : str, array-like of shape (2, 4), callable or SetLoss, default="f1"
+    loss : str, callable or SetLoss, default="f1"
         Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it.
 
     beta : float > 0, default=1.0

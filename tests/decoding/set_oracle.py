@@ -6,7 +6,7 @@ from math import fsum, prod, sqrt
 import numpy as np
 from hypothesis import strategies as st
 
-from sklearn_reject.losses import check_set_loss
+from sklearn_reject.losses import FractionalLinearLoss, check_set_loss
 
 
 def ratio(numerator, denominator, z):
@@ -60,8 +60,6 @@ def auc(tp, fp, fn, tn, beta, z):
 DEFINITIONS = {
     "f1": lambda tp, fp, fn, tn, beta, z: f_beta(tp, fp, fn, tn, 1, z),
     "hamming": lambda tp, fp, fn, tn, beta, z: (fp + fn) / (tp + fp + fn + tn),
-    "precision": lambda tp, fp, fn, tn, beta, z: 1 - ratio(tp, tp + fp, z),
-    "recall": lambda tp, fp, fn, tn, beta, z: 1 - ratio(tp, tp + fn, z),
     **{
         function.__name__: function
         for function in (
@@ -79,6 +77,9 @@ ZERO_DIVISIONS = [0.0, 0.5, 1.0]
 
 # Loss 1 - Phi and Phi itself rising with u on all of [0, 1]^3.
 FRACTIONAL = [[1.0, -1.5, 0.75, 0.5], [1.0, -0.25, 1.0, 0.5]]
+
+PRECISION = FractionalLinearLoss([0, -1, 1, 0], [0, 0, 1, 0])
+RECALL = FractionalLinearLoss([0, -1, 0, 1], [0, 0, 0, 1])
 
 
 def priced(tp, fp, fn, tn):
@@ -104,7 +105,7 @@ def all_losses():
         for beta in (BETAS if name == "f_beta" else [1.0])
         for z in ([0.0] if name in DEFINED_EVERYWHERE else ZERO_DIVISIONS)
     }
-    found["fractional_linear", 1.0, 0.0] = check_set_loss(FRACTIONAL)
+    found["fractional_linear", 1.0, 0.0] = FractionalLinearLoss(*FRACTIONAL)
     found["callable", 1.0, 0.0] = check_set_loss(priced)
     return found
 

@@ -10,11 +10,14 @@ from scipy import sparse
 
 from sklearn_reject.decoding import decode, expected_loss_curve
 from sklearn_reject.exceptions import RejectionWarning
+from sklearn_reject.losses import FractionalLinearLoss
 from tests.decoding.set_oracle import (
     DEFINITIONS,
     KEYS,
     KINDS,
     LOSSES,
+    PRECISION,
+    RECALL,
     ZERO_DIVISIONS,
     bounds_for,
     draw_probabilities,
@@ -61,9 +64,13 @@ def test_no_set_is_better(problem, distribution):
     if distribution == "multinomial":
         eta = (eta + 1e-3) / (eta + 1e-3).sum()
     options = {"loss": loss, "distribution": distribution, **bounds}
-    mask, expected_loss = decode(eta, ties="split", **options)
-    losses = expected_losses(eta, loss, "all", distribution)
-    allowed = inside(bounds, outcomes(len(eta)).sum(axis=1))
+    mask, expected_loss = decode(eta, **options)
+    losses, sets = expected_losses(eta, loss, "all", distribution), outcomes(len(eta))
+    # Equal items are together, but where a bound parts them.
+    is_whole = [len(set(zip(eta, each, strict=True))) for each in sets]
+    is_whole = np.equal(is_whole, len(set(eta)))
+    is_bound = np.isin(sets.sum(axis=1), [b for b in bounds.values() if b is not None])
+    allowed = inside(bounds, sets.sum(axis=1)) & (is_whole | is_bound)
     tolerance = TOL * max(1.0, np.abs(losses).max())
     assert (mask.shape, mask.dtype, type(expected_loss)) == (eta.shape, bool, float)
     row = int(mask @ (1 << np.arange(len(mask))))
@@ -72,19 +79,18 @@ def test_no_set_is_better(problem, distribution):
     assert abs(expected_loss - losses[allowed].min()) <= tolerance
 
 
-@given(problem=problems(max_size=40), ties=st.sampled_from(["whole", "split"]))
-def test_the_set_is_the_top_of_the_least_loss(problem, ties):
-    """The smallest of equals; equal items together, or the first of them."""
+@given(problem=problems(max_size=40))
+def test_the_set_is_the_top_of_the_least_loss(problem):
+    """The smallest of equals; equal items together, but for bounds."""
     eta, loss, bounds = problem
-    mask, expected_loss = decode(eta, loss=loss, ties=ties, **bounds)
+    mask, expected_loss = decode(eta, loss=loss, **bounds)
     order = sorted(range(len(eta)), key=lambda i: (-eta[i], i))
     curve = expected_loss_curve(eta[order], loss=loss)
     scale = max(1.0, np.abs(curve).max())
     sizes, k = np.arange(len(curve)), mask.sum()
     allowed = inside(bounds, sizes)
-    if ties == "whole":  # a bound parts equals nevertheless
-        cuts = [*ends_of_ties(eta), *(b for b in bounds.values() if b is not None)]
-        allowed &= np.isin(sizes, cuts)
+    cuts = [*ends_of_ties(eta), *(b for b in bounds.values() if b is not None)]
+    allowed &= np.isin(sizes, cuts)
     assert set(np.flatnonzero(mask)) == set(order[:k])
     assert allowed[k]
     assert curve[k] <= curve[allowed].min() + 1e-12 * scale
@@ -95,24 +101,24 @@ def test_the_set_is_the_top_of_the_least_loss(problem, ties):
 def test_the_smallest_set_of_equals():
     assert decode([0.5, 0.5, 0.5], loss="hamming")[0].sum() == 0
     # Whether one of two sure items, or one of no use, is added: all the same.
-    mask, _ = decode([1.0, 0.0, 0.0], loss="recall", max_positive=3)
+    mask, _ = decode([1.0, 0.0, 0.0], loss=RECALL, max_positive=3)
     assert mask.tolist() == [True, False, False]
-    mask, _ = decode([1.0, 1.0, 0.5], loss="precision", min_positive=1)
+    mask, _ = decode([1.0, 1.0, 0.5], loss=PRECISION, min_positive=1)
     assert mask.tolist() == [True, False, False]
     mask, _ = decode([0.2, 0.5, 0.5, 0.5], loss="am", min_positive=2, max_positive=2)
     assert mask.tolist() == [False, True, True, False]  # first come first
     # But for rounding: then nothing is predicted.
     for loss in (
         lambda tp, fp, fn, tn: 0.1 + 0.0 * tp,
-        [[0.1, 0, 0.2, 0.3]] * 2,
-        [[0, -2, 1, 0], [1, 0, 0, 0]],  # (fp - tp) / n: nothing is expected
+        FractionalLinearLoss(*[[0.1, 0, 0.2, 0.3]] * 2),
+        FractionalLinearLoss([0, -2, 1, 0], [1, 0, 0, 0]),  # (fp - tp) / n
     ):
         for n in (7, 300):
             assert not decode([0.5] * n, loss=loss)[0].any()
-    # One minus a recall of nearly one, to which the last items add 1e-15 each.
+    # One minus an F-measure of nearly one, to which the last items add 1e-15 each.
     eta = np.append(np.full(30, 1e-6), np.full(30, 1e-15))
-    mask, _ = decode(eta, loss="recall", zero_division=1.0, max_positive=60)
-    assert mask.sum() == 30
+    options = {"loss": "f_beta", "beta": 1e6, "zero_division": 0.0}
+    assert decode(eta, **options)[0].sum() == 30
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])
@@ -147,10 +153,10 @@ def test_long_sets(name, z, n):
         low = int(rng.integers(0, n))
         for least, most in ((0, None), (low, n), (0, low), (low, low)):
             bounds = {"min_positive": least, "max_positive": most}
-            mask, expected_loss = decode(
-                eta, loss=name, zero_division=z, ties="split", **bounds
-            )
-            allowed = curve[inside(bounds, np.arange(n + 1))]
+            mask, expected_loss = decode(eta, loss=name, zero_division=z, **bounds)
+            sizes = np.arange(n + 1)
+            cuts = [*ends_of_ties(eta), least, n if most is None else most]
+            allowed = curve[inside(bounds, sizes) & np.isin(sizes, cuts)]
             assert expected_loss == pytest.approx(allowed.min(), abs=2e-12)
             assert curve[mask.sum()] <= allowed.min() + 2e-12
             assert inside(bounds, mask.sum())
@@ -226,7 +232,7 @@ def test_multinomial_rows_and_groups(dense):
     dense /= dense.sum(axis=1, keepdims=True)
     groups = np.repeat(np.arange(len(dense)), dense.shape[1])
     for loss in ("f1", "g_tp_pr", "h_mean"):
-        options = {"loss": loss, "distribution": "multinomial", "ties": "split"}
+        options = {"loss": loss, "distribution": "multinomial"}
         mask, losses = decode(dense, **options)
         np.testing.assert_array_equal(
             decode(sparse.csr_matrix(dense), **options)[0].toarray(), mask
@@ -351,7 +357,7 @@ def test_rounding_makes_no_order():
 @given(eta=tied(), z=st.sampled_from([0.0, 1.0]), name=st.sampled_from(NAMES))
 def test_a_warning_where_more_than_a_fiftieth_is_lost(eta, z, name):
     options = {"loss": name, "zero_division": z}
-    _, best = decode(eta, ties="split", **options)
+    best = expected_loss_curve(-np.sort(-eta), **options).min()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         _, whole = decode(eta, **options)
@@ -366,7 +372,7 @@ def test_a_warning_where_more_than_a_fiftieth_is_lost(eta, z, name):
 def test_both_losses_are_told_where_groups_are_costly(name, n):
     """All or nothing is the worst that can be done."""
     eta = np.full(n, 0.4)
-    _, best = decode(eta, loss=name, ties="split")
+    best = expected_loss_curve(eta, loss=name).min()
     said = rf"is 1; separating ties would give {best:.3g}".replace(".", r"\.")
     with pytest.warns(RejectionWarning, match=said):
         mask, expected_loss = decode(eta, loss=name)

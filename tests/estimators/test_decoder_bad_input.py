@@ -66,7 +66,6 @@ BAD_FITS = [
     ({"beta": 2.0}, {}, "only 'f_beta' takes beta"),
     ({"loss": "auc"}, {}, "min_positive and max_positive"),
     ({"loss": "auc", "min_positive": 1}, {}, "needs max_positive"),
-    ({"loss": "recall"}, {}, "needs max_positive"),
     ({"beta": 0}, {}, "beta must be"),
     ({"zero_division": 2}, {}, "zero_division must be"),
     ({"strategy": "best"}, {}, r"strategy must be one of \['auto', 'dta', 'eum'\]"),
