@@ -4,12 +4,6 @@ What is imported but not in ``__all__`` is for the other rooms of the package, a
 change.
 """
 
-from sklearn_reject.scores._adapters import (
-    CallableNovelty,
-    FrozenNovelty,
-    NoveltyUncertainty,
-    UncertaintyNovelty,
-)
 from sklearn_reject.scores._base import UncertaintyScore, evaluate_score, find_labels
 from sklearn_reject.scores._detectors import LikelihoodRatio, OutlierDetector
 from sklearn_reject.scores._gain import ExpectedGain
@@ -32,6 +26,9 @@ from sklearn_reject.scores._regression import (
     TrueClassProbability,
 )
 from sklearn_reject.scores._resolve import (
+    FrozenNovelty,
+    NoveltyUncertainty,
+    UncertaintyNovelty,
     get_novelty_names,
     get_score_names,
     resolve_gain,

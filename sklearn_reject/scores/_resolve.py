@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 from sklearn.base import OutlierMixin, clone, is_regressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_reject._typing import Estimator, MatrixLike
 from sklearn_reject._validation import check_takes
 from sklearn_reject.losses import ZeroOneLoss
-from sklearn_reject.scores._adapters import (
-    CallableNovelty,
-    FrozenNovelty,
-    NoveltyUncertainty,
-    UncertaintyNovelty,
-)
+from sklearn_reject.scores._base import UncertaintyScore, forget
 from sklearn_reject.scores._detectors import LikelihoodRatio, OutlierDetector
 from sklearn_reject.scores._gain import ExpectedGain
 from sklearn_reject.scores._logits import GEN, MSP, ODIN, Energy, MaxLogit, ReAct
 from sklearn_reject.scores._mahalanobis import Mahalanobis, RelativeMahalanobis
 from sklearn_reject.scores._neighbors import KNN
+from sklearn_reject.scores._novelty import NoveltyScore
 from sklearn_reject.scores._plug_in import (
-    AutomaticScore,
     CallableScore,
     ConditionalRisk,
     Entropy,
     Margin,
+    PlugInScore,
     TopTwoGap,
-    _find,
-    _refuse,
 )
 from sklearn_reject.scores._regression import (
     ErrorProbability,
@@ -36,6 +33,9 @@ from sklearn_reject.scores._regression import (
 )
 from sklearn_reject.scores._sele import SELE
 from sklearn_reject.scores._subspace import SIRC, ViM
+
+# What `gain_score` calls the score that is "auto" elsewhere.
+CONFIDENCE = "confidence"
 
 _UNCERTAINTY_SCORES = {
     score.name: score
@@ -162,11 +162,6 @@ def with_defaults(score, **given):
     return score
 
 
-def is_score_name(name):
-    """Tell whether a score of uncertainty or novelty is found by a name."""
-    return name in _UNCERTAINTY_SCORES or name in _NOVELTY_SCORES
-
-
 def _is_novelty(given):
     """Tell whether a name or an object stands for a novelty score."""
     if isinstance(given, str):
@@ -176,15 +171,14 @@ def _is_novelty(given):
 
 def _to_score(given, estimator, parameter):
     """Return the score that a name, a score object or a callable stands for."""
-    if isinstance(given, str) and given == "auto":
-        return automatic_score(estimator, parameter)
-    if isinstance(given, str) and given == ExpectedGain.name:
-        return ExpectedGain()
-    if isinstance(given, str) and given in _UNCERTAINTY_SCORES:
-        return _UNCERTAINTY_SCORES[given]()
-    if hasattr(given, "evaluate") and not isinstance(given, type):
+    if isinstance(given, str):
+        if given == "auto":
+            return _automatic_score(estimator, parameter)
+        if given in {*_UNCERTAINTY_SCORES, ExpectedGain.name}:
+            return _UNCERTAINTY_SCORES.get(given, ExpectedGain)()
+    elif hasattr(given, "evaluate") and not isinstance(given, type):
         return clone(given)
-    if callable(given) and not isinstance(given, type):
+    elif callable(given) and not isinstance(given, type):
         check_takes(given, parameter, "estimator", "X")
         return CallableScore(given)
     raise ValueError(
@@ -247,53 +241,41 @@ def resolve_novelty(novelty_score, estimator=None, random_state=None):
     >>> resolve_novelty(Entropy())
     UncertaintyNovelty(uncertainty_score=Entropy())
     """
-    score = _to_novelty(novelty_score)
-    parameters = score.get_params(deep=False)
-    is_free = parameters.get("random_state", random_state) is None
-    if random_state is not None and is_free:
-        score.set_params(random_state=random_state)
-    return score
+    return with_defaults(_to_novelty(novelty_score), random_state=random_state)
 
 
 def _to_novelty(given):
     """Return the novelty score that a name, an object or a callable stands for."""
     if isinstance(given, str) and given in _NOVELTY_SCORES:
         return _NOVELTY_SCORES[given]()
-    score = None if isinstance(given, (str, type)) else given
-    has_novelty = callable(getattr(score, "novelty", None))
-    if isinstance(score, FrozenEstimator) and (
-        has_novelty or hasattr(score, "evaluate")
-    ):
-        return FrozenNovelty(score)
-    if has_novelty:
-        return clone(score)
-    if hasattr(score, "evaluate"):
-        return UncertaintyNovelty(clone(score))
-    if callable(score):
-        check_takes(score, "novelty_score", "estimator", "X")
-        return CallableNovelty(score)
-    if isinstance(score, OutlierMixin) or hasattr(score, "score_samples"):
-        raise ValueError(
-            f"novelty_score={score!r} is an outlier detector and not a score. Wrap it: "
-            "OutlierDetector(detector)."
-        )
+    if not isinstance(given, (str, type)):
+        is_novelty = _is_novelty(given)
+        if is_novelty or hasattr(given, "evaluate"):
+            if isinstance(given, FrozenEstimator):
+                return FrozenNovelty(given)
+            return clone(given) if is_novelty else UncertaintyNovelty(clone(given))
+        if callable(given):
+            check_takes(given, "novelty_score", "estimator", "X")
+            return UncertaintyNovelty(CallableScore(given))
+        if isinstance(given, OutlierMixin) or hasattr(given, "score_samples"):
+            raise ValueError(
+                f"novelty_score={given!r} is an outlier detector and not a score. Wrap "
+                "it: OutlierDetector(detector)."
+            )
     raise ValueError(
         f"novelty_score must be one of {get_novelty_names()}, a score object or a "
         f"callable (estimator, X) -> (n_samples,), got {given!r}."
     )
 
 
-def automatic_score(estimator, parameter):
+def _automatic_score(estimator, parameter):
     """Return the score for an estimator, or one that will see when it is fitted."""
-    score = _find(estimator)
-    if score is None and hasattr(estimator, "__sklearn_tags__"):
-        score = LossRegression() if is_regressor(estimator) else None
-    if score is None and hasattr(estimator, "fit"):
+    methods = "predict_proba", "decision_function"
+    if hasattr(estimator, "fit") and not any(hasattr(estimator, m) for m in methods):
+        if hasattr(estimator, "__sklearn_tags__") and is_regressor(estimator):
+            return LossRegression()
         return AutomaticScore(parameter=parameter)
-    return score or _refuse(estimator, parameter)
-
-
-CONFIDENCE = "confidence"
+    return _find_plug_in(estimator, parameter)
 
 
 def resolve_gain(
@@ -332,36 +314,300 @@ def resolve_gain(
     ValueError
         If the name is unknown, or "confidence" finds no method to build on.
     """
-    given = {"loss": loss, "random_state": random_state}
-    if not _is_text(gain_score, "auto"):
-        score = _resolve_one(gain_score, estimator, name, given)
-        is_name = isinstance(gain_score, str)
-        return {gain_score if is_name else type(score).__name__: score}
-    learned = ErrorProbability if _is_zero_one(loss) else LossRegression
-    names = CONFIDENCE, learned.name, ExpectedGain.name
-    return {key: _resolve_one(key, estimator, name, given) for key in names}
+    names = [gain_score]
+    if isinstance(gain_score, str) and gain_score == "auto":
+        is_zero_one = loss is None or type(loss) is ZeroOneLoss
+        is_zero_one = is_zero_one or (isinstance(loss, str) and loss == "zero_one")
+        learned = ErrorProbability if is_zero_one else LossRegression
+        names = CONFIDENCE, learned.name, ExpectedGain.name
+    candidates = {}
+    for given in names:
+        score = _to_gain(given, estimator, loss, random_state, name)
+        candidates[given if isinstance(given, str) else type(score).__name__] = score
+    return candidates
 
 
-def _resolve_one(gain_score, estimator, name, given):
+def _to_gain(given, estimator, loss, random_state, name):
     """Return the one score that something other than "auto" stands for."""
-    if _is_text(gain_score, CONFIDENCE):
-        gain_score = "auto"
-    elif _is_text(gain_score, ExpectedGain.name):
-        return with_defaults(ExpectedGain(), **given)
-    elif isinstance(gain_score, ExpectedGain):
-        return with_defaults(clone(gain_score), **given)
-    elif isinstance(gain_score, str) and not is_score_name(gain_score):
-        raise ValueError(
-            f"{name} must be 'auto', {CONFIDENCE!r}, {ExpectedGain.name!r}, one of "
-            f"{get_score_names()}, a score object or a callable (estimator, X) -> "
-            f"(n_samples,), got {gain_score!r}."
-        )
-    return resolve_score(gain_score, estimator, name=name, **given)
+    known = {CONFIDENCE: "auto", ExpectedGain.name: ExpectedGain()}
+    if isinstance(given, str):
+        if given not in {*known, *_UNCERTAINTY_SCORES, *_NOVELTY_SCORES}:
+            raise ValueError(
+                f"{name} must be 'auto', {CONFIDENCE!r}, {ExpectedGain.name!r}, one of "
+                f"{get_score_names()}, a score object or a callable (estimator, X) -> "
+                f"(n_samples,), got {given!r}."
+            )
+        given = known.get(given, given)
+    options = {"loss": loss, "random_state": random_state}
+    if isinstance(given, ExpectedGain):
+        return with_defaults(clone(given), **options)
+    return resolve_score(given, estimator, name=name, **options)
 
 
-def _is_zero_one(loss):
-    return loss is None or type(loss) is ZeroOneLoss or _is_text(loss, "zero_one")
+def _find_plug_in(estimator, parameter):
+    """Return the conditional risk or the margin, whichever an estimator has."""
+    if hasattr(estimator, "predict_proba"):
+        return ConditionalRisk()
+    if hasattr(estimator, "decision_function"):
+        return Margin()
+    called = CONFIDENCE if parameter == "gain_score" else "auto"
+    raise ValueError(
+        f"{parameter}={called!r} needs a classifier with `predict_proba` or "
+        f"`decision_function`, and {type(estimator).__name__} has neither. Pass a "
+        "learned score such as 'error_probability', or a callable (estimator, X) -> "
+        f"(n_samples,), as {parameter}."
+    )
 
 
-def _is_text(given, text):
-    return isinstance(given, str) and given == text
+class AutomaticScore(PlugInScore):
+    """The conditional risk, or the margin: which one shows on the fitted classifier.
+
+    A stack, or a search, may have its methods only when it is fitted.
+    """
+
+    def __init__(self, loss=None, parameter="uncertainty_score"):
+        self.loss = loss
+        self.parameter = parameter
+
+    @property
+    def estimates_risk(self):
+        """Whether the score, once it is fitted, estimates the conditional risk."""
+        estimator = getattr(self, "estimator_", None)
+        return estimator is not None and self._choose(estimator).estimates_risk
+
+    def _choose(self, estimator):
+        score = _find_plug_in(estimator, self.parameter)
+        return score.set_params(loss=self.loss) if score.estimates_risk else score
+
+    def _check(self, estimator):
+        self._choose(estimator)._check(estimator)
+
+    def _uncertainty(self, response):
+        return self._choose(response.estimator)._uncertainty(response)
+
+
+class UncertaintyNovelty(NoveltyScore):
+    """A plug-in uncertainty score, taken for a measure of novelty.
+
+    Parameters
+    ----------
+    uncertainty_score : PlugInScore
+        Score that needs nothing but a fitted classifier. It is cloned. One that is
+        learned has to be fitted on samples that the classifier has not seen, and to be
+        passed to :func:`resolve_novelty` inside a
+        :class:`~sklearn.frozen.FrozenEstimator`.
+
+    Attributes
+    ----------
+    uncertainty_score_ : PlugInScore
+        The fitted score.
+
+    Raises
+    ------
+    ValueError
+        If the score is learned, or if the classifier lacks what it needs.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.scores import Entropy, UncertaintyNovelty
+    >>> X, y = load_iris(return_X_y=True)
+    >>> score = UncertaintyNovelty(Entropy()).fit(estimator=GaussianNB().fit(X, y))
+    >>> score.novelty(X[[0, 70]]).round(2)
+    array([0.  , 0.43])
+    """
+
+    def __init__(self, uncertainty_score: PlugInScore) -> None:
+        self.uncertainty_score = uncertainty_score
+
+    def _fit(self, response, y, sample_weight, X_ood):
+        score = self.uncertainty_score
+        if getattr(score, "learns", True):
+            raise ValueError(
+                "novelty_score must be a plug-in score if it is an uncertainty score, "
+                f"got {score!r}. Fit it on samples that the classifier has not seen, "
+                "and pass FrozenEstimator(score)."
+            )
+        self.uncertainty_score_ = clone(score).fit(estimator=response.estimator)
+
+    def _novelty(self, response):
+        # A novelty may be infinite, which an uncertainty must not.
+        return self.uncertainty_score_.evaluate(response)[1]
+
+
+class FrozenNovelty(NoveltyScore):
+    """A score that is fitted already and stays as it is.
+
+    It goes by the classifier that it was fitted with, whatever classifier is around it
+    now.
+
+    Parameters
+    ----------
+    score : FrozenEstimator
+        Around a fitted :class:`NoveltyScore` or :class:`UncertaintyScore`.
+
+    Raises
+    ------
+    ValueError
+        If `score` is something else.
+
+    NotFittedError
+        If the score is not fitted.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.frozen import FrozenEstimator
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.scores import MSP, FrozenNovelty
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = GaussianNB().fit(X, y)
+    >>> fitted = MSP().fit(estimator=clf)
+    >>> score = FrozenNovelty(FrozenEstimator(fitted)).fit(estimator=clf)
+    >>> score.novelty(X[[0, 70]]).round(2)
+    array([0.  , 0.15])
+    """
+
+    def __init__(self, score: Estimator) -> None:
+        self.score = score
+
+    def _fit(self, response, y, sample_weight, X_ood):
+        is_frozen = isinstance(self.score, FrozenEstimator)
+        inner = self.score.estimator if is_frozen else None
+        if not (hasattr(inner, "novelty") or hasattr(inner, "uncertainty")):
+            raise ValueError(
+                "score must be a FrozenEstimator around a fitted novelty or "
+                f"uncertainty score, got {self.score!r}."
+            )
+        check_is_fitted(inner, "estimator_")
+
+    def _novelty(self, response):
+        inner = self.score.estimator
+        if _thaw(inner.estimator_) is _thaw(response.estimator):
+            return inner.from_response(response)
+        score = inner.novelty if hasattr(inner, "novelty") else inner.uncertainty
+        return score(response.X)
+
+
+def _thaw(estimator):
+    while type(estimator) is FrozenEstimator:
+        estimator = estimator.estimator
+    return estimator
+
+
+class NoveltyUncertainty(UncertaintyScore):
+    """A novelty score, taken for a measure of uncertainty.
+
+    Samples unlike those that the classifier was fitted on are the uncertain ones. What
+    is ambiguous, and nothing new, is not: see
+    :class:`~sklearn_reject.DoubleScoreOODClassifier` for both together.
+
+    Parameters
+    ----------
+    novelty_score : NoveltyScore
+        Score that learns from no OOD samples. It is cloned.
+
+    Attributes
+    ----------
+    novelty_score_ : NoveltyScore
+        The fitted score.
+
+    Raises
+    ------
+    ValueError
+        If the score needs OOD samples or, of a regressor, class labels, if the
+        classifier lacks what it needs, or if the novelty of a sample is infinite.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.scores import Mahalanobis, NoveltyUncertainty
+    >>> X, y = load_iris(return_X_y=True)
+    >>> score = NoveltyUncertainty(Mahalanobis())
+    >>> score = score.fit(X, y, estimator=GaussianNB().fit(X, y))
+    >>> score.uncertainty([[5.1, 3.5, 1.4, 0.2], [5.1, 3.5, 1.4, 9.0]]).round(0)
+    array([   0., 1816.])
+    """
+
+    def __init__(self, novelty_score: NoveltyScore) -> None:
+        self.novelty_score = novelty_score
+
+    @property
+    def needs_samples(self) -> bool:
+        """Whether `fit` needs the samples that the classifier was fitted on."""
+        return self.novelty_score.needs_samples
+
+    @property
+    def takes_sparse(self) -> bool:
+        """Whether the score works on a sparse matrix of samples as it is."""
+        return self.novelty_score.takes_sparse
+
+    def check(self, estimator: Estimator, X: MatrixLike) -> None:
+        """Raise for samples that the score cannot see, before anything is fitted.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Classifier, fitted or not.
+
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`NoveltyScore.check` does.
+        """
+        self.novelty_score.check(estimator, X)
+
+    def fit(
+        self,
+        X: MatrixLike | None = None,
+        y: Any = None,
+        *,
+        estimator: Estimator,
+        **given: Any,
+    ) -> Self:
+        """Fit the novelty score.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features), \
+                default=None
+            Samples, normally those that the classifier was fitted on.
+
+        y : array-like of shape (n_samples,), default=None
+            Their labels.
+
+        estimator : estimator
+            Fitted classifier.
+
+        **given : object
+            What else :meth:`NoveltyScore.fit` takes.
+
+        Returns
+        -------
+        self : object
+            The fitted score.
+        """
+        forget(self)
+        score = self.novelty_score
+        if score.needs_ood:
+            raise ValueError(
+                f"uncertainty_score={score!r} learns from OOD samples, but there are "
+                "none here. Use another score, or DoubleScoreOODClassifier."
+            )
+        is_of_classes = score.needs_labels or score.needs_classes
+        if is_of_classes and is_regressor(estimator):
+            raise ValueError(
+                f"uncertainty_score={score!r} needs class labels or logits, which a "
+                "regressor does not have. Use 'knn' or 'outlier_detector'."
+            )
+        self.novelty_score_ = clone(score).fit(X, y, estimator=estimator, **given)
+        self.estimator_ = estimator
+        return self
+
+    def _uncertainty(self, response):
+        return self.novelty_score_.from_response(response)
