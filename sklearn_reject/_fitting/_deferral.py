@@ -7,14 +7,13 @@ import numpy as np
 from sklearn.base import clone
 
 from sklearn_reject._curves._least_area import choose_by_area
-from sklearn_reject._fitting._experts import evaluate_expert
+from sklearn_reject._fitting._experts import evaluate_expert, is_fixed
 from sklearn_reject._fitting._folds import (
     FoldScore,
     Samples,
     check_labels,
-    evaluate_folds,
-    find_least_share,
     fit_score,
+    fit_with_folds,
     learns,
     needs_samples,
 )
@@ -178,44 +177,40 @@ def evaluate_deferral(
     evaluated out of fold to learn from, and for a pilot.
     """
     gains.check(estimator, X)
-    folds = plan.folds
-    if not folds and (gains.learned or len(gains.scores) > 1 or needs_pilot):
+    # Where samples are held out, and nothing is learned of it, that will do.
+    of_expert = plan
+    if not plan.folds and (gains.learned or len(gains.scores) > 1 or needs_pilot):
         folds = inner_folds(np.arange(len(y))[plan.final], y, stratify=True)
+        plan = replace(plan, folds=folds)
+        of_expert = plan if gains.needs_expert or needs_pilot else of_expert
     samples = Samples(X, y, sample_weight, fit_params, plan.final)
-    samples = replace(samples, least_share=find_least_share(samples, folds))
     context = caller._init_callback_context(max_subtasks=2, sequential_subtasks=False)
     context.call_on_fit_task_begin(estimator=caller, X=X, y=y)
     # The expert, who may be dear, comes last: samples that no one can use cost nothing.
-    estimator, gains, values = _fit_first(
-        estimator, gains, samples, plan, folds, caller, context
+    task = _part_of(context, "fit-estimator", 0, plan)
+    estimator, gains, values = fit_with_folds(
+        estimator, gains, samples, plan.folds, caller, task
     )
+    task = None if is_fixed(expert) else _part_of(context, "fit-expert", 1, of_expert)
+    given = replace(samples, fit_params=expert_params)
     expert, second, second_held_out = evaluate_expert(
-        expert,
-        answers,
-        replace(samples, fit_params=expert_params),
-        plan,
-        # Where samples are held out, and nothing is learned of it, that will do.
-        folds if gains.needs_expert or needs_pilot or plan.folds else (),
-        caller=caller,
-        context=context,
+        expert, answers, given, of_expert, caller, task
     )
     context.call_on_fit_task_end(estimator=caller, X=X, y=y)
-    _check_answers(second, second_held_out, folds, gains.needs_expert)
+    _check_answers(second, second_held_out, plan.folds, gains.needs_expert)
 
-    out_of_fold, areas, rows = None, {}, None
+    out_of_fold, areas = None, {}
     [(name, score), *others] = gains.scores.items()
-    if folds:
-        rows = np.concatenate([test for _, test in folds])
-        learner = _Learner(gains, estimator, samples, plan, folds, rows, values, second)
+    if plan.folds:
+        learner = _Learner(gains, estimator, samples, plan, values, second)
         of_name = learner.out_of_fold(caller.n_jobs)
-        weight = take_weight(sample_weight, rows)
         if others:
-            losses = values[1], second[1]
+            losses, weight = (values[1], second[1]), learner.weight
             name, areas = choose_by_area(of_name, *losses, sample_weight=weight)
             score = gains.scores[name]
         learner.fit(name)
-        if second is not None:
-            out_of_fold = Opinions(of_name[name], *values[:2], *second, rows)
+        if second:
+            out_of_fold = Opinions(of_name[name], *values[:2], *second, plan.tested)
     if plan.held_out is None:
         return EvaluatedDeferral(
             estimator, expert, score, out_of_fold, None, areas, plan
@@ -233,12 +228,12 @@ def _check_answers(second, held_out, folds, learns_gain):
 
     A gain is learned from some folds, and evaluated on others.
     """
-    if second is not None:
+    if second:
         ends = np.cumsum([len(test) for _, test in folds])[:-1]
         parts = [~np.isnan(losses) for losses in np.split(second[1], ends)]
         if sum(part.any() for part in parts) < 1 + learns_gain:
             _refuse_answers(parts, "to learn from")
-    if held_out is not None and np.isnan(held_out[1]).all():
+    if held_out and np.isnan(held_out[1]).all():
         _refuse_answers([~np.isnan(held_out[1])], "among the held-out samples")
 
 
@@ -251,47 +246,36 @@ def _refuse_answers(parts, what_for):
     )
 
 
-def _fit_first(estimator, gains, samples, plan, folds, caller, context):
-    """Return the fitted classifier, fitted scores, and what folds say."""
-    context = context.subcontext(
-        task_name="fit-estimator",
-        task_id=0,
-        max_subtasks=len(folds) + 1,
-        sequential_subtasks=False,
-    )
-    context.call_on_fit_task_begin(estimator=caller, X=samples.X, y=samples.y)
-    values = None
-    if folds:
-        options = {"caller": caller, "context": context, "n_jobs": caller.n_jobs}
-        values = evaluate_folds(estimator, gains, samples, folds, **options)
-    task = context.subcontext(task_name="fit-final-estimator", task_id=len(folds))
-    estimator, gains = clone(estimator), gains.clone()
-    gains.fit(estimator, samples, plan.final, caller, task)
-    context.call_on_fit_task_end(estimator=caller, X=samples.X, y=samples.y)
-    return estimator, gains, values
+def _part_of(context, name, number, plan):
+    """Return the context of all fits of one of both."""
+    n_fits = len(plan.folds) + 1
+    options = {"max_subtasks": n_fits, "sequential_subtasks": False}
+    return context.subcontext(task_name=name, task_id=number, **options)
 
 
 @dataclass(frozen=True, eq=False)
 class _Learner:
-    """Learns scores of gain from what folds have collected of `rows`."""
+    """Learns scores of gain from what folds have collected."""
 
     gains: Gains
     estimator: object
     samples: Samples
     plan: object
-    folds: tuple
-    rows: np.ndarray
     values: tuple
     second: tuple
+
+    @property
+    def weight(self):
+        """The weights of the rows of the folds."""
+        return take_weight(self.samples.sample_weight, self.plan.tested)
 
     def out_of_fold(self, n_jobs):
         """Return the gain of each row by each score, learned without it, by name."""
         columns = dict(zip(self.gains.plug_in, self.values[2].T, strict=True))
-        weight = take_weight(self.samples.sample_weight, self.rows)
         for name, score in self.gains.learned.items():
             seen, collected = self._collected(name)
             columns[name] = cross_fit(
-                score, seen, collected, weight, self.rows, self.folds, n_jobs
+                score, seen, collected, self.weight, self.plan, n_jobs
             )
         return {name: columns[name] for name in self.gains.scores}
 
@@ -300,14 +284,13 @@ class _Learner:
         if name not in self.gains.learned:
             return
         seen, collected = self._collected(name)
-        weight = take_weight(self.samples.sample_weight, self.rows)
         score = self.gains.scores[name]
-        score.fit_collected(seen, *collected, weight, estimator=self.estimator)
+        score.fit_collected(seen, *collected, self.weight, estimator=self.estimator)
 
     @cached_property
     def _response(self):
         """What the final classifier makes of the rows, for all scores alike."""
-        X, _ = self.samples.take(self.estimator, self.rows, self.plan.final)
+        X, _ = self.samples.take(self.estimator, self.plan.tested, self.plan.final)
         return Response(self.estimator, X)
 
     def _collected(self, name):

@@ -3,10 +3,9 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
-from sklearn_reject._fitting._folds import FoldScore, evaluate_folds
+from sklearn_reject._fitting._folds import FoldScore, fit_with_folds
 from sklearn_reject._sklearn import _num_samples
 from sklearn_reject.exceptions import ExpertError
 from sklearn_reject.losses import label_array, losses_where_known
@@ -122,43 +121,30 @@ def fill_in(labels, is_open, known):
     return labels
 
 
-def evaluate_expert(expert, answers, samples, plan, folds, *, caller, context):
+def evaluate_expert(expert, answers, samples, plan, caller, context):
     """Return an expert, fitted, and what it says out of sample.
 
-    The latter are labels, losses and costs of the rows that `folds` test, one after the
-    other, and of those held out by the plan; None where there are none.
+    The latter are labels, losses and costs of the rows that folds test, one after the
+    other, and of those held out by the plan; nothing where there are none.
     """
-    tested = [test for _, test in folds]
     if is_fixed(expert):
-        return expert, *_evaluate_fixed(expert, answers, samples, plan, tested)
-    context = context.subcontext(
-        task_name="fit-expert",
-        task_id=1,
-        max_subtasks=len(folds) + 1,
-        sequential_subtasks=False,
+        return expert, *_evaluate_fixed(expert, answers, samples, plan)
+    expert, answers, of_folds = fit_with_folds(
+        expert, answers, samples, plan.folds, caller, context, "expert"
     )
-    context.call_on_fit_task_begin(estimator=caller, X=samples.X, y=samples.y)
-    of_folds = None
-    if folds:
-        options = {"caller": caller, "context": context, "n_jobs": caller.n_jobs}
-        of_folds = evaluate_folds(expert, answers, samples, folds, **options)
-    task = context.subcontext(task_name="fit-final-expert", task_id=len(folds))
-    expert = clone(expert)
-    answers.fit(expert, samples, plan.final, caller, task)
-    context.call_on_fit_task_end(estimator=caller, X=samples.X, y=samples.y)
-    of_held_out = None
+    of_held_out = ()
     if plan.held_out is not None:
         of_held_out = answers.evaluate(expert, samples, plan.held_out, plan.final)
     return expert, of_folds, of_held_out
 
 
-def _evaluate_fixed(expert, answers, samples, plan, tested):
+def _evaluate_fixed(expert, answers, samples, plan):
     """Ask an expert that is not fitted, once, or take the labels that are given."""
-    parts = [*tested, *([] if plan.held_out is None else [plan.held_out])]
+    parts = plan.tested, plan.held_out
     every = np.arange(_num_samples(samples.X))
     is_asked = np.zeros(len(every), dtype=bool)
     for part in parts:
-        is_asked[part] = True
+        is_asked[[] if part is None else part] = True
     rows = np.flatnonzero(is_asked)
     if answers.labels is not None and not _asks_a_person_in_turn(expert):
         y, labels = np.asarray(samples.y)[rows], answers.labels[rows]
@@ -172,8 +158,8 @@ def _evaluate_fixed(expert, answers, samples, plan, tested):
         rows, found = answers.known["rows"], answers.known["found"]
     place = np.searchsorted(rows, every)
     return tuple(
-        None if part is None else tuple(values[place[part]] for values in found)
-        for part in (np.concatenate(tested) if tested else None, plan.held_out)
+        () if part is None else tuple(values[place[part]] for values in found)
+        for part in parts
     )
 
 

@@ -72,13 +72,29 @@ def fit_in_context(estimator, X, y, fit_params, caller, context):
     return estimator
 
 
-def evaluate_folds(
-    estimator, score, samples, folds, *, caller, context=SILENT_CONTEXT, n_jobs=None
-):
+def fit_with_folds(estimator, score, samples, folds, caller, context, name="estimator"):
+    """Return a fitted estimator with its score, and what folds say, nothing without.
+
+    Both are clones, fitted on the final rows, and on the training part of each fold.
+    """
+    samples = replace(samples, least_share=_least_share(samples, folds))
+    context.call_on_fit_task_begin(estimator=caller, X=samples.X, y=samples.y)
+    values = ()
+    if folds:
+        values = evaluate_folds(estimator, score, samples, folds, caller, context)
+    task = context.subcontext(task_name=f"fit-final-{name}", task_id=len(folds))
+    estimator, score = clone(estimator), score.clone()
+    score.fit(estimator, samples, samples.final, caller, task)
+    context.call_on_fit_task_end(estimator=caller, X=samples.X, y=samples.y)
+    return estimator, score, values
+
+
+def evaluate_folds(estimator, score, samples, folds, caller, context=SILENT_CONTEXT):
     """Return what a score says of the test part of each fold, one after the other.
 
     Estimator and score are cloned and fitted on the training part.
     """
+    n_jobs = None if caller is None else caller.n_jobs
     listener = caller if has_callbacks(context) else None
     inside = replace(samples, are_in_task=True)
     shared = Carried((estimator, score, inside, listener))
@@ -147,7 +163,7 @@ def _what_score_learns(estimator, samples, rows, final):
     }
 
 
-def find_least_share(samples, folds):
+def _least_share(samples, folds):
     """Return the least share of the final rows that folds train on, 1 without any."""
     shares = [_share_of(samples, train, samples.final) for train, _ in folds]
     return min(shares, default=1.0)
@@ -317,10 +333,7 @@ class RiskAndNovelty(FoldScore):
             risk = evaluation_of(self.uncertainty_score, self.loss, self.classes)
             risk.check(estimator, samples.X)
             folds = inner_folds(inside, samples.y, stratify=True)
-            n_jobs = None if caller is None else caller.n_jobs
-            *values, _ = evaluate_folds(
-                estimator, risk, samples, folds, caller=caller, n_jobs=n_jobs
-            )
+            *values, _ = evaluate_folds(estimator, risk, samples, folds, caller)
             tested = np.concatenate([test for _, test in folds])
             risk.learn(estimator, samples, values, tested, inside)
         else:

@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_reject._curves._groups import snap
@@ -12,8 +11,7 @@ from sklearn_reject._fitting._folds import (
     Collected,
     Samples,
     Uncertainty,
-    evaluate_folds,
-    find_least_share,
+    fit_with_folds,
 )
 from sklearn_reject._fitting._splits import DEFAULT_FOLDS, inner_folds, plan_to_hold_out
 from sklearn_reject._sklearn import _num_samples, _safe_indexing
@@ -141,19 +139,10 @@ def evaluate_out_of_sample(
     context = caller._init_callback_context(
         max_subtasks=len(plan.folds) + 1, sequential_subtasks=False
     )
-    context.call_on_fit_task_begin(estimator=caller, X=X, y=y)
-    values, rows = (), None
-    samples = replace(samples, least_share=find_least_share(samples, plan.folds))
-    if plan.folds:
-        options = {"caller": caller, "context": context, "n_jobs": caller.n_jobs}
-        values = evaluate_folds(estimator, score, samples, plan.folds, **options)
-        rows = np.concatenate([test for _, test in plan.folds])
-
-    task = context.subcontext(task_name="fit-final-estimator", task_id=len(plan.folds))
-    estimator, score = clone(estimator), score.clone()
-    score.fit(estimator, samples, plan.final, caller, task)
-    context.call_on_fit_task_end(estimator=caller, X=X, y=y)
-
+    estimator, score, values = fit_with_folds(
+        estimator, score, samples, plan.folds, caller, context
+    )
+    rows = plan.tested
     if is_learned:
         *collected, losses = values
         seen = score.learn(estimator, samples, collected, rows, plan.final)
@@ -161,7 +150,7 @@ def evaluate_out_of_sample(
         if plan.held_out is None:
             weight = take_weight(sample_weight, rows)
             uncertainty = cross_fit(
-                score.score, seen, collected, weight, rows, plan.folds, caller.n_jobs
+                score.score, seen, collected, weight, plan, caller.n_jobs
             )
             values = uncertainty, losses, labels
     if plan.held_out is not None:
@@ -170,13 +159,13 @@ def evaluate_out_of_sample(
     return Evaluated(estimator, score, plan, *values, rows=rows)
 
 
-def cross_fit(score, seen, collected, weight, rows, folds, n_jobs):
+def cross_fit(score, seen, collected, weight, plan, n_jobs):
     """Return the uncertainty of each collected row, by a score learned without it.
 
-    `collected` is what the score collected of `rows`, which may repeat, fold by fold;
+    `collected` is what the score collected of the rows of the folds, which may repeat;
     `seen` and `weight` are samples and weights of the same rows.
     """
-    sizes = [len(test) for _, test in folds]
+    sizes, rows = [len(test) for _, test in plan.folds], plan.tested
     number = np.repeat(np.arange(len(sizes)), sizes)
     tasks, tests = [], []
     shared = Carried((score, seen, weight, collected))
@@ -190,13 +179,8 @@ def cross_fit(score, seen, collected, weight, rows, folds, n_jobs):
                 "was learned without them. Use an int, or a float to hold a share out."
             )
         tests.append(test)
-        tasks.append(
-            delayed(_learn_and_predict)(
-                shared,
-                pack_rows(train, len(rows)),
-                pack_rows(test, len(rows)),
-            )
-        )
+        packed = (pack_rows(part, len(rows)) for part in (train, test))
+        tasks.append(delayed(_learn_and_predict)(shared, *packed))
     uncertainty = np.empty(len(number))
     for test, part in zip(tests, Parallel(n_jobs=n_jobs)(tasks), strict=True):
         uncertainty[test] = part

@@ -48,6 +48,11 @@ class Plan:
     is_stratified: bool = False
     is_default: bool = False
 
+    @property
+    def tested(self):
+        """The rows that folds evaluate, one fold after the other, None without any."""
+        return np.concatenate([test for _, test in self.folds]) if self.folds else None
+
 
 def plan_fits(owner, X, y, split_params, *, learns, stratify, needs_data=True):
     """Return the plan that the `cv` of a meta-estimator stands for.
