@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from sklearn_reject._estimators._report_table import Report as Report
     from sklearn_reject._estimators._report_table import ReportPart as ReportPart
     from sklearn_reject._estimators._report_table import ReportPromise as ReportPromise
-    from sklearn_reject._estimators._risk_bounds import AchievedBound as AchievedBound
     from sklearn_reject._estimators._selective_classifier import SelectiveClassifier
     from sklearn_reject._estimators._selective_regressor import SelectiveRegressor
+    from sklearn_reject._estimators._targets import AchievedBound as AchievedBound
     from sklearn_reject._estimators._threshold_tuner import EnsembleThresholdTuner
     from sklearn_reject._interval import Interval as Interval
     from sklearn_reject._trusted_types import trusted_types
@@ -65,7 +65,7 @@ _HOMES = {
 }
 # What methods return. It has pages in the reference, but nobody needs to import it.
 _RESULTS = {
-    "AchievedBound": "sklearn_reject._estimators._risk_bounds",
+    "AchievedBound": "sklearn_reject._estimators._targets",
     "Decisions": "sklearn_reject._estimators._base",
     "DeferralDecisions": "sklearn_reject._estimators._deferring_classifier",
     "Interval": "sklearn_reject._interval",

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import assert_all_finite, get_tags
+from sklearn.utils import assert_all_finite, get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
@@ -24,7 +24,11 @@ from sklearn_reject._sklearn import (
     available_if,
 )
 from sklearn_reject._typing import MatrixLike
-from sklearn_reject._validation import as_label_array, refuse_missing_labels
+from sklearn_reject._validation import (
+    as_label_array,
+    refuse_missing_labels,
+    require_in_memory,
+)
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.scores import evaluate_score, find_labels
 from sklearn_reject.selection import GroupedRule, enumerate_labels, keyed_draws
@@ -140,6 +144,13 @@ class ClassifierWrapper(ClassifierMixin, BaseWrapper):
         if inner.classifier_tags is not None:
             tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
         return tags
+
+
+def read_samples(X, y, params, check_y):
+    """Return samples and labels, checked and as they can be indexed."""
+    require_in_memory(X=X, y=y, **params)
+    X, y = indexable(X, y)
+    return X, check_y(y)
 
 
 def check_class_labels(y):

@@ -75,7 +75,7 @@ class Calibration:
         )
 
 
-def calibration_of(evaluated, X, weight, seed, *, labels=None, groups=None):
+def calibration_of(evaluated, X, weight, seed, labels, groups):
     """Return what was evaluated out of sample as a :class:`Calibration`, or None.
 
     `labels` are the true classes of all samples, None for regressors, and `groups` what
@@ -83,10 +83,7 @@ def calibration_of(evaluated, X, weight, seed, *, labels=None, groups=None):
     """
     if evaluated.scores is None:
         return None
-    rows, draws, plan = evaluated.rows, None, evaluated.plan
-    if plan.held_out is not None and not plan.is_stratified:
-        # The draws that the fitted estimator will make for the same rows.
-        draws = keyed_draws(seed, row_keys(X, rows))
+    rows, draws = evaluated.rows, draws_of(evaluated, X, seed)
     positions = np.arange(len(evaluated.scores)) if isinstance(rows, slice) else rows
     calibration = Calibration(
         evaluated.scores, evaluated.losses, positions, take_weight(weight, rows), draws
@@ -96,6 +93,17 @@ def calibration_of(evaluated, X, weight, seed, *, labels=None, groups=None):
             calibration, labels=labels[rows], predictions=evaluated.labels
         )
     return replace(add_groups(calibration, groups), grouping=groups)
+
+
+def draws_of(evaluated, X, seed):
+    """Return the draws that the fitted estimator will make for the rows held out.
+
+    None where nothing can be certified.
+    """
+    plan = evaluated.plan
+    if plan.held_out is None or plan.is_stratified:
+        return None
+    return keyed_draws(seed, row_keys(X, evaluated.rows))
 
 
 # Two shares that differ by less are about the same.

@@ -9,12 +9,13 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
-from sklearn.utils import get_tags, indexable
+from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import UNUSED
 
 from sklearn_reject._estimators._base import (
     ClassifierWrapper,
     inner_has,
+    read_samples,
     store_fitted,
 )
 from sklearn_reject._estimators._retarget import features_of, require_fit
@@ -332,9 +333,8 @@ class ExpectedLossDecoder(ClassifierWrapper):
         )
         decides = set_loss if isinstance(self.strategy, str) else None
         bounds = check_bounds(decides, self.min_positive, self.max_positive)
-        require_in_memory(X=X, y=y, sample_weight=sample_weight, **params)
-        X, y = indexable(X, y)
-        y = check_set_labels(y)
+        params["sample_weight"] = sample_weight
+        X, y = read_samples(X, y, params, check_set_labels)
         items = find_items(self.estimator, y, self.pos_label)
         check_option(self.average, "average", AVERAGES)
         if self.average != "samples" and items.target_type != "multilabel":
@@ -344,7 +344,6 @@ class ExpectedLossDecoder(ClassifierWrapper):
             )
         if items.classes is None:
             refuse_stacks(self.estimator)
-        params = {"sample_weight": sample_weight, **params}
         fit_params, split_params, groups = self._route_groups(X, params, items)
 
         rule = SetRule(set_loss, items.distribution, *bounds)

@@ -1,31 +1,20 @@
 """Whom a deferring classifier may ask, and the rule that meets what is asked of it."""
 
-from sklearn.base import is_classifier, is_regressor
-from sklearn.frozen import FrozenEstimator
+from dataclasses import dataclass, replace
 
-from sklearn_reject._estimators._asked import check_max_loss, warn_if_vacuous
-from sklearn_reject._estimators._calibration import brief
-from sklearn_reject._estimators._deferral_calibration import (
-    warn_of_useless_expert,
-)
-from sklearn_reject._estimators._groups import (
-    add_groups,
-    check_group_targets,
-    groups_of_retarget,
-    labels_of_rows,
-    refuse_true_class,
-)
-from sklearn_reject._estimators._rejection_models import bound_of_losses
-from sklearn_reject._estimators._retarget import check_target_names, copy_fitted
-from sklearn_reject._estimators._targets import Target
-from sklearn_reject._fitting._deferral import Gains
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+
+from sklearn_reject._estimators._calibration import draws_of
+from sklearn_reject._estimators._groups import Groups, add_groups, labels_of_rows
+from sklearn_reject._estimators._rejection_models import bound_options
+from sklearn_reject._estimators._targets import DeferralCost, MaxDeferral
+from sklearn_reject._fitting._deferral import Opinions
 from sklearn_reject._fitting._experts import asks_person, is_fixed
-from sklearn_reject._fitting._routing import refuse_weights
-from sklearn_reject._fitting._splits import cv_of, is_share
-from sklearn_reject._validation import check_option, check_takes
-from sklearn_reject.exceptions import gather_warnings
+from sklearn_reject._validation import check_takes, take_weight
+from sklearn_reject.exceptions import gather_warnings, warn_user
 from sklearn_reject.losses import labels_or_none
-from sklearn_reject.selection import check_confidence_level, solve_deferral
+from sklearn_reject.selection import enumerate_labels
 
 
 def check_expert(expert):
@@ -103,98 +92,114 @@ def refuse_labels(expert):
     )
 
 
-DEFAULT_DEFERRAL_COST = 0.0
+@dataclass(frozen=True, eq=False)
+class DeferralCalibration(Opinions):
+    """What a rule of deferral is solved on: opinions on samples not fitted on.
 
-# What a rule depends on beside its target.
-_OF_ANY = ("group_by", "confidence_level", "max_loss", "randomize")
+    Attributes
+    ----------
+    gain : ndarray of shape (n_calibration,)
+        Score of what asking gains, higher = deferred first.
+
+    predictions, expert_labels : ndarray of shape (n_calibration,)
+        Labels by the first classifier, and by the expert: None where not asked.
+
+    loss_first, loss_second : ndarray of shape (n_calibration,)
+        Loss of each by the first classifier, and by the expert: NaN where the expert
+        was not asked.
+
+    cost_second : ndarray of shape (n_calibration,)
+        What the expert has paid for asking others in turn.
+
+    rows : ndarray of shape (n_calibration,)
+        Which of the samples given to `fit` they are.
+
+    sample_weight : ndarray of shape (n_calibration,) or None
+        Their weights.
+
+    draws : ndarray of shape (n_calibration,) or None
+        Draws in [0, 1[ that break ties for a certificate; None where nothing can be
+        certified.
+
+    pilot : Opinions or None
+        What was found out of fold of the samples fitted on, where others are held out:
+        it tells which thresholds to test.
+
+    groups : ndarray of shape (n_calibration,) or None
+        Group of each, None without `group_by`.
+
+    grouping : Groups or None
+        The groups of all samples given to `fit`.
+    """
+
+    sample_weight: np.ndarray | None = None
+    draws: np.ndarray | None = None
+    pilot: Opinions | None = None
+    groups: np.ndarray | None = None
+    grouping: Groups | None = None
+
+    @property
+    def samples(self):
+        """What every solver takes."""
+        names = "gain", "loss_first", "loss_second", "sample_weight"
+        return {name: getattr(self, name) for name in names}
 
 
-class DeferralCost(Target):
-    """The cost of asking the expert about a sample."""
-
-    name = "deferral_cost"
-    can_be_certified = False
-    vacuous = "no answer of the expert is worth more, so nothing is deferred"
-
-
-class MaxDeferral(Target):
-    """The largest share of samples to ask the expert about."""
-
-    name = "max_deferral"
-    high = 1.0
+def deferral_calibration_of(evaluated, X, weight, seed, groups):
+    """Return what was evaluated out of sample as a :class:`DeferralCalibration`."""
+    calibration = DeferralCalibration(
+        **vars(evaluated.calibration),
+        sample_weight=take_weight(weight, evaluated.rows),
+        draws=draws_of(evaluated, X, seed),
+        pilot=evaluated.pilot,
+    )
+    return replace(add_groups(calibration, groups), grouping=groups)
 
 
-class SystemRisk(Target):
-    """A bound on the mean loss of whoever answers."""
-
-    name = "target_risk"
-    bounds_losses = True
-    vacuous = "no rule has a larger risk, so nothing is deferred"
-
-
-_TARGETS = {each.name: each for each in (DeferralCost, MaxDeferral, SystemRisk)}
-
-
-def find_deferral_target(estimator):
-    """Return the one target that is given, or no cost of asking."""
-    given = {name: getattr(estimator, name) for name in _TARGETS}
-    given = {name: value for name, value in given.items() if value is not None}
-    if len(given) > 1:
-        values = ", ".join(f"{name}={value!r}" for name, value in given.items())
-        raise ValueError(
-            "At most one of deferral_cost, max_deferral and target_risk may be given, "
-            f"got {values}. Keep one and set the others to None."
+def warn_of_useless_expert(rule):
+    """Warn of an expert who is never asked, and is no better than the first."""
+    # Nobody is missed where the first makes no error.
+    is_useless = rule.second_risk >= rule.first_risk > 0
+    if rule.deferral_rate == 0 and is_useless:
+        warn_user(
+            "Nothing is deferred: on the calibration set the expert has risk "
+            f"{rule.second_risk:.3g} and the first classifier {rule.first_risk:.3g}, "
+            "and for no part that the gain score selects does asking reduce the loss "
+            "by more than its cost. Use another expert, or more samples to learn where "
+            "this one is better.",
+            once=True,
         )
-    [(name, value)] = (given or {DeferralCost.name: DEFAULT_DEFERRAL_COST}).items()
-    return _TARGETS[name].check(value)
 
 
-def check_deferral_guarantee(estimator, target, gains, weight):
-    """Raise where a confidence is asked for that nothing can be certified with."""
-    confidence_level = estimator.confidence_level
-    if confidence_level is None:
-        return
-    check_confidence_level(confidence_level)
-    if not target.can_be_certified:
-        raise ValueError(
-            f"confidence_level={confidence_level!r} needs a target_risk or a "
-            f"max_deferral to guarantee. A {target.name} has no bound."
-        )
-    refuse_weights(weight)
-    is_frozen = isinstance(estimator.estimator, FrozenEstimator)
-    is_fresh = is_frozen and is_fixed(estimator.expert) and not gains.learns
-    if not is_fresh and not is_share(cv_of(estimator)):
-        raise ValueError(
-            f"confidence_level={confidence_level!r} needs samples on which neither the "
-            "estimator, the expert nor the gain score was fitted, and "
-            f"cv={brief(estimator.cv)} leaves none. Set cv=None, which holds half of "
-            "the samples out, or a share such as cv=0.3, or wrap estimators that were "
-            "fitted on other samples in FrozenEstimator and use "
-            "gain_score='confidence', which is not learned."
+def warn_of_unknown_labels(calibration, classes):
+    """Warn where the expert says what is no class, which counts as a wrong label."""
+    known = {*classes.tolist(), None}
+    unknown = [label for label in calibration.expert_labels if label not in known]
+    if unknown:
+        warn_user(
+            f"The expert returned {enumerate_labels(dict.fromkeys(unknown))} about "
+            f"{len(unknown)} of {len(calibration.gain)} samples, which is not a class "
+            "and counts as a wrong label. An expert that rejects samples itself needs "
+            "reject_label=None. An expert that defers to a person must be a "
+            "DeferringClassifier with expert=None. Use None for labels that a person "
+            "does not know.",
+            once=True,
         )
 
 
-def solve_deferral_rule(
-    estimator, target, calibration, *, loss, max_loss, seed, groups
-):
-    """Return the rule that meets a target on a calibration set."""
-    samples = calibration.samples
+def solve_deferral_rule(estimator, problem, calibration):
+    """Return the attribute that the rule of a problem is kept in."""
+    target, groups, level = problem.target, problem.groups, estimator.confidence_level
     options = {"randomize": estimator.randomize}
+    options |= bound_options(problem, level, calibration.draws)
     if groups is not None:
         options |= {"groups": calibration.groups, "all_groups": groups.known}
-    if estimator.confidence_level is not None:
-        options |= {
-            "confidence_level": estimator.confidence_level,
-            "pilot": _pilot_of(calibration, groups),
-            "draws": calibration.draws,
-            "random_state": seed,
-        }
-        if target.bounds_losses:
-            options |= bound_of_losses(loss, max_loss)
+    if level is not None:
+        options["pilot"] = _pilot_of(calibration, groups)
     if isinstance(target, DeferralCost):
         rule = _solve_cost(target, calibration, options)
     else:
-        rule = solve_deferral(**samples, **{target.name: target.value}, **options)
+        rule = target.solve(calibration.samples, options)
     # A bound on the risk, or on the share, may be why nothing is deferred.
     if isinstance(target, DeferralCost) or (
         isinstance(target, MaxDeferral)
@@ -202,7 +207,7 @@ def solve_deferral_rule(
         and max(target.values) > 0
     ):
         warn_of_useless_expert(rule)
-    return rule
+    return {"rule_": rule}
 
 
 def _pilot_of(calibration, groups):
@@ -213,7 +218,7 @@ def _pilot_of(calibration, groups):
     arrays = pilot.gain, pilot.loss_first, pilot.loss_second
     if groups is None:
         return arrays
-    return *arrays, labels_of_rows(groups, pilot.first, pilot.rows)
+    return *arrays, labels_of_rows(groups, pilot.predictions, pilot.rows)
 
 
 def _solve_cost(target, calibration, options):
@@ -225,44 +230,7 @@ def _solve_cost(target, calibration, options):
     """
     samples = calibration.samples
     paid = dict(samples, loss_second=samples["loss_second"] + calibration.cost_second)
-    rule = solve_deferral(**paid, deferral_cost=target.value, **options)
+    rule = target.solve(paid, options)
     groups = {"groups": options["groups"]} if "groups" in options else {}
     with gather_warnings():  # of what the solver has said
         return rule.measure(**samples, **groups)
-
-
-def retarget_deferral(estimator, changes):
-    """Return a copy of a fitted estimator whose rule is solved for another target."""
-    check_target_names(changes, (*_TARGETS, *_OF_ANY))
-    if changes.keys() & _TARGETS.keys():
-        changes = {**dict.fromkeys(_TARGETS), **changes}
-    other = copy_fitted(estimator, changes)
-    check_option(other.randomize, "randomize", (True, False))
-    loss, score, calibration = other.loss_, other.gain_score_, other.calibration_
-    target = find_deferral_target(other)
-    refuse_true_class(other.group_by)
-    groups = groups_of_retarget(estimator, changes, other)
-    check_group_targets(target, groups)
-    max_loss = check_max_loss(other, target, loss)
-    gains = Gains({"": score}, loss, other.classes_)
-    check_deferral_guarantee(other, target, gains, calibration.sample_weight)
-    if other.confidence_level is not None and calibration.draws is None:
-        raise ValueError(
-            f"confidence_level={other.confidence_level!r} needs a random part of the "
-            "samples, held out, but this fit held out none, or one drawn class by "
-            "class. Call fit with a confidence_level."
-        )
-    warn_if_vacuous(target, max_loss)
-    calibration = add_groups(calibration, groups)
-    other.calibration_ = calibration
-    other.group_by_ = other.group_by if groups is None else groups.group_by
-    other.rule_ = solve_deferral_rule(
-        other,
-        target,
-        calibration,
-        loss=loss,
-        max_loss=max_loss,
-        seed=other.seed_,
-        groups=groups,
-    )
-    return other

@@ -13,38 +13,35 @@ from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter
 
 from sklearn_reject._curves._deferral import deferral_area_score
-from sklearn_reject._estimators._asked import check_max_loss, warn_if_vacuous
 from sklearn_reject._estimators._base import (
     BaseWrapper,
     check_class_labels,
     find_classes,
+    read_samples,
     store_fitted,
     warn_of_lost_classes,
 )
 from sklearn_reject._estimators._calibration import warn_of_coarse_scores
 from sklearn_reject._estimators._deferral_base import DeferMixin, take
-from sklearn_reject._estimators._deferral_calibration import (
-    DeferralCalibration,
-    deferral_calibration_of,
-    warn_of_unknown_labels,
-)
 from sklearn_reject._estimators._deferral_rules import (
-    check_deferral_guarantee,
+    DeferralCalibration,
     check_expert,
     check_expert_labels,
-    find_deferral_target,
+    deferral_calibration_of,
     refuse_labels,
-    retarget_deferral,
     solve_deferral_rule,
+    warn_of_unknown_labels,
 )
-from sklearn_reject._estimators._groups import (
-    check_group_targets,
-    find_groups,
-    refuse_true_class,
-)
+from sklearn_reject._estimators._groups import find_groups
+from sklearn_reject._estimators._problem import pose, retarget
 from sklearn_reject._estimators._report import report_deferral
 from sklearn_reject._estimators._report_table import Report
 from sklearn_reject._estimators._retarget import as_fitted, require_fit
+from sklearn_reject._estimators._targets import (
+    DEFERRAL_TARGETS,
+    DeferralCost,
+    find_target,
+)
 from sklearn_reject._fitting._deferral import Gains, evaluate_deferral
 from sklearn_reject._fitting._experts import (
     Answers,
@@ -320,6 +317,10 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
     [0.83, 0.94]
     """
 
+    _targets, _default_target = DEFERRAL_TARGETS, DeferralCost(0.0)
+    _score_name = "gain_score_"
+    _solve = solve_deferral_rule
+
     estimator_: Any
     expert_: Any
     rule_: DeferralRule | Other
@@ -423,21 +424,13 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             If a parameter is invalid, two targets are given, or labels of the expert
             are missing, or given to one that is fitted.
         """
-        target = find_deferral_target(self)
+        target = find_target(self)
         check_inner(self, "classifier")
         check_expert(self.expert)
         check_option(self.randomize, "randomize", (True, False))
-        require_in_memory(
-            X=X,
-            y=y,
-            sample_weight=sample_weight,
-            expert_labels=expert_labels,
-            **params,
-        )
-        X, y = indexable(X, y)
-        y = check_class_labels(y)
-        labels = check_expert_labels(self.expert, expert_labels, y)
         params |= {"sample_weight": sample_weight, "expert_labels": expert_labels}
+        X, y = read_samples(X, y, params, check_class_labels)
+        labels = check_expert_labels(self.expert, expert_labels, y)
         fit_params, expert_params, split_params, weight = route_to_both(
             self, len(y), params
         )
@@ -449,9 +442,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             name="defer_label",
             automatic="defer",
         )
-        refuse_true_class(self.group_by)
         groups = find_groups(self, X, classes)
-        check_group_targets(target, groups)
         loss = check_loss(self.loss, labels=classes)
         score_seed, row_seed = draw_seeds(self.random_state)
         scores = resolve_gain(
@@ -460,9 +451,9 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         gains = Gains(scores, loss, classes)
         learns = gains.learns or not is_fixed(self.expert)
         check_cv_choice(self.cv, self.estimator, learns=learns)
-        max_loss = check_max_loss(self, target, loss)
-        check_deferral_guarantee(self, target, gains, weight)
-        warn_if_vacuous(target, max_loss)
+        problem = pose(
+            self, target, groups, loss=loss, score=gains, seed=row_seed, weight=weight
+        )
 
         is_certified = self.confidence_level is not None
         plan = plan_fits(
@@ -493,30 +484,23 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         calibration = deferral_calibration_of(evaluated, X, weight, row_seed, groups)
         classes = _join_classes(classes, evaluated.expert)
         warn_of_unknown_labels(calibration, classes)
-        rule = solve_deferral_rule(
-            self,
-            target,
-            calibration,
-            loss=loss,
-            max_loss=max_loss,
-            seed=row_seed,
-            groups=groups,
-        )
+        solved = self._solve(problem, calibration)
         store_fitted(
             self,
             evaluated.estimator,
             expert_=evaluated.expert,
             gain_score_=evaluated.score,
             areas_=evaluated.areas,
-            group_by_=self.group_by if groups is None else groups.group_by,
+            group_by_=self.group_by,
             calibration_=calibration,
             loss_=loss,
-            rule_=rule,
             defer_label_=defer_label,
             seed_=row_seed,
             classes_=classes,
+            **solved,
         )
-        warn_of_coarse_scores(self, evaluated, X, weight, rule.deferral_rate, "defers")
+        share = solved["rule_"].deferral_rate
+        warn_of_coarse_scores(self, evaluated, X, weight, share, "defers")
         return self
 
     def predict(self, X: MatrixLike, keys: ArrayLike | None = None) -> np.ndarray:
@@ -716,8 +700,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         ValueError
             If a parameter is invalid.
         """
-        require_fit(self)
-        return retarget_deferral(self, target)
+        return retarget(self, target)
 
     def score(
         self,

@@ -6,13 +6,13 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import indexable
 
 from sklearn_reject._curves._groups import make_finite
 from sklearn_reject._curves._risk_coverage import aurc_score
 from sklearn_reject._estimators._base import (
     RejectClassifier,
     check_class_labels,
+    read_samples,
     store_fitted,
     warn_of_lost_classes,
 )
@@ -378,10 +378,8 @@ class DoubleScoreOODClassifier(RejectClassifier):
             are no ID samples, or no OOD samples where a bound or a score needs them.
         """
         check_parameters(self)
-        require_in_memory(X=X, y=y, sample_weight=sample_weight, **params)
-        X, y = indexable(X, y)
-        y = check_class_labels(y)
-        params = {"sample_weight": sample_weight, **params}
+        params["sample_weight"] = sample_weight
+        X, y = read_samples(X, y, params, check_class_labels)
         fit_params, split_params, weight = route_params(
             self, len(y), params, estimator=self.estimator
         )

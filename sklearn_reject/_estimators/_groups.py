@@ -50,7 +50,7 @@ def find_groups(estimator, X, classes=None):
     refuse_ambiguous(group_by, X)
     if _is_true_class(group_by, classes):
         return None
-    if _is_word(group_by, PREDICTION):
+    if is_word(group_by, PREDICTION):
         check_predicts_classes(classes)
         return Groups(group_by, sort_labels(as_labels(classes, "classes_")))
     labels = labels_of(group_by, X)
@@ -71,7 +71,7 @@ def _warn_of_many_groups(group_by, n_groups, n_samples):
 
 def labels_of(group_by, X, predictions=None):
     """Return the group of each sample as a list of plain values."""
-    if _is_word(group_by, PREDICTION):
+    if is_word(group_by, PREDICTION):
         return as_labels(predictions, "predictions")
     if callable(group_by):
         return _labels_of_callable(group_by, X)
@@ -93,16 +93,6 @@ def labels_of_rows(groups, predictions, rows):
     return groups.labels[rows]
 
 
-def refuse_true_class(group_by):
-    """Raise where groups by the true class are asked for, which share a rule."""
-    if _is_word(group_by, TRUE_CLASS):
-        raise ValueError(
-            "group_by='class' is for true classes, which are unknown when predicting. "
-            "Pass group_by='prediction' for the labels of the first classifier, a "
-            "column, or a callable that computes groups from X."
-        )
-
-
 def groups_of_retarget(fitted, changes, other):
     """Return the groups that a copy of a fitted estimator has, None without them.
 
@@ -114,7 +104,7 @@ def groups_of_retarget(fitted, changes, other):
     classes = getattr(other, "classes_", None)
     if group_by is None or _is_true_class(group_by, classes):
         return None
-    if _is_word(group_by, PREDICTION):
+    if is_word(group_by, PREDICTION):
         check_predicts_classes(classes)
         return Groups(group_by, sort_labels(as_labels(classes, "classes_")))
     if calibration is None and _is_same(group_by, fitted.group_by_):
@@ -145,7 +135,7 @@ def check_group_targets(target, groups):
 def refuse_ambiguous(group_by, X):
     """Raise for a word that is the name of a column, too."""
     for word in (PREDICTION, TRUE_CLASS):
-        if _is_word(group_by, word) and word in (_column_names(X) or ()):
+        if is_word(group_by, word) and word in (_column_names(X) or ()):
             raise ValueError(
                 f"group_by={word!r} is ambiguous: it can be the {word} or the column "
                 "of X with this name. Rename the column, or pass "
@@ -155,7 +145,7 @@ def refuse_ambiguous(group_by, X):
 
 def _is_true_class(group_by, classes):
     """Tell whether true classes are meant, which share a rule; raise without any."""
-    if not _is_word(group_by, TRUE_CLASS):
+    if not is_word(group_by, TRUE_CLASS):
         return False
     if classes is None:
         raise ValueError(
@@ -180,7 +170,8 @@ def as_objects(labels):
     return np.fromiter(labels, dtype=object, count=len(labels))
 
 
-def _is_word(group_by, word):
+def is_word(group_by, word):
+    """Tell whether groups are asked for by a word."""
     return isinstance(group_by, str) and group_by == word
 
 

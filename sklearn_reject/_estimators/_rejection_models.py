@@ -3,9 +3,7 @@
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
-from sklearn_reject._estimators._asked import check_certifiable
 from sklearn_reject._estimators._calibration import (
-    brief,
     warn_of_costly_rule,
     warn_of_few_accepted,
     warn_of_few_accepted_of_classes,
@@ -14,8 +12,7 @@ from sklearn_reject._estimators._calibration import (
     warn_of_wrong_sign,
 )
 from sklearn_reject._estimators._targets import RejectCost, TargetRisk
-from sklearn_reject._fitting._folds import learns, needs_samples
-from sklearn_reject._fitting._routing import refuse_weights
+from sklearn_reject._fitting._folds import learns
 from sklearn_reject._fitting._splits import PLUG_IN, cv_of, is_share
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.losses import CostMatrixLoss, ZeroOneLoss
@@ -95,8 +92,9 @@ def claims_risk(estimator, score):
     )
 
 
-def uses_plain_rule(estimator, target, score):
+def uses_plain_rule(estimator, problem):
     """Tell whether a reject cost is to be compared with probabilities as they are."""
+    target, score = problem.target, problem.score
     if not (isinstance(estimator.cv, str) and estimator.cv == PLUG_IN):
         return False
     is_cost, name = isinstance(target, RejectCost), estimator.uncertainty_score
@@ -113,30 +111,6 @@ def uses_plain_rule(estimator, target, score):
             f"uncertainty_score={name!r}. Set cv=None{other * is_open}."
         )
     return True
-
-
-def check_guarantee(estimator, target, score, weight):
-    """Raise where a confidence is asked for that nothing can be certified with.
-
-    Or a bound that holds on average, which weights have no part in.
-    """
-    confidence_level = estimator.confidence_level
-    if confidence_level is None:
-        if target.holds_on_average:
-            refuse_weights(weight, f"a {target.name}")
-        return
-    check_certifiable(estimator, target)
-    refuse_weights(weight)
-    is_frozen = isinstance(estimator.estimator, FrozenEstimator)
-    is_fresh = is_frozen and not (learns(score) or needs_samples(score))
-    if not is_fresh and not is_share(cv_of(estimator)):
-        raise ValueError(
-            f"confidence_level={confidence_level!r} needs samples on which neither the "
-            "estimator nor the uncertainty score was fitted, and "
-            f"cv={brief(estimator.cv)} leaves none. Set cv=None, which holds half of "
-            "the samples out, or a share such as cv=0.3, or wrap what was fitted on "
-            "other samples in FrozenEstimator."
-        )
 
 
 def keeps_promise(estimator, target):
@@ -161,27 +135,30 @@ def bound_of_losses(loss, max_loss, general="betting"):
     return {"bound": "binomial" if is_binary else general, "max_loss": max_loss or 1.0}
 
 
-def solve_rule(
-    estimator, target, calibration, *, score, loss, max_loss, seed, groups=None
-):
-    """Return the rule that meets a target on a calibration set, which may be None.
+def solve_rule(estimator, problem, calibration):
+    """Return the rule that solves a problem on a calibration set, which may be None.
 
-    With `groups` it is one for each of them.
+    With groups it is one for each of them.
     """
-    if calibration is not None:
-        _refuse_large_losses(estimator, calibration, max_loss)
-    if calibration is None or uses_plain_rule(estimator, target, score):
+    target, groups, max_loss = problem.target, problem.groups, problem.max_loss
+    _refuse_large_losses(estimator, calibration, max_loss)
+    if uses_plain_rule(estimator, problem):
         return _plain_rule(target, calibration, groups)
+    if calibration is None:
+        raise ValueError(
+            f"{target} needs out-of-sample predictions, but this fit made none, "
+            "because the plug-in rule does not need them. Fit with cv=5."
+        )
     warn_of_wrong_sign(calibration, estimator.uncertainty_score)
     target = target.bind(calibration)
-    is_cost, claims = isinstance(target, RejectCost), claims_risk(estimator, score)
+    is_cost = isinstance(target, RejectCost)
+    claims = claims_risk(estimator, problem.score)
 
     def solve(target, calibration, confidence_level):
         if is_cost:
             return _solve_cost(target, calibration, claims)
-        options = _bound_options(
-            estimator, target, calibration, confidence_level, seed, loss, max_loss
-        )
+        options = {"randomize": estimator.randomize}
+        options |= bound_options(problem, confidence_level, calibration.draws)
         rule = target.solve(calibration.samples, options)
         if confidence_level is None and isinstance(target, TargetRisk):
             warn_of_few_accepted(rule, target, calibration, is_group=groups is not None)
@@ -200,8 +177,10 @@ def solve_rule(
 
 def _refuse_large_losses(estimator, calibration, max_loss):
     """Raise for losses above what was said to be possible."""
+    if calibration is None or estimator.max_loss is None:
+        return
     largest = calibration.losses.max()
-    if estimator.max_loss is not None and largest > max_loss:
+    if largest > max_loss:
         raise ValueError(
             f"losses holds {largest:g}, above max_loss={max_loss:g}. Pass the largest "
             "possible loss, or clip the losses to max_loss."
@@ -238,18 +217,19 @@ def _solve_cost(target, calibration, scores_are_risks):
     return target.solve(samples | {"losses": claimed}, {}).measure(**samples)
 
 
-def _bound_options(
-    estimator, target, calibration, confidence_level, seed, loss, max_loss
-):
-    """Return what a solver needs to know beside the samples."""
-    options = {"randomize": estimator.randomize}
+def bound_options(problem, confidence_level, draws):
+    """Return what a solver needs to know to certify, or to promise on average."""
+    target, options = problem.target, {}
     if confidence_level is not None:
-        options["confidence_level"] = confidence_level
-        options["draws"] = calibration.draws
-        options["random_state"] = seed  # of the order of bets
+        # The seed is that of the order of bets.
+        options = {
+            "confidence_level": confidence_level,
+            "draws": draws,
+            "random_state": problem.seed,
+        }
     is_bounded = target.bounds_losses and confidence_level is not None
     if is_bounded or target.holds_on_average:
-        options |= bound_of_losses(loss, max_loss)
+        options |= bound_of_losses(problem.loss, problem.max_loss)
     return options
 
 

@@ -6,13 +6,16 @@ from functools import partial
 import numpy as np
 from sklearn.base import is_classifier
 
-from sklearn_reject._estimators._asked import find_target
 from sklearn_reject._estimators._deferral_base import trace
-from sklearn_reject._estimators._deferral_rules import find_deferral_target
 from sklearn_reject._estimators._groups import as_objects, labels_of
 from sklearn_reject._estimators._rejection_models import bound_of_losses
 from sklearn_reject._estimators._report_table import Report, ReportPart, ReportPromise
-from sklearn_reject._estimators._risk_bounds import PRECISION, RECALL, RiskBounds
+from sklearn_reject._estimators._targets import (
+    PRECISION,
+    RECALL,
+    RiskBounds,
+    find_target,
+)
 from sklearn_reject._interval import Interval
 from sklearn_reject._validation import check_level, check_same_length
 from sklearn_reject.losses import losses_where_known
@@ -116,7 +119,7 @@ def samples_of(estimator, accepted, losses, confidence_level):
     return Samples(accepted, losses, bound, confidence_level, level)
 
 
-def report_selective(estimator, X, y, confidence_level, default_cost):
+def report_selective(estimator, X, y, confidence_level):
     """Return the report of a classifier or regressor that rejects."""
     confidence_level = check_level(confidence_level, "confidence_level")
     labels, _, accepted = estimator.predict_all(X)
@@ -126,7 +129,7 @@ def report_selective(estimator, X, y, confidence_level, default_cost):
     groups = None
     if isinstance(estimator.rule_, GroupedRule):
         groups = as_objects(labels_of(estimator.group_by_, X, labels))
-    target = find_target(estimator, default_cost)
+    target = find_target(estimator)
     if isinstance(target, RiskBounds):
         promises = _promises_of_parts(estimator, samples, labels, y)
     elif groups is None:
@@ -250,7 +253,7 @@ def report_deferral(estimator, X, y, known, confidence_level):
     traced = trace(estimator, X, known, np.arange(len(y)))
     losses = losses_where_known(estimator.loss_, y, traced.labels, "expert_labels")
     samples = samples_of(estimator, traced.levels > 0, losses, confidence_level)
-    rule, target = estimator.rule_, find_deferral_target(estimator)
+    rule, target = estimator.rule_, find_target(estimator)
     promise_of = partial(_promise_to_defer, samples, traced)
     if isinstance(rule, GroupedDeferralRule):
         first = estimator.predict_first(X)

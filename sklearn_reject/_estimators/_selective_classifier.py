@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 from sklearn import get_config
 
 from sklearn_reject._curves._risk_coverage import aurc_score
-from sklearn_reject._estimators._asked import has_target
 from sklearn_reject._estimators._base import (
     RejectClassifier,
     check_class_labels,
@@ -17,12 +16,18 @@ from sklearn_reject._estimators._base import (
 from sklearn_reject._estimators._calibration import (
     Calibration,
 )
+from sklearn_reject._estimators._problem import retarget
 from sklearn_reject._estimators._rejection_models import takes_sparse
 from sklearn_reject._estimators._report import report_selective
 from sklearn_reject._estimators._report_table import Report
-from sklearn_reject._estimators._retarget import as_fitted, require_fit
-from sklearn_reject._estimators._risk_bounds import AchievedBound
-from sklearn_reject._estimators._selective import fit_selective, retarget
+from sklearn_reject._estimators._retarget import as_fitted
+from sklearn_reject._estimators._selective import fit_selective, solve_selective
+from sklearn_reject._estimators._targets import (
+    CLASSIFIER_TARGETS,
+    AchievedBound,
+    RejectCost,
+    given_targets,
+)
 from sklearn_reject._sklearn import with_callbacks
 from sklearn_reject._typing import (
     CV,
@@ -258,6 +263,10 @@ class SelectiveClassifier(RejectClassifier):
     0.99
     """
 
+    _targets, _default_target = CLASSIFIER_TARGETS, RejectCost(_DEFAULT_REJECT_COST)
+    _score_name = "uncertainty_score_"
+    _solve = solve_selective
+
     estimator_: Any
     rule_: RejectionRule | Other
     group_by_: GroupBy | None
@@ -370,11 +379,9 @@ class SelectiveClassifier(RejectClassifier):
             self,
             X,
             y,
-            sample_weight,
-            params,
+            {"sample_weight": sample_weight, **params},
             check_y=check_class_labels,
             check_loss=lambda loss, classes: check_loss(loss, labels=classes),
-            default_cost=_DEFAULT_REJECT_COST,
         )
         self._warn_of_default()
         return self
@@ -413,8 +420,7 @@ class SelectiveClassifier(RejectClassifier):
         ValueError
             If a parameter is invalid, or nothing was evaluated out of sample.
         """
-        require_fit(self)
-        return retarget(self, target, _DEFAULT_REJECT_COST)
+        return retarget(self, target)
 
     def report(
         self, X: MatrixLike, y: ArrayLike, *, confidence_level: float = 0.95
@@ -469,8 +475,7 @@ class SelectiveClassifier(RejectClassifier):
         """
         require_in_memory(X=X, y=y)
         y = check_class_labels(y)
-        fitted = as_fitted(self)
-        return report_selective(fitted, X, y, confidence_level, _DEFAULT_REJECT_COST)
+        return report_selective(as_fitted(self), X, y, confidence_level)
 
     def score(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -503,7 +508,7 @@ class SelectiveClassifier(RejectClassifier):
 
     def __repr__(self, N_CHAR_MAX=700):
         text = super().__repr__(N_CHAR_MAX)
-        if has_target(self):
+        if given_targets(self):
             return text
         # With all parameters shown, those of an estimator inside come first.
         shown, name, rest = text.rpartition("reject_cost=None")
@@ -515,7 +520,7 @@ class SelectiveClassifier(RejectClassifier):
         """Warn where no target is given, and the default one rejects nothing."""
         is_binary = len(self.classes_) <= 2 and type(self.loss_) is ZeroOneLoss
         rejects = self.rule_.coverage < 1
-        if is_binary and not rejects and not has_target(self):
+        if is_binary and not rejects and not given_targets(self):
             warn_user(
                 f"Without a target, reject_cost={_DEFAULT_REJECT_COST}, which rejects "
                 "a sample if its label is more likely wrong than right. With two "

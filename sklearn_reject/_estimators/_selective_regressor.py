@@ -20,11 +20,13 @@ from sklearn_reject._estimators._calibration import (
     Calibration,
     brief,
 )
+from sklearn_reject._estimators._problem import retarget
 from sklearn_reject._estimators._rejection_models import takes_sparse
 from sklearn_reject._estimators._report import report_selective
 from sklearn_reject._estimators._report_table import Report
 from sklearn_reject._estimators._retarget import as_fitted, require_fit
-from sklearn_reject._estimators._selective import fit_selective, retarget
+from sklearn_reject._estimators._selective import fit_selective, solve_selective
+from sklearn_reject._estimators._targets import SELECTIVE_TARGETS
 from sklearn_reject._sklearn import with_callbacks
 from sklearn_reject._typing import (
     CV,
@@ -198,6 +200,10 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
     True
     """
 
+    _targets, _default_target = SELECTIVE_TARGETS, None
+    _score_name = "uncertainty_score_"
+    _solve = solve_selective
+
     estimator_: Any
     rule_: RejectionRule | Other
     group_by_: GroupBy | None
@@ -289,8 +295,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
             self,
             X,
             y,
-            sample_weight,
-            params,
+            {"sample_weight": sample_weight, **params},
             check_y=check_targets,
             check_loss=check_loss_of_numbers,
         )
@@ -342,8 +347,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         ValueError
             If a parameter is invalid, or nothing was evaluated out of sample.
         """
-        require_fit(self)
-        return retarget(self, target, None)
+        return retarget(self, target)
 
     def report(
         self, X: MatrixLike, y: ArrayLike, *, confidence_level: float = 0.95
@@ -376,7 +380,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
             If an argument is invalid.
         """
         require_in_memory(X=X, y=y)
-        return report_selective(as_fitted(self), X, y, confidence_level, None)
+        return report_selective(as_fitted(self), X, y, confidence_level)
 
     def score(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None

@@ -1,17 +1,28 @@
-"""What a selective estimator may be asked for: a target, and the rule that meets it.
+"""What an estimator may be asked for: a target, and the rule that meets it.
 
-A new target is one class here, an entry in `_asked._TARGETS`, and a parameter of the
-estimators.
+A new target of the selective estimators is one class here, an entry in
+`SELECTIVE_TARGETS`, and a parameter of the estimators.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import NamedTuple
 
 import numpy as np
+from sklearn.base import ClassifierMixin
 
+from sklearn_reject._estimators._groups import TRUE_CLASS, is_word
+from sklearn_reject._short_repr import short_repr
 from sklearn_reject._validation import check_number
+from sklearn_reject.exceptions import InfeasibleTargetError, warn_user
+from sklearn_reject.losses import ZeroOneLoss
 from sklearn_reject.selection import (
+    measure_risk_bounds,
+    solve_deferral,
+    solve_failure_bounds,
     solve_reject_cost,
+    solve_risk_bounds,
     solve_target_coverage,
     solve_target_failure_rate,
     solve_target_risk,
@@ -23,9 +34,8 @@ from sklearn_reject.selection import (
 class Target:
     """What is asked for: the value of the parameter called `name`.
 
-    A dict of group to value asks for one in each group. Each target writes `solve`,
-    which gets the samples of a calibration set and the options of a solver, and returns
-    the rule.
+    A dict of group to value asks for one in each group. Each target has a `solver`,
+    which gets the samples of a calibration set and options, and returns the rule.
     """
 
     value: float | dict
@@ -44,6 +54,11 @@ class Target:
     needs_equal_draws = False
     # What a value that no loss is above leads to, None where it means nothing.
     vacuous = None
+    solver = None
+    # What can be certified, on samples that these parts have not seen, and another way.
+    promises = "a target_risk, a target_coverage or a target_failure_rate"
+    parts = "the estimator nor the uncertainty score"
+    way_out = "wrap what was fitted on other samples in FrozenEstimator"
 
     @classmethod
     def check(cls, value):
@@ -78,9 +93,22 @@ class Target:
             return f"{self.name}={self.value!r}"
         return f"{self.name}={self.value:g}"
 
+    def of_true_classes(self):
+        """Return the same of each true class, which share a rule, or raise."""
+        raise ValueError(
+            "group_by='class' bounds each true class by target_risk or "
+            f"target_failure_rate, got {self}. Other targets need a rule per class, "
+            "but the true class is unknown when predicting. Pass one of these targets, "
+            "or group_by='prediction'."
+        )
+
     def prepare(self, classes, loss):
         """Return the target with what it needs to know of the classes, None if none."""
         return self
+
+    def solve(self, samples, options):
+        """Return the best rule for some samples."""
+        return self.solver(target=self.value, **samples, **options)
 
     def bind(self, calibration):
         """Return the target with what it needs to know of the calibration set."""
@@ -97,10 +125,7 @@ class RejectCost(Target):
     name = "reject_cost"
     can_be_certified = False
     vacuous = "nothing costs more than rejecting, so everything is accepted"
-
-    def solve(self, samples, options):
-        """Return the rule of least cost."""
-        return solve_reject_cost(target=self.value, **samples)
+    solver = staticmethod(solve_reject_cost)
 
 
 class TargetRisk(Target):
@@ -109,10 +134,11 @@ class TargetRisk(Target):
     name = "target_risk"
     bounds_losses = True
     vacuous = "no rule has a larger risk, so everything is accepted"
+    solver = staticmethod(solve_target_risk)
 
-    def solve(self, samples, options):
-        """Return the rule of largest coverage."""
-        return solve_target_risk(target=self.value, **samples, **options)
+    def of_true_classes(self):
+        """Return a bound on the risk of each."""
+        return RiskBounds(((self.name, self.value),))
 
 
 class TargetCoverage(Target):
@@ -121,10 +147,7 @@ class TargetCoverage(Target):
     name = "target_coverage"
     high = 1.0
     open_low = True
-
-    def solve(self, samples, options):
-        """Return the rule of that coverage."""
-        return solve_target_coverage(target=self.value, **samples, **options)
+    solver = staticmethod(solve_target_coverage)
 
 
 class TargetFailureRate(Target):
@@ -136,7 +159,375 @@ class TargetFailureRate(Target):
     holds_on_average = True
     needs_equal_draws = True
     vacuous = "no rule has a larger failure rate, so everything is accepted"
+    solver = staticmethod(solve_target_failure_rate)
+
+    def of_true_classes(self):
+        """Return a bound on the failure rate of each."""
+        return ClassFailureRates(((self.name, self.value),))
+
+
+class DeferralTarget(Target):
+    """What is asked of a second opinion."""
+
+    promises = "a target_risk or a max_deferral"
+    parts = "the estimator, the expert nor the gain score"
+    way_out = (
+        "wrap estimators that were fitted on other samples in FrozenEstimator and use "
+        "gain_score='confidence', which is not learned"
+    )
+
+    def of_true_classes(self):
+        """Raise: they are unknown when predicting."""
+        raise ValueError(
+            "group_by='class' is for true classes, which are unknown when predicting. "
+            "Pass group_by='prediction' for the labels of the first classifier, a "
+            "column, or a callable that computes groups from X."
+        )
+
+    def solve(self, samples, options):
+        """Return the rule of least risk, least cost or fewest questions."""
+        return solve_deferral(**samples, **{self.name: self.value}, **options)
+
+
+class DeferralCost(DeferralTarget):
+    """The cost of asking the expert about a sample."""
+
+    name = "deferral_cost"
+    can_be_certified = False
+    vacuous = "no answer of the expert is worth more, so nothing is deferred"
+
+
+class MaxDeferral(DeferralTarget):
+    """The largest share of samples to ask the expert about."""
+
+    name = "max_deferral"
+    high = 1.0
+
+
+class SystemRisk(DeferralTarget):
+    """A bound on the mean loss of whoever answers."""
+
+    name = "target_risk"
+    bounds_losses = True
+    vacuous = "no rule has a larger risk, so nothing is deferred"
+
+
+PRECISION, RECALL = "min_precision", "min_recall"
+RISK, FAILURE_RATE = "target_risk", "target_failure_rate"
+
+# What solvers, their certificates and errors call the risk that each bounds.
+_RISK_NAMES = {PRECISION: "1 - precision", RECALL: "1 - recall"}
+_RISK_NAMES |= {RISK: RISK, FAILURE_RATE: FAILURE_RATE}
+
+
+class AchievedBound(NamedTuple):
+    """What a rule achieves on the samples that solved it, beside what was asked for.
+
+    Attributes
+    ----------
+    bound : float
+        The bound asked for: at least it for a precision or recall, at most it for a
+        risk or a failure rate.
+
+    achieved : float
+        The precision, recall or risk of what is accepted of the class, NaN where
+        nothing is; or its failure rate, the mean loss of all its samples, zero where
+        they are rejected, NaN where there is none.
+
+    coverage : float
+        Share of the class that is accepted, in [0, 1]; NaN where it has no sample.
+
+    n_samples : int
+        Number of samples of the class, true or predicted, accepted or not.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject import SelectiveClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> selective = SelectiveClassifier(GaussianNB(), min_recall={0: 0.95, 1: 0.95})
+    >>> selective = selective.fit(X, y)
+    >>> found = selective.bounds_["min_recall", 0]
+    >>> found.bound, round(found.achieved, 3), found.n_samples
+    (0.95, 0.95, 212)
+    """
+
+    bound: float
+    achieved: float
+    coverage: float
+    n_samples: int
+
+    __repr__ = short_repr
+
+
+@dataclass(frozen=True, eq=False)
+class RiskBounds(Target):
+    """Bounds on parts of what is accepted, all of them met by one threshold.
+
+    `value` has the parameters and what they were given. What follows is known of the
+    data: the bound of each class that has any, by parameter, and the calibration set.
+    """
+
+    by_class: dict | None = None
+    calibration: object = None
+
+    bounds_losses = True
+    vacuous = "no rule has a larger risk in any class, so everything is accepted"
+    solver = staticmethod(solve_risk_bounds)
+    measured = "risk"
+
+    @classmethod
+    def of_params(cls, given):
+        """Return the target of one or more parameters that ask for bounds."""
+        return cls(tuple(given.items()))
+
+    @property
+    def values(self):
+        """The mean loss that each bound allows."""
+        return [
+            _flip(name, bound)
+            for name, bounds in self.by_class.items()
+            for bound in bounds.values()
+        ]
+
+    @property
+    def name(self):
+        """The parameters."""
+        return " and ".join(name for name, _ in self.value)
+
+    def __str__(self):
+        return ", ".join(f"{name}={value!r}" for name, value in self.value)
+
+    def of_true_classes(self):
+        """Raise: true classes have bounds of their own."""
+        raise ValueError(
+            f"group_by='class' cannot be combined with {self}, which uses one rule for "
+            "all samples; a min_recall bounds true classes already. Pass "
+            "group_by=None."
+        )
+
+    def prepare(self, classes, loss):
+        """Return the target with a bound for each class that has any."""
+        for name, _ in self.value:
+            if not _bounds_loss(name) and type(loss) is not ZeroOneLoss:
+                raise ValueError(
+                    f"{name} counts correct labels, but loss={loss!r} weighs them. Use "
+                    "loss='zero_one', or bound the mean loss with target_risk."
+                )
+        by_class = {name: _of_classes(name, x, classes) for name, x in self.value}
+        return replace(self, by_class=by_class)
+
+    def bind(self, calibration):
+        """Return the target with the true and the predicted classes of samples."""
+        return replace(self, calibration=calibration)
+
+    @property
+    def bounds(self):
+        """Labels and targets on the risk, as solvers take them."""
+        found = {}
+        for name, bounds in self.by_class.items():
+            labels = self.calibration.labels
+            if name == PRECISION:
+                labels = self.calibration.predictions
+            risks = {k: _flip(name, x) for k, x in bounds.items()}
+            found[_RISK_NAMES[name]] = labels, risks
+        return found
 
     def solve(self, samples, options):
         """Return the rule of largest coverage."""
-        return solve_target_failure_rate(target=self.value, **samples, **options)
+        try:
+            return self.solver(bounds=self.bounds, **samples, **options)
+        except InfeasibleTargetError as error:
+            raise self._as_asked(error) from None
+
+    def measure(self, rule):
+        """Return what a rule achieves, by name of the parameter and class."""
+        samples = self.calibration.samples
+        found = measure_risk_bounds(rule, bounds=self.bounds, **samples)
+        achieved = {}
+        for name, bounds in self.by_class.items():
+            for label, bound in bounds.items():
+                each = found[_RISK_NAMES[name], label]
+                value = _flip(name, getattr(each, self.measured))
+                achieved[name, label] = AchievedBound(
+                    bound, value, each.coverage, each.n_samples
+                )
+        return achieved
+
+    def _as_asked(self, error):
+        """Return an error whose attainable risks are bounds, as they are asked for."""
+        if not error.attainable or all(_bounds_loss(name) for name, _ in self.value):
+            return error
+        attainable = {}
+        for name, _ in self.value:
+            risks = error.attainable[_RISK_NAMES[name]]
+            attainable[name] = {label: _flip(name, x) for label, x in risks.items()}
+        if min(bound for each in attainable.values() for bound in each.values()) <= 0:
+            return InfeasibleTargetError(error.problem, error.way_out)
+        shown = [
+            f"{name} of {label!r} {bound:.4g}"
+            for name, each in attainable.items()
+            for label, bound in each.items()
+        ]
+        return InfeasibleTargetError(
+            f"{error.problem}. In terms of the bounds, what can be met together is "
+            f"{_shorten(shown)}",
+            error.way_out,
+            attainable,
+            error.coverage,
+        )
+
+
+class ClassFailureRates(RiskBounds):
+    """Bounds on what is accepted and lost, of all samples of a true class.
+
+    They hold given how many samples of each class there are.
+    """
+
+    holds_on_average = True
+    vacuous = "no rule has a larger failure rate, so everything is accepted"
+    solver = staticmethod(solve_failure_bounds)
+    measured = "failure_rate"
+
+
+def _flip(name, value):
+    """Return the mean loss that a bound stands for, or the bound of a mean loss."""
+    return value if _bounds_loss(name) else 1 - value
+
+
+def _bounds_loss(name):
+    """Tell whether a parameter bounds a mean loss, of every class if it is a number."""
+    return name in (RISK, FAILURE_RATE)
+
+
+def _of_classes(name, value, classes):
+    """Return the bound of each class that has any."""
+    limits = {"high": np.inf if _bounds_loss(name) else 1.0, "open_low": name != RISK}
+    classes = np.asarray(classes).tolist()
+    if not isinstance(value, Mapping):
+        if not isinstance(value, Real):
+            raise ValueError(
+                f"{name} must be a number or a dict class -> bound, got {value!r}. "
+                f"Pass for example {name}={{{classes[-1]!r}: 0.9}}."
+            )
+        value = check_number(value, name, **limits)
+        return dict.fromkeys(_classes_of_number(name, value, classes), value)
+    if not value:
+        raise ValueError(
+            f"{name} is an empty dict. Pass a dict class -> bound, or None."
+        )
+    unknown = [label for label in value if label not in classes]
+    if unknown:
+        raise ValueError(
+            f"{name} has a bound for {unknown[0]!r}, which is not one of the classes "
+            f"{_shorten([*map(repr, classes)])}. Use the labels of y as keys."
+        )
+    return {
+        classes[classes.index(label)]: check_number(x, f"{name} of {label!r}", **limits)
+        for label, x in value.items()
+    }
+
+
+def _classes_of_number(name, value, classes):
+    """Return the classes that one number is for."""
+    if _bounds_loss(name):
+        return classes
+    way_out = (
+        f"Pass a dict class -> bound, for example {name}={{{classes[-1]!r}: {value:g}}}"
+    )
+    if len(classes) != 2:
+        raise ValueError(
+            f"{name}={value:g} is for the positive class of two, and there are "
+            f"{len(classes)}: {_shorten([*map(repr, classes)])}. {way_out}."
+        )
+    # As in scikit-learn: of other labels the order does not tell which is meant.
+    if classes not in ([0, 1], [-1, 1]):
+        raise ValueError(
+            f"{name}={value:g} is for the positive class, but it is unclear which of "
+            f"{classes[0]!r} and {classes[1]!r} that is. Only for 0 and 1, -1 and 1, "
+            f"or False and True it is the second one. {way_out}."
+        )
+    return classes[1:]
+
+
+def _shorten(texts, most=6):
+    shown = ", ".join(texts[:most])
+    return f"{shown}, ..." if len(texts) > most else shown
+
+
+def find_target(estimator):
+    """Return the one target that is given, or the default."""
+    given, kinds = given_targets(estimator), estimator._targets
+    *names, last = kinds
+    names = f"{', '.join(names)} and {last}"
+    if len({kinds[name] for name in given}) > 1:
+        values = ", ".join(f"{name}={value!r}" for name, value in given.items())
+        both = f"; only {PRECISION} and {RECALL} can be combined" * (PRECISION in kinds)
+        raise ValueError(
+            f"At most one of {names} may be given, got {values}. Keep one and set the "
+            f"others to None{both}."
+        )
+    if not given and estimator._default_target is None:
+        raise ValueError(
+            f"One of {names} must be given, because no default fits the units of every "
+            "regression."
+        )
+    target, group_by = estimator._default_target, estimator.group_by
+    if given:
+        target = kinds[next(iter(given))].of_params(given)
+    if is_word(group_by, TRUE_CLASS) and isinstance(estimator, ClassifierMixin):
+        return target.of_true_classes()
+    if group_by is not None and isinstance(target, RiskBounds):
+        raise ValueError(
+            f"group_by={group_by!r} makes a rule for each group, but {target} use one "
+            "rule for all samples. Pass group_by=None, or a target_risk: with "
+            "group_by='prediction' it bounds 1 minus the precision of each class."
+        )
+    return target
+
+
+def given_targets(estimator):
+    """Return the parameters that ask for something, and what they are given."""
+    values = {name: getattr(estimator, name) for name in estimator._targets}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def check_max_loss(estimator, target, loss):
+    """Return the largest loss that is possible, None where it need not be known."""
+    if estimator.max_loss is not None:
+        largest = check_number(estimator.max_loss, "max_loss", open_low=True)
+        if loss.max_loss is not None and loss.max_loss > largest:
+            raise ValueError(
+                f"max_loss={estimator.max_loss!r} is below {loss.max_loss:g}, which "
+                "the loss can reach. Set it to None, or pass at least this value."
+            )
+        return largest
+    is_certified = estimator.confidence_level is not None and target.bounds_losses
+    if loss.max_loss is None and (is_certified or target.holds_on_average):
+        verb = "certify" if is_certified else "promise"
+        raise ValueError(
+            f"max_loss is needed to {verb} a {target.name} with {loss!r}. Pass the "
+            "largest possible loss, in units of the loss. Labels that are not in y may "
+            "cost more than those that are."
+        )
+    return loss.max_loss
+
+
+def warn_if_vacuous(target, largest):
+    """Warn of a target that no rule can miss, given the largest loss, or None."""
+    if not largest or target.vacuous is None or min(target.values) < largest:
+        return
+    warn_user(
+        f"{target} is not below the largest loss, {largest:g}: {target.vacuous}. Pass "
+        "a smaller value, in units of the loss."
+    )
+
+
+SELECTIVE_TARGETS = {
+    each.name: each
+    for each in (RejectCost, TargetRisk, TargetCoverage, TargetFailureRate)
+}
+# Of a classifier. The last two may be given together.
+CLASSIFIER_TARGETS = SELECTIVE_TARGETS | dict.fromkeys((PRECISION, RECALL), RiskBounds)
+DEFERRAL_TARGETS = {each.name: each for each in (DeferralCost, MaxDeferral, SystemRisk)}

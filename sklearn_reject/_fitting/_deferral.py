@@ -15,6 +15,7 @@ from sklearn_reject._fitting._folds import (
     fit_score,
     fit_with_folds,
     learns,
+    learns_from_samples,
     needs_samples,
 )
 from sklearn_reject._fitting._out_of_sample import cross_fit
@@ -49,7 +50,7 @@ class Gains(FoldScore):
     def learns(self):
         """Whether samples are needed that the classifier was not fitted on."""
         return len(self.scores) > 1 or any(
-            learns(score) or needs_samples(score) for score in self.scores.values()
+            map(learns_from_samples, self.scores.values())
         )
 
     @property
@@ -110,9 +111,9 @@ class Opinions:
     """
 
     gain: np.ndarray
-    first: np.ndarray
+    predictions: np.ndarray
     loss_first: np.ndarray
-    second: np.ndarray
+    expert_labels: np.ndarray
     loss_second: np.ndarray
     cost_second: np.ndarray
     rows: np.ndarray

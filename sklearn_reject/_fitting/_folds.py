@@ -135,6 +135,11 @@ def needs_samples(score):
     return not is_frozen and getattr(score, "needs_samples", False)
 
 
+def learns_from_samples(score):
+    """Tell whether a score knows the samples that it is fitted on."""
+    return learns(score) or needs_samples(score)
+
+
 def fit_score(score, estimator, samples, rows, final):
     """Fit a score that is read off a fitted estimator, unless it is frozen.
 
@@ -303,8 +308,7 @@ class RiskAndNovelty(FoldScore):
     def learns(self):
         """Whether a score learns from samples."""
         return (
-            learns(self.uncertainty_score)
-            or needs_samples(self.uncertainty_score)
+            learns_from_samples(self.uncertainty_score)
             or self.novelty_score.needs_samples
         )
 
