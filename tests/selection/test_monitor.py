@@ -214,6 +214,14 @@ def test_change_after_many_samples_is_noticed_sooner_since_any():
     assert not fed(plain, good + bad).alarm
 
 
+@pytest.mark.parametrize("confidence_level", [0.5, 0.95])
+def test_an_alarm_is_raised_when_the_capital_reaches_its_limit(confidence_level):
+    monitor, before = RiskMonitor(0.3, confidence_level=confidence_level), 1.0
+    while not monitor.update(1).alarm:
+        before = monitor.e_value
+    assert before < 1 / (1 - confidence_level) <= monitor.e_value
+
+
 @pytest.mark.parametrize("chance", [0.1, 0.6])
 def test_interval_covers_at_all_times(chance):
     covered = 1.0
