@@ -1,32 +1,20 @@
+"""Certified thresholds, of a risk, of the risks of parts and of a coverage, by hand."""
+
 import re
 from fractions import Fraction
 from math import ceil, comb, inf
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sklearn_reject.selection import (
     InfeasibleTargetError,
+    solve_risk_bounds,
     solve_target_coverage,
     solve_target_risk,
 )
-
-
-@st.composite
-def problems(draw, ties=True):
-    """Draw (scores, losses, target, confidence), losses 0 or 1."""
-    n = draw(st.integers(2, 60))
-    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
-    scores = rng.permutation(n) / 7
-    if ties:
-        scores = np.floor(scores * 7 / draw(st.integers(1, n)))
-    few, many = draw(st.sampled_from([(0.0, 0.9), (0.0, 1.0), (0.1, 0.6), (0.3, 0.3)]))
-    is_high = scores > np.quantile(scores, draw(st.sampled_from([0.3, 0.6, 0.8])))
-    losses = (rng.random(n) < np.where(is_high, many, few)).astype(float)
-    target = draw(st.sampled_from([0.1, 0.3, 0.5, 0.7]))
-    return scores, losses, target, draw(st.sampled_from([0.5, 0.8, 0.9]))
 
 
 def exact_p_value(losses, risk):
@@ -38,89 +26,146 @@ def exact_p_value(losses, risk):
     )
 
 
-def walk_by_hand(hypotheses, problem):
-    """Walk along the hypotheses, [losses of the accepted] with fewest first."""
-    _, losses, risk, confidence_level = problem
-    n, delta = len(losses), 1 - confidence_level
-    fewest = next(m for m in range(1, 99) if (1 - Fraction(risk)) ** m <= delta)
-    brought = dict.fromkeys(range(len(hypotheses)), 0.0)
+def fewest_that_pass(risk, level):
+    return next(m for m in range(1, 999) if (1 - Fraction(risk)) ** m <= level)
+
+
+def starts_for_all(parts, counts, delta):
+    """Yield where walks start, as numbers of accepted samples, and their shares."""
+    ((ranks, risk),) = parts
+    fewest, n = fewest_that_pass(risk, delta), len(ranks)
     for share, weight in [(0.1, 0.4), (0.25, 0.2), (0.5, 0.2), (0.75, 0.2)]:
         start = min(max(ceil(share * n), 2 * fewest), n)
         # The last threshold that accepts no more than that.
-        brought[max(h for h, a in enumerate(hypotheses) if len(a) <= start)] += weight
+        yield max(c for c in counts if c <= start), weight
+
+
+def starts_for_parts(parts, counts, delta, n_kinds):
+    members, first = [ranks for ranks, _ in parts], []
+    for ranks, risk in parts:
+        needed = max(fewest_that_pass(risk, 0.2 * delta), len(ranks) // 2)
+        first.append(min(2 * fewest_that_pass(risk, delta), needed))
+    for share, weight in [(0.1, 0.2), (0.3, 0.4), (0.7, 0.4)]:
+        wanted = [
+            min(max(ceil(share * len(ranks)), few), len(ranks))
+            for ranks, few in zip(members, first, strict=True)
+        ]
+        counted = members
+        if n_kinds > 1:
+            union = sorted(set().union(*members))
+            scaled = [
+                ceil(len(union) * m / len(ranks))
+                for m, ranks in zip(wanted, members, strict=True)
+            ]
+            counted, wanted = [union], [max(scaled)]
+        starts = [
+            max(c for c in counts if c <= [*ranks, counts[-1]][m])
+            for ranks, m in zip(counted, wanted, strict=True)
+        ]
+        yield max(starts), weight
+
+
+def walk(counts, starts, p_values, delta):
+    """Return the last count that passes, with the level that was brought there."""
     level, best = 0.0, None
-    for index, accepted in enumerate(hypotheses):
-        level += brought[index] * delta
-        if level and exact_p_value(accepted, risk) <= level:
-            best = len(accepted)
+    for count in counts:
+        level += delta * sum(weight for start, weight in starts if start == count)
+        if level and max(p_values(count)) <= level:
+            best = count
         else:
             level = 0.0
     return best
 
 
-def certified(problem, **options):
-    """Return the rule, None if there is none."""
-    scores, losses, target, confidence_level = problem
-    options = {"confidence_level": confidence_level} | options
-    try:
-        return solve_target_risk(scores, losses, target, **options)
-    except InfeasibleTargetError:
-        return None
+@st.composite
+def problems(draw, of_parts=False, ties=True):
+    """Draw (scores, losses, target or bounds, confidence), losses 0 or 1."""
+    n = draw(st.integers(20 if of_parts else 2, 90))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    scores = rng.permutation(n) / 7
+    if ties:
+        scores = np.floor(scores * 7 / draw(st.integers(1, n)))
+    few, many = draw(st.sampled_from([(0.0, 0.9), (0.1, 0.6), (0.3, 0.3), (0.6, 0.0)]))
+    is_high = scores > np.quantile(scores, draw(st.sampled_from([0.3, 0.6, 0.8])))
+    losses = (rng.random(n) < np.where(is_high, many, few)).astype(float)
+    confidence_level = draw(st.sampled_from([0.5, 0.8, 0.9]))
+    if not of_parts:
+        target = draw(st.sampled_from([0.1, 0.3, 0.5, 0.7]))
+        return scores, losses, target, confidence_level
+    y = (rng.random(n) < draw(st.sampled_from([0.2, 0.5]))).astype(int)
+    bounds = {"class": (y, {0: draw(st.sampled_from([0.3, 0.5])), 1: 0.4})}
+    if draw(st.booleans()):
+        bounds["prediction"] = (np.abs(y - losses), {1: 0.45})
+    return scores, losses, bounds, confidence_level
 
 
-@given(problems())
-def test_walk_by_hand_with_noise(problem):
-    scores, losses, _, _ = problem
-    noise = np.random.RandomState(5).random_sample(len(scores))
-    order = sorted(range(len(scores)), key=lambda row: (scores[row], noise[row]))
-    hypotheses = [losses[order[:m]] for m in range(len(scores) + 1)]
-    expected = walk_by_hand(hypotheses, problem)
-    rule = certified(problem, random_state=5)
-    assert (rule and rule.certificate.n_accepted) == expected
+@given(problems() | problems(of_parts=True), st.booleans())
+def test_threshold_by_hand(problem, randomize):
+    scores, losses, asked, confidence_level = problem
+    delta, n = 1 - confidence_level, len(scores)
+    draws = np.random.default_rng(0).random(n)
+    order = np.lexsort((draws, scores))
+    keys = [(scores[row], draws[row] if randomize else 0) for row in order]
+    counts = [m for m in range(n) if m == 0 or keys[m] != keys[m - 1]] + [n]
+    is_of_parts = isinstance(asked, dict)
+    bounds = asked if is_of_parts else {"all": (np.zeros(n), {0: asked})}
+    parts = [
+        (np.flatnonzero((labels == label)[order]), risk)
+        for labels, targets in bounds.values()
+        for label, risk in targets.items()
+    ]
+
+    def p_values(count):
+        return [
+            exact_p_value(losses[order[ranks[ranks < count]]], risk)
+            for ranks, risk in parts
+        ]
+
+    few = [len(ranks) < fewest_that_pass(risk, delta) for ranks, risk in parts]
+    expected = None
+    if not any(few):
+        more = [len(bounds)] if is_of_parts else []
+        starts = starts_for_parts if is_of_parts else starts_for_all
+        starts = list(starts(parts, counts, delta, *more))
+        expected = walk(counts, starts, p_values, delta)
+    solve = solve_risk_bounds if is_of_parts else solve_target_risk
+    options = {"confidence_level": confidence_level, "randomize": randomize}
     if expected is None:
+        with pytest.raises(InfeasibleTargetError):
+            solve(scores, losses, asked, draws=draws, **options)
         return
-    if expected == len(scores):
-        assert (rule.threshold, rule.proba_at_threshold) == (inf, 1)
-    else:
-        row = order[expected]
-        assert rule.threshold == scores[row]
-        tied = (scores == scores[row]).sum() > 1
-        assert rule.proba_at_threshold == (noise[row] if tied else 0)
-    p_value = exact_p_value(hypotheses[expected], problem[2])
-    np.testing.assert_allclose(rule.certificate.p_value, float(p_value))
-
-
-@given(problems())
-def test_walk_by_hand_without_noise(problem):
-    scores, losses, _, _ = problem
-    values = np.unique(scores)
-    hypotheses = [losses[scores < value] for value in [*values, inf]]
-    expected = walk_by_hand(hypotheses, problem)
-    rule = certified(problem, randomize=False)
-    assert (rule and rule.certificate.n_accepted) == expected
-    if rule is not None:
-        assert (scores < rule.threshold).sum() == expected
+    rule = solve(scores, losses, asked, draws=draws, **options)
+    assert rule.certificate.n_accepted == expected
+    found = [float(p_value) for p_value in p_values(expected)]
+    np.testing.assert_allclose(rule.certificate.p_value, max(found))
+    if is_of_parts:
+        np.testing.assert_allclose(rule.certificate.p_values, found)
+    accepted = np.flatnonzero(rule.accept(scores, draws=draws))
+    assert set(accepted) == set(order[:expected])
+    if not randomize:
         assert rule.proba_at_threshold == (rule.threshold == inf)
-        assert rule.coverage == expected / len(scores)
+        assert rule.coverage == expected / n
 
 
 @given(problems(ties=False))
 def test_what_the_error_names_can_be_certified(problem):
     scores, losses, target, confidence_level = problem
     options = {"confidence_level": confidence_level}
-    assume(certified((scores, losses, target / 2, confidence_level)) is None)
-    with pytest.raises(InfeasibleTargetError) as info:
+    try:
         solve_target_risk(scores, losses, target / 2, **options)
-    if not info.value.attainable:
-        assert "nor can any risk below the largest loss" in str(info.value)
+    except InfeasibleTargetError as raised:
+        error = raised
+    else:
         return
-    lowest = info.value.attainable["target_risk"]
-    assert target / 2 < lowest < 1
-    rule = solve_target_risk(scores, losses, lowest, **options)
-    assert rule.coverage == info.value.coverage
-    text = re.search(r"can be certified is about ([0-9.e-]*\d)", str(info.value))
+    if not error.attainable:
+        assert "nor can any risk below the largest loss" in str(error)
+        return
+    lowest = error.attainable["target_risk"]
+    text = re.search(r"can be certified is about ([0-9.e-]*\d)", str(error))
     named = float(text.group(1))
-    assert lowest <= named <= lowest * (1 + 1e-5)
+    assert target / 2 < lowest <= named <= lowest * (1 + 1e-5)
+    rule = solve_target_risk(scores, losses, lowest, **options)
+    assert rule.coverage == error.coverage
     assert solve_target_risk(scores, losses, named, **options).certificate is not None
 
 
@@ -247,6 +292,11 @@ def test_bound_that_fits_the_losses(losses, options, bound):
 CERTIFIED = {"confidence_level": 0.5}
 
 
+def of_one_part(scores, losses, target, **options):
+    bounds = {"all": ([0] * len(scores), {0: target})}
+    return solve_risk_bounds(scores, losses, bounds, **options)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -257,7 +307,7 @@ CERTIFIED = {"confidence_level": 0.5}
             r"bound='binomial' is for losses that are 0 or 1, got 0.5. Pass",
         ),
         ({"sample_weight": [1, 1, 1], **CERTIFIED}, "sample_weight cannot be combined"),
-        ({"target": -1}, r"target \(the selective risk\) must be in"),
+        ({"target": -1}, r"(the selective risk\)|of all\[0\]) must be in"),
         ({"scores": [0, 1, np.inf]}, "scores must be finite"),
         ({"bound": "bentkus"}, "bound must be one of .* got 'bentkus'"),
         ({"max_loss": -5}, "max_loss must be in"),
@@ -270,13 +320,25 @@ CERTIFIED = {"confidence_level": 0.5}
         ),
     ],
 )
-@pytest.mark.parametrize("solve", [solve_target_risk, solve_target_coverage])
+@pytest.mark.parametrize("solve", [solve_target_risk, of_one_part])
 def test_bad_options(solve, options, message):
-    if solve is solve_target_coverage and re.search("loss|risk|bound", message):
-        return  # which it does not look at
     arrays = {"scores": [1, 2, 3], "losses": [0, 0, 1], "target": 0.5}
     with pytest.raises(ValueError, match=message):
         solve(**arrays | options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sample_weight": [1, 1, 1], **CERTIFIED}, "sample_weight cannot be combined"),
+        ({"randomize": "no"}, "randomize must be one of"),
+        ({"draws": [0.5], **CERTIFIED}, "draws has"),
+        ({"confidence_level": 1}, r"confidence_level must be a number in \]0, 1"),
+    ],
+)
+def test_bad_options_of_a_coverage(options, message):
+    with pytest.raises(ValueError, match=message):
+        solve_target_coverage([1, 2, 3], [0, 0, 1], 0.5, **options)
 
 
 @pytest.mark.parametrize("draws", [np.arange(40) / 64, np.repeat([0.1, 0.3, 0.5], 14)])
@@ -293,29 +355,87 @@ def test_draws_give_the_threshold(draws):
     assert rule.accept(scores, draws=draws).sum() == rule.certificate.n_accepted > 0
 
 
-N_REPETITIONS = 150
+# Parts
 
 
-@pytest.mark.slow
+def sample_of(n, seed=0, shares=(0.7, 0.3), power=2):
+    rng = np.random.default_rng(seed)
+    scores, y = rng.random(n), rng.choice(len(shares), n, p=shares)
+    return scores, (rng.random(n) < scores**power).astype(float), y
+
+
 @pytest.mark.parametrize("bound", ["binomial", "hoeffding_bentkus", "betting"])
-def test_guarantee_on_few_repetitions(bound):
-    # The chance of an error is t^2, so that a threshold t has the risk t^2 / 3.
-    rng, violations = np.random.default_rng(7), 0
-    for _ in range(N_REPETITIONS):
-        scores = rng.random(400)
-        problem = scores, (rng.random(400) < scores**2) * 1.0, 0.1, 0.8
-        rule = certified(problem, bound=bound, random_state=0)
-        violations += rule is not None and min(rule.threshold, 1) ** 2 / 3 > 0.1
-    assert violations / N_REPETITIONS <= 0.2 + 3 * np.sqrt(0.16 / N_REPETITIONS)
+def test_all_bounds_certify_and_accept_less_than_without_confidence(bound):
+    scores, losses, y = sample_of(3000)
+    bounds = {"class": (y, {0: 0.1, 1: 0.15})}
+    options = {"confidence_level": 0.9, "random_state": 0}
+    certified = solve_risk_bounds(
+        scores, losses, bounds, bound=bound, max_loss=1.0, **options
+    )
+    assert 0.3 < certified.coverage < solve_risk_bounds(scores, losses, bounds).coverage
+    assert certified.certificate.bound == bound
+    assert certified.certificate.targets == (0.1, 0.15)
 
 
-def test_guarantee_of_a_coverage_on_few_repetitions():
-    rng = np.random.default_rng(8)
-    reached = [
-        solve_target_coverage(
-            rng.random(50), np.zeros(50), 0.7, confidence_level=0.8
-        ).threshold
-        >= 0.7
-        for _ in range(N_REPETITIONS)
-    ]
-    assert np.mean(reached) >= 0.8 - 3 * np.sqrt(0.16 / N_REPETITIONS)
+def test_bounds_of_the_largest_loss_are_none():
+    scores, losses, y = sample_of(400)
+    rule = solve_risk_bounds(
+        scores, losses, {"class": (y, {0: 1.0, 1: 1.5})}, confidence_level=0.9
+    )
+    assert (rule.threshold, rule.coverage) == (inf, 1)
+    assert rule.certificate.p_values == (0, 0)
+    # Beside one that binds they change nothing, whatever kind they are of.
+    alone = {"class": (y, {0: 0.2})}
+    more = {"class": (y, {0: 0.2, 1: 1.0}), "other": (1 - y, {0: 1.0})}
+    one, other = (
+        solve_risk_bounds(scores, losses, bounds, confidence_level=0.9)
+        for bounds in (alone, more)
+    )
+    assert one.threshold == other.threshold
+
+
+def test_certificates_name_parts():
+    scores, losses, y = sample_of(600)
+    labels = np.where(y == 1, "malignant", "benign")
+    bounds = {"recall": (labels, {"malignant": 0.2, np.str_("benign"): 0.1})}
+    rule = solve_risk_bounds(scores, losses, bounds, confidence_level=0.8)
+    assert rule.certificate.parts == ("recall['malignant']", "recall['benign']")
+    assert type(rule).from_dict(rule.to_dict()) == rule
+    # Parts need not make up the whole, which a monitor watches.
+    with pytest.raises(ValueError, match="no certified risk to watch"):
+        rule.monitor()
+
+
+@pytest.mark.parametrize("bound", ["binomial", "betting"])
+@pytest.mark.parametrize("targets", [{0: 0.01, 1: 0.02}, {0: 0.0, 1: 0.1}])
+def test_what_is_attainable_can_be_certified(targets, bound):
+    scores, losses, y = sample_of(400)
+    options = {"confidence_level": 0.9, "bound": bound, "random_state": 0}
+    with pytest.raises(InfeasibleTargetError, match="each target raised") as caught:
+        solve_risk_bounds(scores, losses, {"class": (y, targets)}, **options)
+    attainable = caught.value.attainable["class"]
+    more = attainable[0] - targets[0]
+    assert 0 < more < 0.5
+    assert attainable[1] - targets[1] == pytest.approx(more)
+    rule = solve_risk_bounds(scores, losses, {"class": (y, attainable)}, **options)
+    assert rule.coverage == caught.value.coverage
+    # It is about the smallest: where a walk starts depends on the target.
+    less = {label: 0.7 * more + target for label, target in targets.items()}
+    with pytest.raises(InfeasibleTargetError):
+        solve_risk_bounds(scores, losses, {"class": (y, less)}, **options)
+
+
+@pytest.mark.parametrize(
+    ("targets", "match"),
+    [
+        ({0: 0.0}, r"target of class\[0\] is 0, which no finite sample"),
+        ({0: 0.1, 7: 0.1}, r"count for class\[7\], and.*at least 22 are"),
+        ({0: 0.3, 1: 0.01}, r"count for class\[1\].*at least 230 are needed"),
+        ({0: 0.3, 1: 0.05}, r"target is that of class\[1\]\. With each target"),
+    ],
+    ids=["zero", "no_member", "few_members", "nothing_passes"],
+)
+def test_what_cannot_be_certified_is_said(targets, match):
+    scores, losses, y = sample_of(300, power=1)
+    with pytest.raises(InfeasibleTargetError, match=match):
+        solve_risk_bounds(scores, losses, {"class": (y, targets)}, confidence_level=0.9)
