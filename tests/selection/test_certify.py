@@ -6,7 +6,7 @@ from math import ceil, comb, inf
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sklearn_reject.selection import (
@@ -99,15 +99,17 @@ def problems(draw, of_parts=False, ties=True):
     return scores, losses, bounds, confidence_level
 
 
-@given(problems() | problems(of_parts=True), st.booleans())
-def test_threshold_by_hand(problem, randomize):
-    scores, losses, asked, confidence_level = problem
+@pytest.mark.parametrize("randomize", [True, False])
+@pytest.mark.parametrize("is_of_parts", [True, False], ids=["parts", "all"])
+@settings(max_examples=80)
+@given(data=st.data())
+def test_threshold_by_hand(data, is_of_parts, randomize):
+    scores, losses, asked, confidence_level = data.draw(problems(is_of_parts))
     delta, n = 1 - confidence_level, len(scores)
     draws = np.random.default_rng(0).random(n)
     order = np.lexsort((draws, scores))
     keys = [(scores[row], draws[row] if randomize else 0) for row in order]
     counts = [m for m in range(n) if m == 0 or keys[m] != keys[m - 1]] + [n]
-    is_of_parts = isinstance(asked, dict)
     bounds = asked if is_of_parts else {"all": (np.zeros(n), {0: asked})}
     parts = [
         (np.flatnonzero((labels == label)[order]), risk)
