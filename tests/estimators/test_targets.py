@@ -250,11 +250,6 @@ def test_plain_rule_of_a_stack_takes_a_score_by_name():
     assert plain.rule_.threshold == 0.2
 
 
-def test_plain_rule_of_a_regressor_is_refused():
-    with pytest.raises(ValueError, match="cv must be None"):
-        SelectiveRegressor(LinearRegression(), reject_cost=1.0, cv="plug_in").fit(X, y)
-
-
 def test_cost_on_data_is_no_worse_than_constants_where_probabilities_are_poor():
     rng = np.random.RandomState(0)
     many = np.repeat(X2, 4, axis=1) + 0.1 * rng.randn(300, 80)
@@ -302,12 +297,3 @@ def test_share_too_small_for_all_classes_is_told():
 
 
 # Another target without another fit
-
-
-@pytest.mark.parametrize("loss", ["mae", "zero_one", [[0, 1], [1, 0]], None])
-def test_losses_that_are_not_of_numbers(loss):
-    X = np.arange(30.0)[:, np.newaxis]
-    selective = SelectiveRegressor(LinearRegression(), target_coverage=0.8, loss=loss)
-    with pytest.raises(ValueError, match="'squared', 'absolute' or a callable") as info:
-        selective.fit(X, X[:, 0])
-    assert "zero_one" not in str(info.value).partition("got")[0]

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_iris, make_classification
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import NotFittedError
@@ -17,9 +17,13 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
-from sklearn.utils.validation import check_is_fitted
 
-from sklearn_reject import InfeasibleTargetError, SelectiveClassifier
+from sklearn_reject import (
+    DeferringClassifier,
+    DoubleScoreOODClassifier,
+    SelectiveClassifier,
+    SelectiveRegressor,
+)
 from sklearn_reject.scores import ConditionalRisk, Margin, get_score_names
 
 X, y = make_classification(120, n_features=4, flip_y=0.2, random_state=0)
@@ -59,10 +63,6 @@ class Misshapen(LabelsOnly):
         return self.output(X)
 
 
-class NotAClassifier:
-    pass
-
-
 def mentions(*parts):
     """Return a pattern that matches a message with all parts, in any order."""
     return "(?s)" + "".join(f"(?=.*{re.escape(part)})" for part in parts)
@@ -71,15 +71,9 @@ def mentions(*parts):
 def fitting(options, X=X, y=y, **fit_params):
     """Fit a classifier with these options, and a target if there is none."""
     options = {"estimator": LogisticRegression(), **options}
-    estimator = options.pop("estimator")
     if not any(name.startswith(("target", "reject_cost")) for name in options):
         options["target_coverage"] = 0.5
-    selective = SelectiveClassifier(LogisticRegression())
-    # Not by set_params, which looks into estimators.
-    selective.estimator = estimator
-    for name, value in options.items():
-        setattr(selective, name, value)
-    return selective.fit(X, y, **fit_params)
+    return SelectiveClassifier(**options).fit(X, y, **fit_params)
 
 
 def at_row_5(value):
@@ -122,7 +116,7 @@ OF_OPTIONS = [
     *(
         ({"estimator": estimator}, ["estimator must be a classifier", f"`{missing}`"])
         for estimator, missing in (
-            (NotAClassifier(), "fit"),
+            (object(), "fit"),
             (StandardScaler(), "predict"),
             (None, "fit"),
             ("x", "fit"),
@@ -352,30 +346,78 @@ def test_samples(options, data, words):
         fitting(options, **data)
 
 
-def test_risk_that_cannot_be_met():
-    labels = np.random.default_rng(0).integers(0, 2, len(X))
-    options = {"target_risk": 0.0, "cv": 3} | full(0.0)
-    words = mentions("target risk 0", "lowest selective risk", "coverage 1")
-    with pytest.raises(InfeasibleTargetError, match=words) as caught:
-        fitting(options, y=labels)
-    # What it says can be met is met.
-    selective = fitting(options | caught.value.attainable, y=labels)
-    assert selective.rule_.coverage == caught.value.coverage == 1
+# Options of a regressor, and words that must be in the message.
+OF_REGRESSORS = [
+    (
+        {"target_coverage": None},
+        "One of reject_cost, target_risk, target_coverage and target_failure_rate",
+    ),
+    ({"reject_cost": 1}, "At most one of"),
+    (
+        {"estimator": LogisticRegression()},
+        "estimator must be a regressor, got the classifier",
+    ),
+    ({"estimator": 3}, "estimator must be a regressor"),
+    *(
+        ({"loss": loss}, "'squared', 'absolute' or a callable")
+        for loss in ("mae", "hinge", "zero_one", [[0, 1], [1, 0]], None)
+    ),
+    ({"loss": lambda y_true, y_pred: np.ones((len(y_true), 2))}, "must be a vector"),
+    ({"max_loss": -5}, "max_loss must be in"),
+    ({"uncertainty_score": "entropy"}, "`predict_proba`"),
+    ({"uncertainty_score": "conditional_risk"}, "got LinearRegression"),
+    ({"uncertainty_score": "true_class_probability"}, "needs a classifier"),
+    ({"cv": 1}, "cv must be"),
+    ({"target_coverage": None, "reject_cost": 1, "cv": "plug_in"}, "cv must be None"),
+]
 
 
+@pytest.mark.parametrize(("options", "message"), OF_REGRESSORS)
+def test_regressors(options, message):
+    options = {"estimator": LinearRegression(), "target_coverage": 0.5} | options
+    with pytest.raises(ValueError, match=message):
+        SelectiveRegressor(**options).fit(X, X[:, 0] ** 2)
+
+
+# Functions of the user are called as documented
+
+
+def nothing():
+    return 0
+
+
+def of_three(a, b, c):
+    return np.zeros(len(a))
+
+
+BAYES = GaussianNB()
+DEFERRING = DeferringClassifier(BAYES, BAYES)
+
+
+@pytest.mark.parametrize("function", [nothing, of_three, lambda *, X: X, len])
 @pytest.mark.parametrize(
-    "options",
+    ("estimator", "parameter", "wanted"),
     [
-        {"estimator": FITTED, "target_risk": 0.0} | full(0.0),
-        {"estimator": FITTED, "target_coverage": 0.5} | full(NAN),
+        (SelectiveClassifier(BAYES), "loss", "y_true, y_pred"),
+        (SelectiveClassifier(BAYES), "uncertainty_score", "estimator, X"),
+        (SelectiveClassifier(BAYES), "group_by", "X"),
+        (SelectiveRegressor(LinearRegression(), reject_cost=1), "loss", "y_true, y_p"),
+        (DEFERRING, "expert", "X"),
+        (DEFERRING, "gain_score", "estimator, X"),
+        (DEFERRING, "group_by", "X"),
+        (DoubleScoreOODClassifier(BAYES, min_tpr=0.5), "novelty_score", "estimator, X"),
     ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
-def test_fit_that_fails_midway_is_no_fit(options):
-    selective = SelectiveClassifier(**options)
-    with pytest.raises(ValueError, match=r"No threshold|finite"):
-        selective.fit(X, 1 - y)
-    with pytest.raises(NotFittedError):
-        check_is_fitted(selective)
+def test_another_number_of_arguments_is_refused(estimator, parameter, wanted, function):
+    if function is len and wanted == "X":
+        return  # which is called like that
+    model = clone(estimator).set_params(**{parameter: function})
+    with pytest.raises(ValueError, match=rf"{parameter}.* callable \({wanted}"):
+        model.fit(X, np.arange(120) % 3 - 1)
+
+
+# Calls of what is fitted
 
 
 @pytest.mark.filterwarnings("ignore:Fits to the folds")
@@ -386,8 +428,7 @@ def test_fold_without_a_class():
 
 
 METHODS = ["predict", "predict_label", "uncertainty", "accept", "accept_proba"]
-METHODS += ["predict_all"]
-METHODS += ["predict_proba", "predict_log_proba", "decision_function"]
+METHODS += ["predict_all", "predict_proba", "predict_log_proba", "decision_function"]
 
 
 @pytest.mark.parametrize("method", METHODS)
