@@ -15,11 +15,7 @@ import numpy as np
 
 # What OpenBLAS calls a processor, and of what newer ones have NumPy must not use.
 OF_AVX512 = ("X86_V4", "AVX512_ICL", "AVX512_SPR")
-PROCESSORS = {
-    "Nehalem": ("X86_V3", *OF_AVX512),
-    "Haswell": OF_AVX512,
-    "SkylakeX": (),
-}
+PROCESSORS = {"Nehalem": ("X86_V3", *OF_AVX512), "Haswell": OF_AVX512, "SkylakeX": ()}
 
 # Prints for which processors the OpenBLAS of NumPy and of SciPy do their work.
 PROBE = """

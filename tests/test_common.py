@@ -27,11 +27,7 @@ from sklearn_reject import (
     SelectiveClassifier,
     SelectiveRegressor,
 )
-from sklearn_reject.scores import (
-    SELE,
-    ErrorProbability,
-    LossRegression,
-)
+from sklearn_reject.scores import SELE, ErrorProbability, LossRegression
 
 
 def distance_to_neighbors(knn, X):
@@ -86,9 +82,7 @@ CONFIGURATIONS = {
         uncertainty_score=ErrorProbability(LogisticRegression())
     ),
     "score callable": SelectiveClassifier(
-        KNeighborsClassifier(),
-        uncertainty_score=distance_to_neighbors,
-        reject_cost=1.0,
+        KNeighborsClassifier(), uncertainty_score=distance_to_neighbors, reject_cost=1.0
     ),
     "cv float": logistic(cv=0.25),
     "double": double(min_tpr=0.8, novelty_score="msp", reject_label=None),
@@ -153,10 +147,7 @@ OF_ALL = {
     *(f"check_classifiers_multilabel_output_format_{method}" for method in METHODS),
     "check_classifiers_multilabel_representation_invariance",
     *("check_classifiers_one_label", "check_classifiers_one_label_sample_weights"),
-    *(
-        "check_classifiers_train",
-        "check_regressors_train",
-    ),
+    *("check_classifiers_train", "check_regressors_train"),
     *("check_fit1d", "check_fit2d_1feature", "check_fit2d_1sample"),
     *("check_fit_idempotent", "check_methods_subset_invariance"),
     *("check_no_attributes_set_in_init", "check_parameters_default_constructible"),

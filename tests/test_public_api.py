@@ -250,11 +250,7 @@ SHARED_PARAMETERS = {
         ("X", "groups"),
         {},
     ),
-    "weights": (
-        rf"({ESTIMATORS}|EnsembleThresholdTuner)\.fit",
-        ("sample_weight",),
-        {},
-    ),
+    "weights": (rf"({ESTIMATORS}|EnsembleThresholdTuner)\.fit", ("sample_weight",), {}),
     "targets": (
         r"Selective\w+",
         (

@@ -243,10 +243,7 @@ OF_OPTIONS = [
         ({"reject_label": label}, ["reject_label must be 'auto', None", repr(label)])
         for label in ([-1], (-1,), {"a": 1}, np.array([-1]), object, b"x")
     ),
-    (
-        {"estimator": THREE_CLASSES, "reject_label": 2},
-        ["reject_label=2", "[0, 1, 2]"],
-    ),
+    ({"estimator": THREE_CLASSES, "reject_label": 2}, ["reject_label=2", "[0, 1, 2]"]),
     # cv and switches
     *(({"cv": cv}, ["cv must be", "2", repr(cv)]) for cv in (0, 1, -3, True, False)),
     *(
@@ -298,11 +295,7 @@ OF_SAMPLES = [
         )
     ),
     *(
-        (
-            {"estimator": estimator},
-            {"sample_weight": weight},
-            ["sample_weight", *words],
-        )
+        ({"estimator": estimator}, {"sample_weight": weight}, ["sample_weight", *words])
         for estimator in (GaussianNB(), FITTED)
         for weight, words in (
             (at_row_5(-1.0), ["non-negative", "-1.0", "row 5"]),

@@ -11,10 +11,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from sklearn_reject import (
-    EnsembleThresholdTuner,
-    SelectiveClassifier,
-)
+from sklearn_reject import EnsembleThresholdTuner, SelectiveClassifier
 from sklearn_reject.scores import SELE, LossRegression
 
 callback = pytest.importorskip(

@@ -10,10 +10,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array, csr_matrix, issparse
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.datasets import (
-    make_classification,
-    make_multilabel_classification,
-)
+from sklearn.datasets import make_classification, make_multilabel_classification
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.isotonic import IsotonicRegression

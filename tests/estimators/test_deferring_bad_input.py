@@ -73,11 +73,7 @@ BAD_FITS = [
     ({"max_deferral": None, "deferral_cost": -1}, y[FIT], r"deferral_cost"),
     ({"max_deferral": 1.5}, y[FIT], r"max_deferral"),
     ({"deferral_cost": 1}, y[FIT], r"At most one of"),
-    (
-        {"max_deferral": None, "confidence_level": 0.9, "cv": 0.3},
-        y[FIT],
-        r"no bound",
-    ),
+    ({"max_deferral": None, "confidence_level": 0.9, "cv": 0.3}, y[FIT], r"no bound"),
     ({"confidence_level": 0.9, "cv": 5}, y[FIT], r"needs samples on which"),
     ({"defer_label": 1}, y[FIT], r"defer_label=1 is one of the classes"),
     ({"gain_score": "entropie"}, y[FIT], r"gain_score must be"),

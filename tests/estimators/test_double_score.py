@@ -8,9 +8,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
-from sklearn.model_selection import (
-    StratifiedKFold,
-)
+from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -22,12 +20,7 @@ from sklearn_reject.metrics import (
     get_selective_scorer,
     make_selective_scorer,
 )
-from sklearn_reject.scores import (
-    KNN,
-    ErrorProbability,
-    LikelihoodRatio,
-    Mahalanobis,
-)
+from sklearn_reject.scores import KNN, ErrorProbability, LikelihoodRatio, Mahalanobis
 from sklearn_reject.selection import tune_double_score
 from tests.selection.ood_oracle import all_scores, best_of, noisy_sample, values_of
 

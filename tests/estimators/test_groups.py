@@ -346,11 +346,7 @@ BAD = {
     "out of range": ({"group_by": 4}, X, "group_by=4 is not a column.*has 4 columns"),
     "below": ({"group_by": -5}, X, "group_by=-5 is not a column"),
     "of a list": ({"group_by": 4}, X.tolist(), "group_by=4 is not a column"),
-    "text": (
-        {"group_by": 0},
-        np.array(["some text"] * N),
-        r"has the shape \(300,\)",
-    ),
+    "text": ({"group_by": 0}, np.array(["some text"] * N), r"has the shape \(300,\)"),
     "prediction of a number": (
         {"model": REGRESSOR, "group_by": "prediction"},
         X,

@@ -14,13 +14,8 @@ from sklearn.ensemble import (
 )
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.inspection import partial_dependence, permutation_importance
-from sklearn.model_selection import (
-    cross_val_predict,
-    learning_curve,
-)
-from sklearn.multiclass import (
-    OneVsOneClassifier,
-)
+from sklearn.model_selection import cross_val_predict, learning_curve
+from sklearn.multiclass import OneVsOneClassifier
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -118,11 +113,7 @@ def test_functions_of_model_selection_and_inspection():
 
 def double_score():
     return DoubleScoreOODClassifier(
-        GaussianNB(),
-        min_tpr=0.9,
-        novelty_score="msp",
-        cv=2,
-        random_state=0,
+        GaussianNB(), min_tpr=0.9, novelty_score="msp", cv=2, random_state=0
     )
 
 

@@ -15,13 +15,7 @@ from sklearn_reject import (
     SelectiveRegressor,
 )
 from sklearn_reject.metrics import get_selective_scorer
-from sklearn_reject.scores import (
-    KNN,
-    MSP,
-    Mahalanobis,
-    NoveltyScore,
-    get_novelty_names,
-)
+from sklearn_reject.scores import KNN, MSP, Mahalanobis, NoveltyScore, get_novelty_names
 
 X, Y = make_blobs(200, centers=3, n_features=4, random_state=0)
 NOVEL = np.where(np.arange(len(Y)) < 50, -1, Y)

@@ -157,12 +157,7 @@ CASES = {
         OF_TWO,
         {"min_tpr": 0.6, "max_fpr": None},
     ),
-    "precision of two": (
-        DOUBLE,
-        PRIOR,
-        OF_TWO,
-        {"min_tpr": 0.6, "min_precision": 0.8},
-    ),
+    "precision of two": (DOUBLE, PRIOR, OF_TWO, {"min_tpr": 0.6, "min_precision": 0.8}),
     "costs": (
         DOUBLE,
         PRIOR | {"estimator": FROZEN, "novelty_score": "msp"},

@@ -56,11 +56,7 @@ TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
 
 # Few distinct probabilities: every rule has many samples at its threshold.
 TIED = FrozenEstimator(TREE.fit(X[:150], y[:150]))
-TARGETS = [
-    {"reject_cost": 0.3},
-    {"target_risk": 0.25},
-    {"target_coverage": 0.6},
-]
+TARGETS = [{"reject_cost": 0.3}, {"target_risk": 0.25}, {"target_coverage": 0.6}]
 
 
 def count_calls(monkeypatch, *names):

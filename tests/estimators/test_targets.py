@@ -14,10 +14,7 @@ from sklearn.model_selection import KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_reject import (
-    SelectiveClassifier,
-    SelectiveRegressor,
-)
+from sklearn_reject import SelectiveClassifier, SelectiveRegressor
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.losses import TaskLoss
 
