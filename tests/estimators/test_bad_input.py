@@ -11,7 +11,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import LeaveOneGroupOut, PredefinedSplit
+from sklearn.model_selection import LeaveOneGroupOut, PredefinedSplit, ShuffleSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -61,6 +61,12 @@ class Misshapen(LabelsOnly):
 
     def predict_proba(self, X):
         return self.output(X)
+
+
+class BlackBox(GaussianNB):
+    @property
+    def predict_proba(self):
+        raise AttributeError("not here")
 
 
 def mentions(*parts):
@@ -267,6 +273,45 @@ OF_OPTIONS = [
         ({"random_state": value, "cv": 0.3}, [words])
         for value, words in (("seed", "'seed'"), (-1, "Seed must be"), (0.5, "0.5"))
     ),
+    # Plain rules and certificates
+    *(
+        ({"cv": "plug_in"} | options, ["cv='plug_in' compares a reject_cost"])
+        for options in (
+            {"target_risk": 0.2},
+            {"target_coverage": 0.5},
+            {"reject_cost": 0.2, "uncertainty_score": "margin"},
+            {"reject_cost": 0.2, "uncertainty_score": "sele"},
+        )
+    ),
+    (
+        {"target_risk": 0.5, "loss": [[0, 9], [1, 0]], "max_loss": 5.0},
+        ["max_loss=5.0 is below 9"],
+    ),
+    *(
+        ({"confidence_level": 0.9} | options, words)
+        for options, words in (
+            (
+                {"cv": 5, "target_risk": 0.3},
+                ["confidence_level=0.9 needs samples on which", "cv=5 leaves none"],
+            ),
+            (
+                {"cv": 3, "estimator": FITTED, "uncertainty_score": "sele"},
+                ["cv=3 leaves none"],
+            ),
+            ({"reject_cost": 0.3, "cv": 0.3}, ["A reject_cost has no bound"]),
+            ({"cv": 0.3, "confidence_level": 1.0}, ["confidence_level must be"]),
+            ({"cv": 0.3, "confidence_level": 90}, ["confidence_level must be"]),
+            ({"cv": 0.3, "target_risk": 1e-3}, ["at least 2302 are needed"]),
+        )
+    ),
+    (
+        {"estimator": BlackBox(), "uncertainty_score": "true_class_probability"},
+        ["has no `predict_pr"],
+    ),
+    (
+        {"uncertainty_score": "sele", "cv": ShuffleSplit(1, random_state=0)},
+        ["at least two splits with different test"],
+    ),
 ]
 
 
@@ -323,6 +368,11 @@ OF_SAMPLES = [
         {"y": np.where(y == 1, 7, 0)},
         ["y_true", "7", "[0, 1]"],
     ),
+    (
+        {"target_risk": 0.3, "confidence_level": 0.9, "cv": 0.3},
+        {"sample_weight": np.ones(120)},
+        ["confidence_level cannot be combined with"],
+    ),
     *(
         ({"loss": loss}, {"y": NAMES}, [f"loss='{loss}'", "numeric", "cost matrix"])
         for loss in ("absolute", "squared")
@@ -357,6 +407,7 @@ OF_REGRESSORS = [
     ),
     ({"loss": lambda y_true, y_pred: np.ones((len(y_true), 2))}, "must be a vector"),
     ({"max_loss": -5}, "max_loss must be in"),
+    ({"loss": "absolute", "max_loss": 0.01}, r"above max_loss=0\.01"),
     ({"uncertainty_score": "entropy"}, "`predict_proba`"),
     ({"uncertainty_score": "conditional_risk"}, "got LinearRegression"),
     ({"uncertainty_score": "true_class_probability"}, "needs a classifier"),
