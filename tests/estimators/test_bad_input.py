@@ -199,6 +199,11 @@ OF_OPTIONS = [
         )
         for score in ("nonsense", "", 3, None, Margin, ["margin"])
     ),
+    (
+        {"uncertainty_score": "likelihood_ratio"},
+        ["learns from OOD samples", "DoubleScore"],
+    ),
+    ({"uncertainty_score": "nearest"}, ["a novelty score such as", "'knn'"]),
     ({"uncertainty_score": Margin(kind="least")}, ["kind", "'top_two'", "'least'"]),
     (
         {"uncertainty_score": ConditionalRisk(decision="guess")},

@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.datasets import load_digits, load_iris, make_classification
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.datasets import make_classification
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
 )
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import KFold, ShuffleSplit
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeRegressor
@@ -20,8 +20,18 @@ from sklearn_reject import (
     DoubleScoreOODClassifier,
     InfeasibleTargetError,
     SelectiveClassifier,
+    SelectiveRegressor,
 )
-from sklearn_reject.scores import SELE, ErrorProbability, LossRegression
+from sklearn_reject.scores import (
+    KNN,
+    MSP,
+    SELE,
+    ErrorProbability,
+    LossRegression,
+    Mahalanobis,
+    NoveltyScore,
+    get_novelty_names,
+)
 
 X, y = make_classification(
     1200, 8, n_informative=5, n_classes=3, class_sep=0.8, flip_y=0.05, random_state=0
@@ -66,6 +76,12 @@ MEMORY = LossRegression(Memory(), "input")
 FROZEN = FrozenEstimator(GaussianNB().fit(X[:300], y[:300]))
 
 
+def fit(score=MEMORY, estimator=NAIVE, X=X, y=y, **options):
+    options = {"target_coverage": 0.5, "random_state": 0} | options
+    model = SelectiveClassifier(estimator, uncertainty_score=score, **options)
+    return model.fit(X, y)
+
+
 @pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "cv",
@@ -81,14 +97,7 @@ FROZEN = FrozenEstimator(GaussianNB().fit(X[:300], y[:300]))
 @pytest.mark.filterwarnings("ignore:Fits to the folds of cv=3")
 @pytest.mark.usefixtures("threads")
 def test_no_sample_is_judged_by_a_score_that_has_seen_it(estimator, cv, n_jobs):
-    selective = SelectiveClassifier(
-        estimator,
-        uncertainty_score=MEMORY,
-        target_coverage=0.5,
-        cv=cv,
-        n_jobs=n_jobs,
-        random_state=0,
-    ).fit(X, y)
+    selective = fit(estimator=estimator, cv=cv, n_jobs=n_jobs)
     # A memory that judged its own samples would find half of them without any risk.
     error_rate = np.mean(NAIVE.fit(X, y).predict(X) != y)
     assert selective.rule_.threshold == 0.5
@@ -98,28 +107,25 @@ def test_no_sample_is_judged_by_a_score_that_has_seen_it(estimator, cv, n_jobs):
 
 
 def test_the_final_score_has_learned_from_every_sample():
-    selective = SelectiveClassifier(NAIVE, uncertainty_score=MEMORY, cv=3).fit(X, y)
-    assert set(selective.uncertainty(X)) == {0.0, 1.0}
-    held = SelectiveClassifier(NAIVE, uncertainty_score=MEMORY, cv=0.25).fit(X, y)
-    known = held.uncertainty(X) != 0.5
-    assert known.mean() == pytest.approx(0.75)
+    assert set(fit(cv=3, target_coverage=None).uncertainty(X)) == {0.0, 1.0}
+    for options in ({}, {"confidence_level": 0.9}):
+        held = fit(cv=0.25, **options)
+        assert np.mean(held.uncertainty(X) == 0.5) == pytest.approx(0.25)
 
 
 @quick_and_named("sele")
 def test_scores_without_a_unit_can_be_compared_between_folds(score):
-    selective = SelectiveClassifier(
-        NAIVE, uncertainty_score=score, target_coverage=0.7, random_state=0
-    ).fit(X[TRAIN], y[TRAIN])
+    selective = fit(score, X=X[TRAIN], y=y[TRAIN], target_coverage=0.7)
     assert selective.accept(X[TEST]).mean() == pytest.approx(0.7, abs=0.1)
 
 
 @pytest.mark.parametrize("cv", [None, 0.3])
 @quick_and_named("error_probability", "loss_regression")
 def test_learned_beats_naive_confidence(score, cv):
-    shared = dict(target_coverage=0.6, random_state=0, cv=cv)
-    own = SelectiveClassifier(NAIVE, **shared).fit(X[TRAIN], y[TRAIN])
-    learned = SelectiveClassifier(NAIVE, uncertainty_score=score, **shared)
-    learned.fit(X[TRAIN], y[TRAIN])
+    own, learned = (
+        fit(each, X=X[TRAIN], y=y[TRAIN], target_coverage=0.6, cv=cv)
+        for each in ("auto", score)
+    )
     assert learned.score(X[TEST], y[TEST]) > own.score(X[TEST], y[TEST])
     assert learned.accept(X[TEST]).mean() == pytest.approx(0.6, abs=0.12)
 
@@ -128,12 +134,7 @@ def test_rule_is_solved_on_cross_fitted_uncertainty():
     [halves] = ShuffleSplit(1, test_size=0.5, random_state=0).split(X)
     splits = [halves, halves[::-1]]
     regressor = HistGradientBoostingRegressor(max_iter=10, random_state=0)
-    selective = SelectiveClassifier(
-        NAIVE,
-        uncertainty_score=LossRegression(regressor),
-        target_coverage=0.7,
-        cv=splits,
-    ).fit(X, y)
+    selective = fit(LossRegression(regressor), target_coverage=0.7, cv=splits)
     expected, losses = np.empty(len(X)), np.empty(len(X))
     observed = {}
     for fold, (train, test) in enumerate(splits):
@@ -159,17 +160,8 @@ def test_rule_is_solved_on_cross_fitted_uncertainty():
 def test_classes_that_a_fold_lacks(classifier, score):
     labels = y.copy()
     labels[:2] = 9
-    splits = [
-        (np.arange(600), np.arange(600, 1200)),
-        (np.arange(600, 1200), np.arange(600)),
-    ]
-    selective = SelectiveClassifier(
-        classifier,
-        uncertainty_score=score,
-        target_coverage=0.5,
-        cv=splits,
-        random_state=0,
-    ).fit(X, labels)
+    halves = np.arange(600), np.arange(600, 1200)
+    selective = fit(score, classifier, y=labels, cv=[halves, halves[::-1]])
     assert list(selective.classes_) == [0, 1, 2, 9]
     assert selective.accept(X).mean() == pytest.approx(0.5, abs=0.15)
 
@@ -177,41 +169,12 @@ def test_classes_that_a_fold_lacks(classifier, score):
 def test_frozen_score_is_used_as_it_is():
     score = ErrorProbability(random_state=0)
     score.fit(X[300:600], y[300:600], estimator=FROZEN.estimator)
-    selective = SelectiveClassifier(
-        FROZEN,
-        uncertainty_score=FrozenEstimator(score),
-        target_coverage=0.5,
-        confidence_level=0.9,
-        random_state=0,
-    ).fit(X[600:], y[600:])
+    frozen = FrozenEstimator(score)
+    selective = fit(frozen, FROZEN, X[600:], y[600:], confidence_level=0.9)
     np.testing.assert_array_equal(selective.uncertainty(X), score.uncertainty(X))
     assert selective.rule_.certificate.quantity == "coverage"
-    unfitted = FrozenEstimator(ErrorProbability())
     with pytest.raises(NotFittedError):
-        SelectiveClassifier(FROZEN, uncertainty_score=unfitted).fit(X, y)
-
-
-def test_certified_risk_holds_out_what_it_is_solved_on():
-    selective = SelectiveClassifier(
-        NAIVE,
-        uncertainty_score="error_probability",
-        target_risk=0.3,
-        confidence_level=0.9,
-        cv=0.4,
-        random_state=0,
-    ).fit(X, y)
-    certificate = selective.rule_.certificate
-    assert (certificate.n_samples, certificate.bound) == (480, "binomial")
-    assert (certificate.target, certificate.confidence_level) == (0.3, 0.9)
-    # Fitted on the rest alone: a memory does not know what was held out.
-    memory = SelectiveClassifier(
-        NAIVE,
-        uncertainty_score=MEMORY,
-        target_coverage=0.9,
-        confidence_level=0.9,
-        cv=0.4,
-    ).fit(X, y)
-    assert np.sum(memory.uncertainty(X) == 0.5) == 480
+        fit(FrozenEstimator(ErrorProbability()), FROZEN)
 
 
 def test_nothing_to_learn_from_in_a_fold():
@@ -228,48 +191,97 @@ def test_nothing_to_learn_from_in_a_fold():
 @pytest.mark.parametrize("name", ["selective", "double"])
 def test_learned_from_a_kernel_matrix(name, cv):
     """Its columns are the samples of the final fit, for the score as for the rest."""
-    digits, labels = load_digits(return_X_y=True)
-    digits, labels = digits[:240] / 16, labels[:240]
-    svc = SVC(kernel="precomputed")
-    if name == "selective":
-        model = SelectiveClassifier(
-            svc,
-            uncertainty_score=LossRegression(DecisionTreeRegressor(max_depth=2)),
-            target_coverage=0.6,
-            cv=cv,
-            random_state=0,
-        )
-    else:
-        labels = np.where(labels == 9, -1, labels)
+    kernel, labels = X[:240] @ X[:240].T, y[:240] - (name == "double")  # -1 is OOD
+    score = LossRegression(DecisionTreeRegressor(max_depth=2))
+    model = SelectiveClassifier(SVC(kernel="precomputed"), target_coverage=0.6)
+    if name == "double":
         model = DoubleScoreOODClassifier(
-            svc,
-            uncertainty_score=LossRegression(DecisionTreeRegressor(max_depth=2)),
+            model.estimator,
             novelty_score=lambda estimator, X: -np.asarray(X).max(axis=1),
             min_tpr=0.6,
             max_fpr=1.0,
-            cv=cv,
-            random_state=0,
         )
-    model.fit(digits @ digits.T, labels)
-    n_columns = model.estimator_.n_features_in_
+    model.set_params(uncertainty_score=score, cv=cv, random_state=0)
+    n_columns = model.fit(kernel, labels).estimator_.n_features_in_
     known = (labels != -1).sum()
     assert n_columns < known if cv == 0.3 else n_columns == known
-    accepted = model.accept((digits @ digits.T)[:, :n_columns])
-    assert accepted.shape == labels.shape
+    assert model.accept(kernel[:, :n_columns]).shape == labels.shape
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "given", [None, 3, np.random.RandomState(3)], ids=["none", "int", "state"]
 )
 def test_seed_of_a_score_without_its_own(given):
-    X, y = load_iris(return_X_y=True)
-    clf = SelectiveClassifier(
-        GaussianNB(), target_coverage=0.5, uncertainty_score="sele", random_state=given
-    )
-    seed = clf.fit(X, y).uncertainty_score_.random_state
+    clf = fit(SELE(alphas=0.1), random_state=given)
+    seed = clf.uncertainty_score_.random_state
     if given is None or given == 3:
         assert seed == given
     else:
         assert isinstance(seed, int)
         assert seed != clf.seed_
+
+
+# Novelty scores where an uncertainty score is asked for
+
+
+@pytest.mark.parametrize("score", ["mahalanobis", Mahalanobis(), KNN(5), MSP()])
+def test_selective_classifiers_take_novelty_scores(score):
+    model = fit(score)
+    inner = clone(Mahalanobis() if score == "mahalanobis" else score)
+    alone = inner.fit(X, y, estimator=model.estimator_)
+    np.testing.assert_array_equal(model.uncertainty(X), alone.novelty(X))
+
+
+def test_novelty_is_fitted_without_the_rows_that_it_is_evaluated_on():
+    model = fit(KNN(1), cv=5)
+    # The nearest training sample of one of these is that sample itself.
+    assert (model.uncertainty(X) == 0).all()
+    expected = np.empty(len(y))
+    for train, test in StratifiedKFold(5).split(X, y):
+        clf = GaussianNB().fit(X[train], y[train])
+        score = KNN(1).fit(X[train], y[train], estimator=clf)
+        expected[test] = score.novelty(X[test])
+    calibration = model.calibration_
+    np.testing.assert_array_equal(calibration.scores, expected[calibration.rows])
+    # A frozen classifier gets folds for the score, unless that is frozen, too.
+    assert (fit(KNN(1), FROZEN).calibration_.scores > 0).all()
+    score = FrozenEstimator(KNN(1).fit(X, y, estimator=FROZEN))
+    assert (fit(score, FROZEN).calibration_.scores == 0).all()
+
+
+def test_parts_of_the_samples_say_so():
+    shares = []
+
+    class Spy(NoveltyScore):
+        needs_samples = True
+
+        def fit(self, X=None, y=None, *, share=1.0, **options):
+            shares.append(share)
+            return super().fit(X, y, share=share, **options)
+
+        def _novelty(self, response):
+            return np.asarray(response.X)[:, 0]
+
+    fit(Spy(), cv=5)
+    np.testing.assert_allclose(sorted(shares), [0.8] * 5 + [1.0], atol=0.01)
+    shares.clear()
+    double = DoubleScoreOODClassifier(NAIVE, novelty_score=Spy(), min_tpr=0.9, cv=5)
+    double.fit(X, y - 1, sample_weight=np.arange(len(y)) % 3 * 1.0)
+    # Each sample of positive weight is in the training part of four folds of five.
+    assert max(shares) == 1
+    assert sum(shares) == pytest.approx(4 + 1)
+
+
+@pytest.mark.parametrize("name", get_novelty_names())
+def test_regressors_take_those_that_need_no_labels_or_name_one(name):
+    model = SelectiveRegressor(
+        LinearRegression(), target_coverage=0.9, uncertainty_score=name
+    )
+    target = X @ np.arange(8)
+    if name in ("knn", "outlier_detector"):
+        assert model.fit(X, target).rule_.coverage == pytest.approx(0.9)
+        assert not model.accept(np.full((20, 8), 60.0)).any() or name != "knn"
+        return
+    message = r"class labels.*'knn'|which a regressor|OOD s"
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, target)
