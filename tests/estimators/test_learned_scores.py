@@ -255,9 +255,10 @@ def test_parts_of_the_samples_say_so():
     class Spy(NoveltyScore):
         needs_samples = True
 
-        def fit(self, X=None, y=None, *, share=1.0, **options):
+        def fit(self, X=None, y=None, *, share=1.0, least_share=1.0, **options):
             shares.append(share)
-            return super().fit(X, y, share=share, **options)
+            assert least_share == pytest.approx(0.8, abs=0.01)
+            return super().fit(X, y, share=share, least_share=least_share, **options)
 
         def _novelty(self, response):
             return np.asarray(response.X)[:, 0]

@@ -5,18 +5,14 @@ import re
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LinearRegression
 from sklearn.metrics import precision_score, recall_score
 from sklearn.naive_bayes import GaussianNB
 
 from sklearn_reject import (
     AchievedBound,
-    InfeasibleTargetError,
     SelectiveClassifier,
-    SelectiveRegressor,
 )
 from sklearn_reject.selection import RiskBoundsCertificate, solve_risk_bounds
 
@@ -109,16 +105,6 @@ def test_certified_bounds():
     assert pickle.loads(pickle.dumps(fitted)).rule_ == fitted.rule_
 
 
-def test_certified_with_a_frozen_classifier_that_knows_more_classes():
-    frozen = FrozenEstimator(GaussianNB().fit(X3, y3))
-    two = y3 < 2
-    options = {"confidence_level": 0.8, "random_state": 0}
-    model = SelectiveClassifier(frozen, min_recall={0: 0.8, 1: 0.8}, **options)
-    assert len(model.fit(X3[two], y3[two]).bounds_) == 2
-    with pytest.raises(InfeasibleTargetError, match=r"count for 1 - recall\[2\]"):
-        clone(model).set_params(min_recall={2: 0.8}).fit(X3[two], y3[two])
-
-
 # Risk of each true class
 
 
@@ -159,42 +145,31 @@ def test_certified_risk_of_each_true_class():
     assert fitted.retarget(group_by=None, target_risk=0.2).bounds_ is None
 
 
-@pytest.mark.parametrize(
-    ("params", "match"),
-    [
-        ({"target_coverage": 0.5}, "target_risk or .*, got target_coverage=0.5"),
-        ({"reject_cost": 0.2}, "target_risk or .*, got reject_cost=0.2"),
-        ({}, "target_risk or .*, got reject_cost=0.5"),
-        ({"min_recall": 0.9}, "cannot be combined with min_recall=0.9"),
-        ({"target_risk": {5: 0.1}}, "target_risk has a bound for 5, which is not one"),
-        ({"target_risk": {0: -0.1}}, r"target_risk of .*0 must be in \[0, inf\["),
-        (
-            {"target_risk": {0: 0.0}, "confidence_level": 0.9, "cv": 0.5},
-            "target of target_risk.0. is 0",
-        ),
-        ({"min_recall": 0.9, "group_by": "prediction"}, "Pass group_by=None, or a"),
-        ({"target_risk": 0.1, "cv": "plug_in"}, "cannot be combined with target_risk"),
-    ],
-    ids=str,
-)
-def test_bad_groups(params, match):
-    model = selective(**{"group_by": "class", **params})
-    with pytest.raises(ValueError, match=match):
-        model.fit(X, y)
-
-
-def test_regressors_have_no_classes():
-    model = SelectiveRegressor(LinearRegression(), target_risk=1.0, group_by="class")
-    with pytest.raises(ValueError, match="a regressor has none"):
-        model.fit(X, X[:, 0])
-
-
 # What cannot be had
 
 
+CERTIFIED = {"confidence_level": 0.9, "cv": 0.5}
+BY_CLASS = {"group_by": "class"}
+
+
 @pytest.mark.parametrize(
     ("params", "match"),
     [
+        *(
+            (BY_CLASS | params, match)
+            for params, match in (
+                ({"target_coverage": 0.5}, "target_risk or .*, got target_coverage"),
+                ({"reject_cost": 0.2}, "target_risk or .*, got reject_cost=0.2"),
+                ({}, "target_risk or .*, got reject_cost=0.5"),
+                ({"min_recall": 0.9}, "cannot be combined with min_recall=0.9"),
+                ({"target_risk": {5: 0.1}}, "has a bound for 5, which is not one"),
+                ({"target_risk": {0: -0.1}}, r"target_risk of .*0 must be in \[0, inf"),
+                ({"target_risk": {0: 0}} | CERTIFIED, "target of target_risk.0. is 0"),
+                ({"target_risk": 0.1, "cv": "plug_in"}, "combined with target_risk"),
+            )
+        ),
+        ({"min_recall": 0.9, "group_by": "prediction"}, "Pass group_by=None, or a"),
+        ({"min_recall": [0.9, 0.8]}, "must be a number or a dict class"),
         ({"min_recall": {2: 0.9}}, "min_recall has a bound for 2, which is not one of"),
         (
             {"min_recall": {"1": 0.9}},
@@ -209,26 +184,24 @@ def test_regressors_have_no_classes():
         ({"min_recall": 0.9, "loss": [[0, 1], [2, 0]]}, "Use loss='zero_one'"),
         ({"min_recall": 0.9, "loss": "absolute"}, "Use loss='zero_one'"),
         ({"min_recall": 0.9, "cv": "plug_in"}, "cannot be combined with min_recall"),
-        ({"min_recall": 0.9, "confidence_level": 0.9, "cv": 5}, "leaves none"),
-        (
-            {"min_recall": {0: 1.0}, "confidence_level": 0.9, "cv": 0.5},
-            r"target of 1 - recall\[0\] is 0",
-        ),
+        ({"min_recall": 0.9} | CERTIFIED | {"cv": 5}, "leaves none"),
+        ({"min_recall": {0: 1.0}} | CERTIFIED, r"target of 1 - recall\[0\] is 0"),
+        ({"min_recall": 0.8} | CERTIFIED | {"weight": np.ones(1500)}, "weight"),
     ],
     ids=str,
 )
 def test_bad_parameters(params, match):
+    params = dict(params)
+    weight = params.pop("weight", None)
     model = selective(**params)
     with pytest.raises(ValueError, match=match):
-        model.fit(X, y)
+        model.fit(X, y, sample_weight=weight)
     assert not hasattr(model, "rule_")
 
 
 def test_a_number_needs_two_classes():
     with pytest.raises(ValueError, match=r"Pass a dict.*min_recall=\{2: 0.9\}"):
         selective(min_recall=0.9).fit(X3, y3)
-    with pytest.raises(ValueError, match="must be a number or a dict class"):
-        selective(min_recall=[0.9, 0.8]).fit(X, y)
     one = FrozenEstimator(GaussianNB().fit(X[:5], np.zeros(5)))
     with pytest.raises(ValueError, match="positive class of two, and there are 1"):
         SelectiveClassifier(one, min_recall=0.9).fit(X[:5], np.zeros(5))
@@ -251,33 +224,3 @@ def test_a_number_needs_labels_that_tell_which_is_positive(labels):
         selective(min_recall=0.9).fit(X, labels[y])
     by_dict = selective(min_recall={second: 0.9}).fit(X, labels[y])
     assert by_dict.rule_ == selective(min_recall=0.9).fit(X, y).rule_
-
-
-def test_weights_cannot_be_certified():
-    model = selective(min_recall=0.8, confidence_level=0.9, cv=0.5)
-    with pytest.raises(ValueError, match="weight"):
-        model.fit(X, y, sample_weight=np.ones(len(y)))
-
-
-# One in five labels is wrong, whatever the score says.
-NOISE = np.random.default_rng(0)
-X0 = NOISE.integers(0, 2, size=(600, 1)) + NOISE.normal(scale=0.1, size=(600, 1))
-y0 = np.where(NOISE.random(600) < 0.2, X0[:, 0] < 0.5, X0[:, 0] > 0.5).astype(int)
-
-
-@pytest.mark.filterwarnings("ignore:The uncertainty score ranks the errors backwards")
-@pytest.mark.filterwarnings("ignore:The samples that the rule accepts have risk")
-@pytest.mark.filterwarnings("ignore:No sample of 1 - precision")
-@pytest.mark.parametrize("options", [{}, {"confidence_level": 0.8, "cv": 0.6}], ids=str)
-def test_what_can_be_met_instead(options):
-    bounds = {"min_precision": {0: 0.95, 1: 0.925}, **options}
-    X = X0 if options else X0.round()
-    with pytest.raises(InfeasibleTargetError, match="In terms of the bounds") as caught:
-        selective(**bounds).fit(X, y0)
-    attainable = caught.value.attainable["min_precision"]
-    assert attainable.keys() == {0, 1}
-    fitted = selective(**bounds).set_params(min_precision=attainable).fit(X, y0)
-    assert fitted.rule_.coverage == pytest.approx(caught.value.coverage, abs=0.01)
-    # NaN where nothing of a class is accepted.
-    found = fitted.bounds_.values()
-    assert not any(each.achieved < each.bound - 1e-9 for each in found)
