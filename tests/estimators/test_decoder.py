@@ -89,43 +89,44 @@ class Told(ClassifierMixin, BaseEstimator):
 # The sets
 
 
-PROBLEMS = {
-    "call": lambda: (BAYES, *rare(200)[:2], {}, {}, "binary"),
-    "groups": lambda: (BAYES, *rare(200)[:2], {}, {"groups": rare(200)[2]}, "binary"),
-    "classes": lambda: (BAYES, *three_classes(), {}, {}, "multiclass"),
-    **{
-        average: lambda average=average: (
-            *(SEVERAL, *labels()),
-            *({"average": average}, {}, "multilabel"),
-        )
-        for average in AVERAGES
-    },
-}
+SETS = ["call", "groups", "classes", *AVERAGES]
 
 
-@pytest.mark.parametrize("problem", PROBLEMS)
+def problem_of(sets):
+    """Return a classifier, samples, labels, options of a decoder, and groups."""
+    if sets in AVERAGES:
+        return SEVERAL, *labels(), {"average": sets}, {}
+    if sets == "classes":
+        return BAYES, *three_classes(), {}, {}
+    X, y, groups = rare(200)
+    return BAYES, X, y, {}, {"groups": groups} if sets == "groups" else {}
+
+
+def items_of(proba, sets):
+    """Return the probabilities of what sets consist of."""
+    return proba[:, 1] if sets in ("call", "groups") else proba
+
+
+@pytest.mark.parametrize("sets", SETS)
 @pytest.mark.parametrize("loss", ["f1", "jaccard", "am", "h_mean", "hamming"])
-def test_best_sets_are_those_of_the_probabilities(problem, loss):
-    classifier, X, y, average, groups, target_type = PROBLEMS[problem]()
+def test_best_sets_are_those_of_the_probabilities(sets, loss):
+    classifier, X, y, average, groups = problem_of(sets)
     decoder = ExpectedLossDecoder(classifier, strategy="dta", loss=loss, **average)
     decoder.fit(X, y, **groups)
-    eta = clone(classifier).fit(X, y).predict_proba(X)
-    np.testing.assert_array_equal(decoder.predict_proba(X), eta)
-    eta = eta[:, 1] if target_type == "binary" else eta
-    options = {"distribution": "multinomial"} if problem == "classes" else {}
+    proba = clone(classifier).fit(X, y).predict_proba(X)
+    np.testing.assert_array_equal(decoder.predict_proba(X), proba)
+    options, names = {}, {}
+    if sets == "classes":
+        options, names = {"distribution": "multinomial"}, {"labels": [0, 1, 2]}
+    eta = items_of(proba, sets)
     mask, expected = decode(eta, loss=loss, **options, **average, **groups)
-    if problem == "classes":
-        np.testing.assert_array_equal(decoder.predict_set(X), mask)
-        np.testing.assert_array_equal(decoder.predict(X), eta.argmax(axis=1))
-    else:
-        np.testing.assert_array_equal(decoder.predict(X, **groups), mask)
+    predict = decoder.predict_set if sets == "classes" else decoder.predict
+    np.testing.assert_array_equal(predict(X, **groups), mask)
+    if sets == "classes":
+        np.testing.assert_array_equal(decoder.predict(X), proba.argmax(axis=1))
     np.testing.assert_array_equal(decoder.expected_loss(X, **groups), expected)
-    realized = set_loss(
-        y, mask.astype(int), loss=loss, **average, **groups,
-        **({"labels": [0, 1, 2]} if problem == "classes" else {}),
-    )  # fmt: skip
+    realized = set_loss(y, mask.astype(int), loss=loss, **average, **groups, **names)
     assert decoder.score(X, y, **groups) == pytest.approx(-realized, rel=1e-12)
-    assert decoder.target_type_ == target_type
     assert decoder.calibration_gap_ is None  # one fit, nothing out of sample
 
 
@@ -142,26 +143,21 @@ def test_labels_with_one_class(strategy):
         np.testing.assert_array_equal(decoder.fit(X, y).predict(X)[:, 1:], y[:, 1:])
 
 
-@pytest.mark.parametrize("average", [None, "groups", "macro", "micro"])
+@pytest.mark.parametrize("sets", ["call", "groups", "macro", "micro"])
 @pytest.mark.parametrize("strategy", ["auto", "dta", 0.3])
 @pytest.mark.parametrize("loss", ["f1", "auc"])
-def test_exactly_k(average, strategy, loss):
-    X, y, groups = rare(200)
-    given = {"groups": groups} if average == "groups" else {}
-    classifier, options = BAYES, {}
-    if average in ("macro", "micro"):
-        (X, y), classifier, options = labels(), SEVERAL, {"average": average}
+def test_exactly_k(sets, strategy, loss):
+    classifier, X, y, options, given = problem_of(sets)
     options |= {"loss": loss, "min_positive": 7, "max_positive": 7}
     decoder = ExpectedLossDecoder(classifier, strategy=strategy, **options)
     taken = decoder.fit(X, y, **given).predict(X, **given)
-    eta = decoder.predict_proba(X)
-    eta = eta[:, 1] if y.ndim == 1 else eta
+    eta, groups = items_of(decoder.predict_proba(X), sets), given.get("groups")
     columns = {
-        None: lambda values: [values],
+        "call": lambda values: [values],
         "groups": lambda values: [values[groups == group] for group in set(groups)],
         "macro": np.transpose,
         "micro": lambda values: [values.ravel()],
-    }[average]
+    }[sets]
     for chances, chosen in zip(columns(eta), columns(taken), strict=True):
         assert chosen.sum() == 7
         assert chances[chosen == 1].min() >= chances[chosen == 0].max()
@@ -184,35 +180,24 @@ def out_of_fold(classifier, X, y, cv=5):
     return cross_val_predict(classifier, X, y, cv=cv, method="predict_proba")
 
 
-@pytest.mark.parametrize("average", [None, "groups", *AVERAGES, "classes"])
+@pytest.mark.parametrize("sets", SETS)
 @pytest.mark.parametrize("bounds", [{}, {"min_positive": 1, "max_positive": 2}])
-def test_tuned_thresholds_are_those_of_pooled_folds(average, bounds):
-    (X, y, groups), classifier, cv = rare(200), BAYES, KFold(3)
-    options = {"loss": "f_beta", "beta": 2.0, **bounds}
-    given = {"groups": groups} if average == "groups" else {}
-    of_tuning = dict(given)
-    if average in AVERAGES:
-        (X, y), classifier, of_tuning = labels(), SEVERAL, {"average": average}
-    elif average == "classes":
-        X, y = three_classes()
+def test_tuned_thresholds_are_those_of_pooled_folds(sets, bounds):
+    classifier, X, y, average, given = problem_of(sets)
+    options = {"loss": "f_beta", "beta": 2.0, **bounds, **average}
     # By default, where rows are decided one by one.
-    is_default = average in (None, "macro", "micro")
-    decoder = ExpectedLossDecoder(
-        classifier, strategy="auto" if is_default else "eum", cv=cv, **options,
-        **(of_tuning if average in AVERAGES else {}),
-    ).fit(X, y, **given)  # fmt: skip
-    eta = out_of_fold(classifier, X, y, cv)
-    truth, current = y, decoder.predict_proba(X)
-    if average in (None, "groups"):
-        eta, current = eta[:, 1], current[:, 1]
-    elif average == "classes":
-        truth = y[:, None] == np.arange(3)
-    tuned = tune_threshold(truth, eta, **options, **of_tuning)
+    strategy = "auto" if sets in ("call", "macro", "micro") else "eum"
+    decoder = ExpectedLossDecoder(classifier, strategy=strategy, cv=KFold(3), **options)
+    decoder.fit(X, y, **given)
+    eta = items_of(out_of_fold(classifier, X, y, KFold(3)), sets)
+    truth = y[:, None] == np.arange(3) if sets == "classes" else y
+    tuned = tune_threshold(truth, eta, **options, **given)
     np.testing.assert_array_equal(decoder.threshold_, tuned.threshold)
     assert decoder.tuned_loss_ == tuned.loss
     assert decoder.strategy_ == "eum"
     if not bounds:
-        predict = decoder.predict_set if average == "classes" else decoder.predict
+        predict = decoder.predict_set if sets == "classes" else decoder.predict
+        current = items_of(decoder.predict_proba(X), sets)
         np.testing.assert_array_equal(predict(X), current >= tuned.threshold)
 
 
@@ -227,10 +212,10 @@ def calibrate(eta, truth, current):
     return (weight * steps + current) / (weight + 1)
 
 
-@pytest.mark.parametrize("problem", ["groups", "samples", "classes"])
+@pytest.mark.parametrize("sets", ["groups", "samples", "classes"])
 @pytest.mark.parametrize("frozen", [False, True])
-def test_sets_are_decoded_with_calibrated_probabilities(problem, frozen):
-    classifier, X, y, average, groups, target_type = PROBLEMS[problem]()
+def test_sets_are_decoded_with_calibrated_probabilities(sets, frozen):
+    classifier, X, y, average, groups = problem_of(sets)
     if frozen:
         classifier = FrozenEstimator(clone(classifier).fit(X[:60], y[:60]))
     decoder = ExpectedLossDecoder(classifier, **average, cv=None if frozen else 3)
@@ -238,28 +223,24 @@ def test_sets_are_decoded_with_calibrated_probabilities(problem, frozen):
     current = decoder.estimator_.predict_proba(X)
     eta = current if frozen else out_of_fold(classifier, X, y, 3)
     truth = y if y.ndim == 2 else y[:, None] == np.unique(y)
-    if target_type == "binary":
-        positive = calibrate(eta[:, 1], y, current[:, 1])
-        expected = np.column_stack([1 - positive, positive])
-    else:
-        columns = zip(eta.T, truth.T, current.T, strict=True)
-        expected = np.column_stack([calibrate(*column) for column in columns])
-    if problem == "classes":
+    columns = zip(eta.T, truth.T, current.T, strict=True)
+    expected = np.column_stack([calibrate(*column) for column in columns])
+    if sets == "groups":
+        expected[:, 0] = 1 - expected[:, 1]
+    elif sets == "classes":
         expected /= expected.sum(axis=1, keepdims=True)
     proba = decoder.predict_proba(X)
     np.testing.assert_allclose(proba, expected, rtol=1e-12, atol=1e-15)
-    if problem != "samples":
+    if sets != "samples":
         np.testing.assert_array_equal(decoder.predict_log_proba(X), np.log(proba))
     assert decoder.strategy_ == "dta"
-    if problem == "classes":
+    if sets == "classes":
         mask, _ = decode(proba, loss="f1", distribution="multinomial")
         np.testing.assert_array_equal(decoder.predict_set(X), mask)
         np.testing.assert_array_equal(decoder.predict(X), proba.argmax(axis=1))
     else:
-        eta = proba[:, 1] if target_type == "binary" else proba
-        np.testing.assert_array_equal(
-            decoder.predict(X, **groups), decode(eta, loss="f1", **groups)[0]
-        )
+        mask, _ = decode(items_of(proba, sets), loss="f1", **groups)
+        np.testing.assert_array_equal(decoder.predict(X, **groups), mask)
 
 
 @pytest.mark.parametrize(
@@ -621,12 +602,12 @@ def test_groups_are_routed_through_a_pipeline():
     assert score == alone.score(scaled, y, groups=groups)
 
 
-@pytest.mark.parametrize("problem", ["samples", "classes"])
+@pytest.mark.parametrize("sets", ["samples", "classes"])
 @pytest.mark.parametrize(
     "scoring", [None, get_selective_scorer("neg_set_loss")], ids=["own", "scorer"]
 )
-def test_groups_of_a_splitter_where_samples_are_sets(problem, scoring):
-    classifier, X, y, *_ = PROBLEMS[problem]()
+def test_groups_of_a_splitter_where_samples_are_sets(sets, scoring):
+    classifier, X, y, *_ = problem_of(sets)
     groups = np.arange(len(y)) // 4
     with sklearn.config_context(enable_metadata_routing=True):
         search = GridSearchCV(

@@ -312,7 +312,9 @@ def test_certified_risk_in_batches_of_five(randomize):
     ).fit(DIGITS, NUMBERS)
     whole = outputs(model, DIGITS[:500])
     np.testing.assert_array_equal(in_chunks(model, DIGITS[:500], 5), whole)
-    accepted = model.accept(DIGITS)
+    accepted, certificate = model.accept(DIGITS), model.rule_.certificate
+    # The draws that certified the rule decide again.
+    assert accepted[model.calibration_.rows].sum() == certificate.n_accepted
     wrong = model.predict_label(DIGITS) != NUMBERS
     # On rows of which half have solved it, so that little is lost to chance.
     assert wrong[accepted].mean() < 0.27
