@@ -186,20 +186,6 @@ def test_results_are_the_same_without(propagated, cv):
     np.testing.assert_array_equal(watched.predict(X), plain.predict(X))
 
 
-@pytest.mark.parametrize("n_jobs", [None, 2])
-@pytest.mark.usefixtures("threads")
-def test_progress_bar(capsys, n_jobs):
-    pytest.importorskip("rich", reason="the progress bar is drawn by rich")
-    selective = SelectiveClassifier(
-        LogisticRegression(), target_coverage=0.5, cv=3, n_jobs=n_jobs
-    )
-    selective.set_callbacks(callback.ProgressBar()).fit(X, y)
-    shown = capsys.readouterr().out
-    assert "SelectiveClassifier" in shown
-    assert "100%" in shown
-    assert shown.count("LogisticRegression") == 4
-
-
 @pytest.mark.parametrize(
     ("score", "task", "count"),
     [

@@ -177,13 +177,6 @@ def test_a_confidence_level_holds_half_of_the_samples_out(make):
 
 
 @pytest.mark.parametrize("make", [selective, deferring, double])
-def test_folds_cannot_be_certified(make):
-    X, y, _ = draw(0)
-    with pytest.raises(ValueError, match=r"cv=5 leaves none. Set cv=None, which"):
-        make(confidence_level=0.9, cv=5).fit(X, y)
-
-
-@pytest.mark.parametrize("make", [selective, deferring, double])
 def test_classes_that_are_held_out_whole_are_named(make):
     X, y, _ = draw(0)
     y = y.astype(object)

@@ -13,7 +13,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from sklearn_reject import DoubleScoreOODClassifier, InfeasibleTargetError
-from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.losses import AbsoluteLoss
 from sklearn_reject.metrics import (
     aurc_score,
@@ -48,12 +47,6 @@ def double(estimator=NAIVE, **options):
     if not {"min_tpr", "costs"} & options.keys():
         options |= RATES
     return clone(MODEL).set_params(estimator=estimator, **options)
-
-
-@pytest.fixture(scope="module")
-def fitted():
-    """For tests that only read it."""
-    return double().fit(X, y)
 
 
 # The rule, and what it is tuned on
@@ -167,15 +160,6 @@ def test_slack_is_spent_on_ood_samples_against_all_rules(bounds):
     assert n_fits
 
 
-def test_a_share_held_out_where_a_class_has_one_member():
-    rows = np.flatnonzero((y <= 1) | (np.arange(len(y)) == np.argmax(y == 2)))
-    model = double(cv=0.3, min_tpr=0.5, max_fpr=0.9)
-    with pytest.warns(RejectionWarning, match="class 2 has only one member"):
-        model.fit(X[rows], y[rows])
-    assert model.classes_.tolist() == [0, 1, 2]
-    assert len(model.calibration_.rows) == pytest.approx(0.3 * len(rows), abs=2)
-
-
 @pytest.mark.filterwarnings("ignore:The least populated class")
 def test_twelve_rows_and_a_class_that_folds_do_not_have():
     three = np.flatnonzero(y <= 2)
@@ -218,7 +202,8 @@ def test_score_is_the_area_with_ood_samples_as_errors():
     np.testing.assert_allclose(model.score(X_new, y_new), expected)
 
 
-def test_ood_rows_never_train_the_classifier(fitted):
+def test_ood_rows_never_train_the_classifier():
+    fitted = double().fit(X, y)
     assert fitted.classes_.tolist() == list(range(8))
     theta = clone(NAIVE).fit(X[~IS_OOD], y[~IS_OOD]).theta_
     np.testing.assert_array_equal(fitted.estimator_.theta_, theta)

@@ -32,7 +32,6 @@ N = 300
 POINTS, y = make_blobs(N, 3, centers=3, cluster_std=4.0, random_state=0)
 PLACES = np.arange(N) % 3
 X = np.column_stack([POINTS, PLACES])
-POINTS_RISK = np.random.default_rng(1).random(N)
 NUMBERS = POINTS @ [1, 2, 3] + np.abs(POINTS[:, 0]) * np.sin(np.arange(N))
 REGIONS = np.array(["east", "north", "west"])[PLACES]
 FRAME = pd.DataFrame(POINTS, columns=["a", "b", "c"]).assign(region=REGIONS)
@@ -416,33 +415,6 @@ def test_bad_groups_are_found_before_anything_is_fitted(monkeypatch, name):
         monkeypatch.setattr(kind, "fit", None)
     with pytest.raises(ValueError, match=match):
         fit(X=data, estimator=estimator, **params)
-
-
-def shifted(estimator, X):
-    """Order samples within each place, where scores mean something else."""
-    return POINTS_RISK[X[:, 0].astype(int)] + 10 * X[:, 1]
-
-
-def test_scores_of_unequal_groups_are_not_compared():
-    # The place of the smaller scores has the larger risk.
-    place, rng = np.arange(N) % 2, np.random.default_rng(0)
-    wrong = rng.random(N) < 0.2 + 0.5 * POINTS_RISK - 0.2 * place
-    model = FrozenEstimator(GaussianNB().fit([[0, 0], [1, 1]] * 2, [0, 1] * 2))
-    rows = np.column_stack([np.arange(N), place]).astype(float)
-    labels = np.where(wrong, 1 - model.predict(rows), model.predict(rows))
-    by_place = SelectiveClassifier(
-        model, uncertainty_score=shifted, target_coverage=1.0, group_by=1
-    )
-    with pytest.warns(RejectionWarning, match="ranks the errors backwards"):
-        clone(by_place).set_params(group_by=None).fit(rows, labels)
-    by_place.fit(rows, labels)
-    with pytest.warns(RejectionWarning, match="ranks the errors backwards"):
-        by_place.set_params(uncertainty_score=turned).fit(rows, labels)
-
-
-def turned(estimator, X):
-    """Put errors first in each place."""
-    return -POINTS_RISK[X[:, 0].astype(int)] - 10 * X[:, 1]
 
 
 def test_a_column_of_numbers_makes_too_many_groups():
