@@ -260,29 +260,27 @@ def test_share_held_out_solves_the_rule():
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("coverage", [0.1, 0.37, 0.5, 0.8, 0.99])
-def test_coverage_is_met_exactly_in_expectation(coverage, weighted):
-    weight = np.random.default_rng(1).random(150) if weighted else None
-    selective = SelectiveClassifier(TIED, target_coverage=coverage)
-    selective.fit(X[150:], y[150:], sample_weight=weight)
-    accepted = selective.accept_proba(X[150:])
-    assert 0 < selective.rule_.proba_at_threshold < 1
-    assert np.average(accepted, weights=weight) == pytest.approx(coverage, rel=1e-12)
-    assert selective.rule_.coverage == pytest.approx(coverage, rel=1e-12)
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("risk", [0.2, 0.25, 0.3])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("target_coverage", value) for value in (0.1, 0.37, 0.5, 0.8, 0.99)),
+        *(("target_risk", value) for value in (0.2, 0.25, 0.3)),
+    ],
+)
 @pytest.mark.filterwarnings("ignore:.*rests on .* accepted calibration samples")
-def test_risk_is_met_exactly_in_expectation(risk, weighted):
+def test_targets_are_met_exactly_in_expectation(name, value, weighted):
     weight = np.random.default_rng(2).random(150) if weighted else np.ones(150)
-    selective = SelectiveClassifier(TIED, target_risk=risk)
-    selective.fit(X[150:], y[150:], sample_weight=weight)
+    selective = SelectiveClassifier(TIED, **{name: value})
+    rule = selective.fit(X[150:], y[150:], sample_weight=weight).rule_
     accepted = weight * selective.accept_proba(X[150:])
     losses = selective.predict_label(X[150:]) != y[150:]
-    assert 0 < selective.rule_.proba_at_threshold < 1
-    assert np.average(losses, weights=accepted) == pytest.approx(risk, rel=1e-12)
-    assert selective.rule_.selective_risk == pytest.approx(risk, rel=1e-12)
+    coverage = accepted.sum() / weight.sum()
+    risk = np.average(losses, weights=accepted)
+    assert 0 < rule.proba_at_threshold < 1
+    assert rule.coverage == pytest.approx(coverage, rel=1e-12)
+    assert rule.selective_risk == pytest.approx(risk, rel=1e-12)
+    met = coverage if name == "target_coverage" else risk
+    assert met == pytest.approx(value, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -481,16 +479,9 @@ def test_integer_weights_equal_repeated_rows(target, score):
     selective = SelectiveClassifier(TIED, uncertainty_score=score, **target)
     weighted = clone(selective).fit(X_tune, y_tune, sample_weight=weight).rule_
     repeated = clone(selective).fit(X_tune[rows], y_tune[rows]).rule_
-    for field in (
-        "threshold",
-        "proba_at_threshold",
-        "coverage",
-        "selective_risk",
-        "reject_cost",
-    ):
-        assert getattr(weighted, field) == pytest.approx(
-            getattr(repeated, field), rel=1e-12
-        ), field
+    for field in ("threshold", "proba_at_threshold", "coverage", "selective_risk"):
+        expected = pytest.approx(getattr(repeated, field), rel=1e-12)
+        assert getattr(weighted, field) == expected, field
 
 
 def test_score_parameters_can_be_searched():
