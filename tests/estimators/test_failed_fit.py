@@ -28,7 +28,7 @@ def constant(estimator, X):
     return np.zeros(len(X))
 
 
-class BrokenClassifier(ClassifierMixin, BaseEstimator):
+class Broken(BaseEstimator):
     """Fails once it is asked to fit."""
 
     def fit(self, X, y):
@@ -38,18 +38,13 @@ class BrokenClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X):
         raise AssertionError("it never was fitted")
 
-    predict_proba = decision_function = predict
+
+class BrokenRegressor(RegressorMixin, Broken):
+    pass
 
 
-class BrokenRegressor(RegressorMixin, BaseEstimator):
-    """Fails once it is asked to fit."""
-
-    def fit(self, X, y):
-        self.n_features_in_ = X.shape[1]
-        raise ValueError("out of memory")
-
-    def predict(self, X):
-        raise AssertionError("it never was fitted")
+class BrokenClassifier(ClassifierMixin, Broken):
+    predict_proba = decision_function = Broken.predict
 
 
 class Improper(GaussianNB):
@@ -63,13 +58,14 @@ def detectors(first, second):
     return [("first", first, slice(0, 2)), ("second", second, slice(2, 4))]
 
 
+NO_RISK = {"target_coverage": None, "target_risk": 0.0, "uncertainty_score": constant}
 # Estimators with their labels, and parameters that fail once everything is fitted, in
 # the middle of that, and at once.
 CASES = {
     "selective": (
         SelectiveClassifier(GaussianNB(), target_coverage=0.8, random_state=0),
         y,
-        {"target_coverage": None, "target_risk": 1e-9, "uncertainty_score": constant},
+        NO_RISK,
         {"estimator": BrokenClassifier()},
         {"randomize": "maybe"},
     ),
@@ -78,7 +74,7 @@ CASES = {
             GaussianNB(), target_coverage=0.8, group_by="prediction", random_state=0
         ),
         y,
-        {"target_coverage": None, "target_risk": 1e-9, "uncertainty_score": constant},
+        NO_RISK,
         {"estimator": BrokenClassifier()},
         {"group_by": 9},
     ),
@@ -94,7 +90,7 @@ CASES = {
     "regressor": (
         SelectiveRegressor(LinearRegression(), target_coverage=0.8, random_state=0),
         X @ [1, 2, 3, 4],
-        {"target_coverage": None, "target_risk": 0.0, "uncertainty_score": constant},
+        NO_RISK,
         {"estimator": BrokenRegressor()},
         {"target_coverage": 2},
     ),

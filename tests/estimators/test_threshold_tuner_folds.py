@@ -51,18 +51,16 @@ def scores_of_splits(X, y, splits):
     return scores
 
 
-def count_by_hand(scores, y, splits, weight=None, **target):
-    """Thresholds of each fold by what its training part knows, counts and areas."""
-    weight = np.ones(len(y)) if weight is None else weight
+def count_by_hand(scores, y, splits):
+    """Thresholds of each fold by what its training part knows, and counts."""
     thresholds, counts, known = [], np.zeros(2), ~np.isnan(scores[:, 0])
     for train, test in splits:
         tune = np.intersect1d(train, np.flatnonzero(known))
         tune = np.setdiff1d(tune, test)
         if len(tune):
-            options = {"sample_weight": weight[tune], **(target or PRICE)}
-            point = operating_point(scores[tune], y[tune], **options)
+            point = operating_point(scores[tune], y[tune], **PRICE)
             found = test[(scores[test] >= point.thresholds).any(axis=1)]
-            counts += np.bincount(y[found], weight[found], minlength=2)
+            counts += np.bincount(y[found], minlength=2)
             thresholds.append(point.thresholds)
     return np.array(thresholds), counts
 
