@@ -20,8 +20,7 @@ from sklearn_reject.thresholds._point import (
     recount_point,
 )
 from sklearn_reject.thresholds._search import operating_point, optimal_path
-from sklearn_reject.thresholds._table import PNTable
-from sklearn_reject.thresholds._tabulate import pn_table
+from sklearn_reject.thresholds._table import PNTable, pn_table
 from sklearn_reject.thresholds._targets import TARGETS, resolve_target
 from sklearn_reject.thresholds._tuning import Tuning
 

@@ -72,7 +72,12 @@ def check_documents(
         scores, ratings, base, floor, rule, is_complete, weight, is_sampled, positive
     )
     if not is_part:
-        _check_classes_reached(documents)
+        way_out = (
+            ", below which ratings are incomplete. Rate more documents. If a sample of "
+            "those below was rated, pass its probability as inclusion_proba."
+        )
+        sizes = np.bincount(documents.is_positive, minlength=2)
+        refuse_one_class(*sizes, "y", base, way_out)
     return documents
 
 
@@ -231,18 +236,14 @@ def _find_base(rated, unknown, names, rule):
     return base
 
 
-def _check_classes_reached(documents):
-    """Raise where the lowest thresholds leave one class."""
-    is_positive = documents.is_positive
-    if not is_positive.all() and is_positive.any():
-        return
-    missing = "negatives" if len(is_positive) and is_positive.all() else "positives"
-    raise ValueError(
-        f"y has no rated {missing} that the lowest thresholds "
-        f"{documents.base.tolist()} reach, below which ratings are incomplete. Rate "
-        "more documents. If a sample of those below was rated, pass its probability as "
-        "inclusion_proba."
-    )
+def refuse_one_class(fp, tp, name, lowest, way_out):
+    """Raise where the lowest thresholds leave one class; `name` is what lacks it."""
+    if not (fp > 0 and tp > 0):
+        missing = "negatives" if tp > 0 else "positives"
+        raise ValueError(
+            f"{name} has no rated {missing} that the lowest thresholds "
+            f"{[float(each) for each in lowest]} reach{way_out}"
+        )
 
 
 def _check_rated_from(base, scores, is_unknown, rule):

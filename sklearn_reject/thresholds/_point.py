@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import beta, chi2
 
 from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._validation import check_option
@@ -183,19 +184,25 @@ class CrossValidatedPoint(_HasPrecision, DictMixin):
 
 
 def make_point(documents, target, path, vertex, confidence_level):
+    """Return the operating point at a vertex of the path of some documents."""
+    sums = documents.sums_at(path.thresholds[vertex])
+    return point_at(sums, documents.census, target, path, vertex, confidence_level)
+
+
+def point_at(sums, census, target, path, vertex, confidence_level):
     """Return the operating point at a vertex of a path, for a target.
 
-    Warns where more is predicted than was rated, or might be by lower thresholds.
+    `sums` are those of `RatedDocuments.sums_at`. Warns where more is predicted than was
+    rated, or might be by lower thresholds.
     """
-    evidence = documents.evidence_at(path.thresholds[vertex])
-    _warn_at_the_edge(path, vertex, evidence.census)
-    _warn_of_weightless(evidence)
+    _warn_at_the_edge(path, vertex, census)
+    _warn_of_weightless(sums, census)
     counts = {"fp": float(path.fp[vertex]), "tp": float(path.tp[vertex])}
     derivative = float("nan")
     if target.name == "max_fp_per_tp":
         derivative = target.derivative
     elif target.name == "objective":
-        half = f1_of(**counts, total_positive=evidence.census.total_positive) / 2
+        half = f1_of(**counts, total_positive=census.total_positive) / 2
         derivative = float(half / (1 - half))
     return OperatingPoint(
         thresholds=path.thresholds[vertex],
@@ -205,14 +212,48 @@ def make_point(documents, target, path, vertex, confidence_level):
         target_derivative=derivative,
         vertex=int(vertex),
         confidence_level=confidence_level,
-        **evidence.describe(confidence_level) | counts,
+        **describe(sums, census, confidence_level) | counts,
     )
 
 
 def recount_point(point, documents):
     """Return an operating point with the counts of other documents."""
-    evidence = documents.evidence_at(point.thresholds)
-    return replace(point, **evidence.describe(point.confidence_level))
+    sums = documents.sums_at(point.thresholds)
+    return replace(point, **describe(sums, documents.census, point.confidence_level))
+
+
+def describe(sums, census, confidence_level):
+    """Return counts of what is predicted positive, and their intervals, by name.
+
+    Those of counts cover the expected count of a sample of this size. The precision is
+    NaN if nothing is predicted positive.
+    """
+    n_counted, n_predicted = int(sums[4]), int(sums[4:].sum())
+    tails = (1 - confidence_level) / 2, (1 + confidence_level) / 2
+    smallest, largest = census.weight_range
+    if not largest:  # no document could be predicted
+        smallest = largest = 1.0
+    # In units of the largest weight, whose squares stay far from what float64 holds.
+    totals, squares = sums[:2] / largest, sums[2:4] / largest / largest
+    if smallest == largest:
+        n = census.n_given
+        shares = [_share_interval(np.rint(k), n, tails) for k in totals]
+        bounds = n * largest * np.array(shares)
+    else:
+        pairs = zip(totals, squares, strict=True)
+        bounds = largest * np.array(
+            [_weighted_interval(*pair, tails) for pair in pairs]
+        )
+    fp, tp = (tuple(each) for each in bounds.tolist())
+    return {
+        "fp": float(sums[0]),
+        "tp": float(sums[1]),
+        "n_predicted": n_predicted,
+        "rated_share": n_counted / n_predicted if n_predicted else float("nan"),
+        "fp_interval": fp,
+        "tp_interval": tp,
+        "precision_interval": _precision_interval(*totals, squares.sum(), tails),
+    }
 
 
 def _warn_at_the_edge(path, vertex, census):
@@ -234,14 +275,59 @@ def _warn_at_the_edge(path, vertex, census):
         )
 
 
-def _warn_of_weightless(evidence):
+def _warn_of_weightless(sums, census):
     """Warn where documents are predicted that nobody may have rated."""
     # Where weights of zero leave out positives as well, as in bagging, they are not
     # there to leave out what is unrated.
-    if evidence.n_weightless and not evidence.census.leaves_out_positives:
+    if sums[6] and not census.leaves_out_positives:
         warn_user(
-            f"{evidence.n_weightless} of the {evidence.n_counted + evidence.n_others} "
+            f"{int(sums[6])} of the {int(sums[4:].sum())} "
             "documents that are predicted positive have weight 0 and count neither as "
             "true nor as false positives. If nobody has rated them, mark them with "
             "unrated_label: no threshold is chosen where ratings are incomplete."
         )
+
+
+def _share_interval(successes, n, tails):
+    """Return the bounds of Clopper and Pearson of a share; numbers may be broken."""
+    failures = n - successes
+    low = beta.ppf(tails[0], successes, failures + 1) if successes else 0.0
+    high = beta.ppf(tails[1], successes + 1, failures) if failures > 0 else 1.0
+    return float(low), float(high)
+
+
+def _weighted_interval(total, squares, tails):
+    """Return the bounds of the expected sum of a Poisson number of weights.
+
+    Those of M. P. Fay and E. J. Feuer (1997), from gamma distributions of the mean and
+    variance of the sum, for the upper bound with one more document of the largest
+    weight. Where all weights are equal they are the exact ones of F. Garwood (1936).
+    The sums of the weights, and of their squares, are in units of the largest.
+    """
+    low = _gamma_quantile(tails[0], total, squares) if total else 0.0
+    return low, _gamma_quantile(tails[1], total + 1, squares + 1)
+
+
+def _gamma_quantile(level, mean, variance):
+    """Return a quantile of the gamma distribution of this mean and variance."""
+    return variance / (2 * mean) * chi2.ppf(level, 2 * mean**2 / variance)
+
+
+def _precision_interval(fp, tp, squares, tails):
+    """Return the bounds of Clopper and Pearson of what is predicted positive.
+
+    Each bound with one more document of the largest weight and of the class that is
+    against it: with equal weights that is what they are. The sums of the weights, and
+    of their squares, are in units of the largest.
+    """
+    if not fp + tp:
+        return float("nan"), float("nan")
+    bounds = []
+    for own, other, tail in ((tp, fp, tails[0]), (fp, tp, 1 - tails[1])):
+        # Weights that differ say less than their number: as much as the square of their
+        # sum over the sum of their squares (L. Kish, 1965).
+        known, against = own, other + 1
+        scale = (known + against) / (squares + 1)
+        bound = beta.ppf(tail, scale * known, scale * against) if known else 0.0
+        bounds.append(float(bound))
+    return bounds[0], 1 - bounds[1]

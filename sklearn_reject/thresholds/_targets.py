@@ -41,6 +41,17 @@ class Target:
             return self
         return replace(self, value=max(1, round(self.value * share)))
 
+    def allows(self, fp, tp, total_positive, alerts=None):
+        """Tell which counts meet it, those of a price and of F1 all."""
+        if self.name == "max_alerts":
+            return (alerts <= self.value) & (tp > 0)
+        if self.name == "min_precision":
+            predicted = self.value * (tp + fp)
+            return (tp > 0) & (tp * (1 + RELATIVE_TOLERANCE) >= predicted)
+        if self.name == "min_recall":
+            return tp >= self.value * total_positive * (1 - RELATIVE_TOLERANCE)
+        return tp >= 0
+
     def check(self, census):
         """Raise where nobody knows whether the target is met."""
         if self.name == "min_recall" and not census.is_complete:
@@ -76,32 +87,25 @@ def resolve_target(**given):
     return target
 
 
-def find_vertex(target, path, documents):
-    """Return the vertex of a path where a target is met best."""
+def find_vertex(target, path, total_positive, alerts=None):
+    """Return the vertex of a path where a target is met best.
+
+    `alerts` are the documents that each vertex predicts, for `max_alerts`.
+    """
     if target.name == "max_fp_per_tp":
         return point_on_path(path, target.derivative)
-    alerts = None
-    if target.name == "max_alerts":
-        alerts = documents.count_alerts(path.thresholds)
-    return find_best(target, path.fp, path.tp, documents.census.total_positive, alerts)
+    return find_best(target, path.fp, path.tp, total_positive, alerts)
 
 
 def find_best(target, fp, tp, total_positive, alerts=None):
     """Return the number of the best of some points for a target that is no price."""
     # The most true positives, of these the fewest false ones, among what is allowed.
     best = -tp, fp
-    if target.name == "max_alerts":
-        allowed = (alerts <= target.value) & (tp > 0)
-    elif target.name == "min_precision":
-        predicted = target.value * (tp + fp)
-        allowed = (tp > 0) & (tp * (1 + RELATIVE_TOLERANCE) >= predicted)
-    elif target.name == "min_recall":
-        allowed = tp >= target.value * total_positive * (1 - RELATIVE_TOLERANCE)
+    if target.name == "min_recall":
         best = fp, -tp
-    else:
-        allowed = np.ones(len(tp), dtype=bool)
+    elif target.name == "objective":
         best = -f1_of(fp, tp, total_positive), -tp
-    rows = np.flatnonzero(allowed)
+    rows = np.flatnonzero(target.allows(fp, tp, total_positive, alerts))
     if not rows.size:
         _refuse(target, fp, tp, total_positive, alerts)
     for values in best:

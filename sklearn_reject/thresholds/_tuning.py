@@ -11,13 +11,12 @@ from sklearn_reject._travel import Carried
 from sklearn_reject._validation import check_level, check_option
 from sklearn_reject.exceptions import InfeasibleTargetError
 from sklearn_reject.thresholds._analytic import analytic_path
-from sklearn_reject.thresholds._direct import direct_point
-from sklearn_reject.thresholds._direct_targets import direct_thresholds
+from sklearn_reject.thresholds._direct import direct_point, direct_thresholds
 from sklearn_reject.thresholds._graph import graph_path
 from sklearn_reject.thresholds._grid import check_n_thresholds
 from sklearn_reject.thresholds._path import place_midway, recount_path
-from sklearn_reject.thresholds._point import CrossValidatedPoint, make_point
-from sklearn_reject.thresholds._targets import Target, find_vertex
+from sklearn_reject.thresholds._point import CrossValidatedPoint, describe, make_point
+from sklearn_reject.thresholds._targets import Target
 
 PATH_METHODS = ("graph", "analytic")
 
@@ -61,7 +60,7 @@ class Tuning:
         if self.method != "direct" or documents.n_classifiers == 1:
             if path is None:
                 path = place_midway(self.find_path(documents), documents)
-            return path, find_vertex(target, path, documents)
+            return path, documents.best_vertex(target, path)
         if target.name == "max_fp_per_tp":
             starts = self._starts(documents, target.derivative)
             point = direct_point(documents, target.derivative, starts)
@@ -71,7 +70,7 @@ class Tuning:
         vertex = int(np.flatnonzero((path.thresholds == point).all(axis=1))[-1])
         path = place_midway(path, documents)
         if target.name != "max_fp_per_tp":
-            vertex = find_vertex(target, path, documents)
+            vertex = documents.best_vertex(target, path)
         return path, vertex
 
     def find_path(self, documents):
@@ -107,17 +106,17 @@ class Tuning:
         found = Parallel(n_jobs=n_jobs)(
             delayed(_tune_and_judge)(shared, *map(np.packbits, fold)) for fold in folds
         )
-        thresholds, evidence, areas = zip(*found, strict=True)
+        thresholds, sums, census, areas = zip(*found, strict=True)
         known = [area for area in areas if not np.isnan(area)]
         return CrossValidatedPoint(
             np.array(thresholds),
             normalized_area=float(np.mean(known)) if known else float("nan"),
-            **reduce(add, evidence).describe(self.confidence_level),
+            **describe(sum(sums), reduce(add, census), self.confidence_level),
         )
 
 
 def _tune_and_judge(shared, *fold):
-    """Return thresholds, and evidence and normalized area on the test part."""
+    """Return thresholds, and sums, census and normalized area of the test part."""
     tuning, documents = shared.value
     masks = (np.unpackbits(mask, count=len(documents)).astype(bool) for mask in fold)
     train, test = map(documents.take, masks)
@@ -131,4 +130,4 @@ def _tune_and_judge(shared, *fold):
     path, thresholds = recount_path(path, test), path.thresholds[vertex]
     largest = path.fp[0] * path.tp[0]
     area = path.area / largest if largest else np.nan
-    return thresholds, test.evidence_at(thresholds), area
+    return thresholds, test.sums_at(thresholds), test.census, area
