@@ -666,7 +666,7 @@ class EnsembleThresholdTuner(
 
     def _check_target(self):
         """Return the one target that is given."""
-        return resolve_target(**{name: getattr(self, name) for name in TARGETS})
+        return resolve_target(*(getattr(self, name) for name in TARGETS))
 
     def _warn_of_positives(self, ordered, ratings):
         """Warn where the alphabet has made the more frequent class the positive one."""

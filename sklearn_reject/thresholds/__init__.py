@@ -19,9 +19,8 @@ from sklearn_reject.thresholds._point import (
     OperatingPoint,
     recount_point,
 )
-from sklearn_reject.thresholds._search import operating_point, optimal_path
+from sklearn_reject.thresholds._search import Tuning, operating_point, optimal_path
 from sklearn_reject.thresholds._table import PNTable, pn_table
 from sklearn_reject.thresholds._targets import TARGETS, resolve_target
-from sklearn_reject.thresholds._tuning import Tuning
 
 __all__ = ["PNTable", "operating_point", "optimal_path", "pn_table"]

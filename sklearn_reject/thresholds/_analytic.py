@@ -5,7 +5,12 @@ from collections import namedtuple
 import numpy as np
 from scipy.optimize import minimize
 
-from sklearn_reject.thresholds._path import ThresholdPath, area_under, only_path
+from sklearn_reject.thresholds._path import (
+    ThresholdPath,
+    area_under,
+    only_path,
+    turning_points,
+)
 
 # Levels of scores that the search tells apart; the path that it ends with is exact.
 _MOST_LEVELS = 2048
@@ -158,29 +163,14 @@ def path_of_positions(documents, positions):
         index[np.isnan(scores)] = 0
         entered.append(np.append(-np.inf, rising)[index])
     reduce = np.maximum if documents.rule == "any" else np.minimum
-    turning, fp, tp = _turning_points(documents, reduce.reduce(entered))
+    entered = reduce.reduce(entered)
+    turning, fp, tp = turning_points(documents, entered, [entered.min()])
     # The lowest score of each classifier at or above each position.
     columns = [scores[np.searchsorted(rising, turning)] for scores, rising in tables]
     thresholds = np.column_stack(columns)
     # Nothing is lost: the lowest position predicts all documents, as these do.
     thresholds[0] = documents.base
     return ThresholdPath(thresholds, fp, tp, area_under(fp, tp), documents.rule)
-
-
-def _turning_points(documents, entered):
-    """Return the positions where the curve turns, and the counts from there on.
-
-    `entered` is the position up to which each document is predicted positive.
-    """
-    distinct, group = np.unique(entered, return_inverse=True)
-    codes = 2 * group + documents.is_positive
-    counts = np.bincount(codes, documents.weight, 2 * len(distinct)).reshape(-1, 2)
-    from_here = np.zeros((len(distinct) + 1, 2))
-    from_here[:-1] = np.cumsum(counts[::-1], axis=0)[::-1]
-    holds = np.flatnonzero(counts[:, 1] > 0)
-    kept = np.unique(np.concatenate([[0], holds, holds + 1, [len(distinct)]]))
-    fp, tp = from_here[kept].T
-    return np.append(distinct, np.inf)[kept], fp.copy(), tp.copy()
 
 
 # Families

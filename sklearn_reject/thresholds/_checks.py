@@ -23,11 +23,11 @@ def check_documents(
     scores,
     y,
     rule="any",
-    *,
     unrated_label=-1,
     sample_weight=None,
     pos_label=None,
     inclusion_proba=None,
+    *,
     names=None,
     grid=None,
 ):

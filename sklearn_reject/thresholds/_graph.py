@@ -188,7 +188,7 @@ def graph_path(documents, n_thresholds=100, through=None):
     """
     # One classifier needs no grid: its only path has all its scores.
     if documents.n_classifiers == 1:
-        return only_path(documents, through)
+        return only_path(documents, () if through is None else through)
     if through is None:
         grid = threshold_grid(documents, n_thresholds)
     else:  # which takes up to one threshold of each classifier

@@ -156,29 +156,31 @@ def majorant_vertices(fp, tp):
     return left[chain]
 
 
-def only_path(documents, through=None):
+def only_path(documents, through=()):
     """Return the only path of one classifier, with a vertex wherever its curve turns.
 
     Thresholds `through` are vertices, too.
     """
-    scores, is_positive = documents.scores[:, 0], documents.is_positive
+    others = [*documents.base, *through]
+    turning, fp, tp = turning_points(documents, documents.scores[:, 0], others)
+    thresholds = turning[:, np.newaxis]
+    return ThresholdPath(thresholds, fp, tp, area_under(fp, tp), documents.rule)
+
+
+def turning_points(documents, scores, others):
+    """Return thresholds where the curve of one score turns, and the counts from there.
+
+    Before and after each positive, at infinity, and `others`.
+    """
     ordered = np.append(np.sort(scores), np.inf)
-    own = np.unique(scores[is_positive])
+    own = np.unique(scores[documents.is_positive])
     above = ordered[np.searchsorted(ordered, own, side="right")]
-    vertices = [
-        documents.base,
-        own,
-        above,
-        [np.inf],
-        [] if through is None else through,
-    ]
-    thresholds = np.unique(np.concatenate(vertices))
+    thresholds = np.unique(np.concatenate([others, own, above, [np.inf]]))
     fp, tp = (
         _weigh_from(thresholds, scores[rows], take_weight(documents.weight, rows))
-        for rows in (~is_positive, is_positive)
+        for rows in (~documents.is_positive, documents.is_positive)
     )
-    thresholds = thresholds[:, np.newaxis]
-    return ThresholdPath(thresholds, fp, tp, area_under(fp, tp), documents.rule)
+    return thresholds, fp, tp
 
 
 def _weigh_from(thresholds, scores, weight):

@@ -234,13 +234,8 @@ class PNTable:
         >>> point.thresholds, point.fp, point.tp
         (array([0.9, 0.7]), 0.0, 2.0)
         """
-        target = resolve_target(
-            max_fp_per_tp=max_fp_per_tp,
-            max_alerts=max_alerts,
-            min_recall=min_recall,
-            min_precision=min_precision,
-            objective=objective,
-        )
+        asked = max_fp_per_tp, max_alerts, min_recall, min_precision, objective
+        target = resolve_target(*asked)
         check_level(confidence_level, "confidence_level")
         path = self.optimal_path()
         if self.census is None:
@@ -417,14 +412,9 @@ def pn_table(
            [3., 0., 0.]])
     """
     check_n_thresholds(n_thresholds)
-    options = {
-        "unrated_label": unrated_label,
-        "sample_weight": sample_weight,
-        "pos_label": pos_label,
-        "inclusion_proba": inclusion_proba,
-    }
+    ratings = unrated_label, sample_weight, pos_label, inclusion_proba
     if thresholds is None:
-        documents = check_documents(scores, y, rule, **options)
+        documents = check_documents(scores, y, rule, *ratings)
         return _tabulate(documents, threshold_grid(documents, n_thresholds))
     if n_thresholds != 100:
         raise ValueError(
@@ -433,7 +423,7 @@ def pn_table(
             "two."
         )
     grid = _check_grid(thresholds)
-    documents = check_documents(scores, y, rule, grid=grid, **options)
+    documents = check_documents(scores, y, rule, *ratings, grid=grid)
     return _tabulate(documents, grid, "thresholds")
 
 

@@ -62,9 +62,10 @@ class Target:
             )
 
 
-def resolve_target(**given):
-    """Return the target that is given by one of the names in TARGETS; not by None."""
-    given = {name: value for name, value in given.items() if value is not None}
+def resolve_target(*values):
+    """Return the one target that is given, of values in the order of TARGETS."""
+    pairs = zip(TARGETS, values, strict=True)
+    given = {name: value for name, value in pairs if value is not None}
     if len(given) != 1:
         raise ValueError(
             f"Exactly one of {', '.join(TARGETS[:-1])} and {TARGETS[-1]} must be "
