@@ -6,32 +6,25 @@ What is imported but not in ``__all__`` is for the other rooms of the package, a
 change.
 """
 
-from sklearn_reject.losses._check_set_loss import FractionalLinearLoss, check_set_loss
-from sklearn_reject.losses._named import GMeanLoss, HMeanLoss
+from sklearn_reject.losses._named import (
+    FractionalLinearLoss,
+    GMeanLoss,
+    HMeanLoss,
+    check_set_loss,
+)
 from sklearn_reject.losses._sele import (
     chunked_sele,
     exact_sele,
     make_chunks,
     sele_loss_and_gradient,
 )
-from sklearn_reject.losses._set_loss import (
-    Absence,
-    CallableSetLoss,
-    Cells,
-    Expansion,
-    Ratio,
-    SetLoss,
-)
+from sklearn_reject.losses._set_loss import Absence, Cells, Expansion, Ratio, SetLoss
 from sklearn_reject.losses._task import (
     AbsoluteLoss,
-    CallableLoss,
     CostMatrixLoss,
-    SquaredLoss,
     TaskLoss,
     ZeroOneLoss,
     check_loss,
-)
-from sklearn_reject.losses._where_known import (
     label_array,
     labels_or_none,
     losses_where_known,

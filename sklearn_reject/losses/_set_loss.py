@@ -55,35 +55,13 @@ class Expansion(NamedTuple):
     absences: tuple = ()
 
 
-def values_of(expansion, counts):
-    """Return the value of an expansion for each confusion matrix."""
-    k = counts[0] + counts[1]
-    values = np.full(k.shape, float(expansion.constant))
-    for ratio in expansion.ratios:
-        above = ratio.coefficient * (ratio.numerator @ counts)
-        if ratio.factor is not None:
-            above = above * (ratio.factor @ counts)
-        below = (ratio.denominator @ counts) ** ratio.power * k**ratio.size_power
-        values += np.divide(above, below, out=np.zeros(k.shape), where=below > 0)
-    for absence in expansion.absences:
-        is_absent = counts[np.array(absence.cells, dtype=bool)].sum(axis=0) == 0
-        values += is_absent * (absence.constant + absence.slope * k)
-    return values
-
-
 COUNTS = ("tp", "fp", "fn", "tn")
-
-# Classes whose losses are right for sure, for counts of any shapes that broadcast.
-KNOWN = set()
 
 # Losses are tried out on all tables of so many items.
 _N_TRIED = 10
 
-# Relative to the largest loss: what rounding may add to one, and how far an expansion
-# may be from the loss.
+# What rounding may add to a loss, relative to the largest.
 _ROUNDING = 1e-12
-
-_TOLERANCE = 1e-9
 
 
 class SetLoss:
@@ -95,7 +73,7 @@ class SetLoss:
     loss falls, or stays, where tp grows at fixed k and P (NKRD16, theorem 1).
 
     A subclass writes `_losses`, which gets four arrays of counts of one shape by the
-    names tp, fp, fn and tn, and `_expansion` where the loss is made of ratios.
+    names tp, fp, fn and tn.
 
     Parameters
     ----------
@@ -126,15 +104,8 @@ class SetLoss:
     #: The concave mean of TPR and TNR that one minus the loss is; None if it is none.
     mean_of_rates = None
 
-    def __init_subclass__(cls, **kwargs):
-        super().__init_subclass__(**kwargs)
-        known = [base for base in cls.__mro__ if base in KNOWN]
-        if known and "_losses" in vars(cls):
-            raise TypeError(
-                f"{cls.__name__} defines `_losses`, but what {known[0].__name__} says "
-                "of itself, such as its expansion, would not hold for it. Derive it "
-                "from SetLoss."
-            )
+    # Whether counts may have any shapes that broadcast, and losses are right for sure.
+    _is_known = False
 
     @property
     def is_tp_monotone(self) -> bool:
@@ -173,7 +144,7 @@ class SetLoss:
         counts = zip(COUNTS, (tp, fp, fn, tn), strict=True)
         counts = {name: _check_counts(count, name) for name, count in counts}
         shape = np.broadcast_shapes(*(count.shape for count in counts.values()))
-        if type(self) in KNOWN:
+        if self._is_known:
             losses = np.asarray(self._losses(**counts), dtype=np.float64)
             return np.broadcast_to(losses, shape).copy()
         # Copies, as a function may well work in place.
@@ -195,9 +166,6 @@ class SetLoss:
         expansion : Expansion or None
             None if the expected loss takes the distribution of the counts.
         """
-        return self._expansion(n_items)
-
-    def _expansion(self, n_items):
         return None
 
     def _losses(self, tp, fp, fn, tn):
@@ -220,22 +188,10 @@ class SetLoss:
         return losses.astype(np.float64)
 
     def _try_out(self):
-        """Check on all tables of ten items what a loss of the user says of itself."""
+        """Warn if the loss of the user rises with true positives, of ten items."""
         change = self._change_with_tp()
         if change.max() > 0:
             self._warn_of_other_optima(is_score=change.min() >= 0)
-        expansion = self.expansion(_N_TRIED)
-        if expansion is None:
-            return
-        counts = _tables()
-        losses = self(*counts)
-        error = np.abs(values_of(expansion, counts) - losses)
-        if not (error <= _TOLERANCE * np.abs(losses).max()).all():
-            odd = ", ".join(map("{}={:g}".format, COUNTS, counts[:, error.argmax()]))
-            raise ValueError(
-                f"{self._shown} has an `_expansion` that differs from `_losses` at "
-                f"{odd}. Correct it, or define `_expansion` to return None."
-            )
 
     def _change_with_tp(self):
         """Return what swaps of a false positive and a false negative add to the loss.

@@ -10,14 +10,15 @@ from numpy.typing import ArrayLike
 
 from sklearn_reject._typing import TaskLossLike
 from sklearn_reject._validation import (
+    as_label_array,
     check_same_length,
     check_takes,
     check_vector,
+    find_missing_labels,
     index_labels,
     refuse_missing_labels,
     refuse_unread,
 )
-from sklearn_reject.losses._frames import align_frame
 
 
 class TaskLoss:
@@ -144,8 +145,8 @@ class SquaredLoss(TaskLoss):
 
     Examples
     --------
-    >>> from sklearn_reject.losses import SquaredLoss
-    >>> SquaredLoss()([1, 5], [2, 2])
+    >>> from sklearn_reject.losses import check_loss
+    >>> check_loss("squared")([1, 5], [2, 2])
     array([1., 9.])
     """
 
@@ -187,7 +188,7 @@ class CostMatrixLoss(TaskLoss):
 
     def __init__(self, costs: ArrayLike, labels: ArrayLike | None = None) -> None:
         if hasattr(costs, "columns"):
-            costs, labels = align_frame(costs, labels)
+            costs, labels = _align_frame(costs, labels)
             mixed = np.array(labels, dtype=object)
             _check_same_kind(mixed, mixed, "The labels of the cost matrix")
         self.labels = np.asarray(labels)
@@ -231,14 +232,14 @@ class CallableLoss(TaskLoss):
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_reject.losses import CallableLoss
-    >>> late = CallableLoss(lambda y_true, y_pred: np.maximum(y_true - y_pred, 0))
+    >>> from sklearn_reject.losses import check_loss
+    >>> late = check_loss(lambda y_true, y_pred: np.maximum(y_true - y_pred, 0))
     >>> late([3, 1], [1, 3])
     array([2., 0.])
 
     Predictions may have several outputs:
 
-    >>> distance = CallableLoss(lambda y_true, y_pred: np.hypot(*(y_pred - y_true).T))
+    >>> distance = check_loss(lambda y_true, y_pred: np.hypot(*(y_pred - y_true).T))
     >>> distance([[0.0, 0.0]], [[3.0, 4.0]])
     array([5.])
     """
@@ -337,18 +338,23 @@ def _label_array(labels, name, takes_vectors):
     """Return labels as a vector without gaps, or several outputs as finite numbers."""
     refuse_unread(labels, name)
     array = np.asarray(labels)
+    if array.ndim == 2 and array.shape[1] != 1 and takes_vectors:
+        return _numeric_matrix(array, name)
+    array = _as_vector(array, name)
+    if array.size == 0:
+        raise ValueError(f"{name} is empty. At least one sample is needed.")
+    refuse_missing_labels(array, name)
+    return array
+
+
+def _as_vector(array, name):
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
-    if array.ndim == 2 and takes_vectors:
-        return _numeric_matrix(array, name)
     if array.ndim != 1:
         raise ValueError(
             f"{name} must be a vector of labels of shape (n_samples,), got an array of "
             f"shape {array.shape}."
         )
-    if array.size == 0:
-        raise ValueError(f"{name} is empty. At least one sample is needed.")
-    refuse_missing_labels(array, name)
     return array
 
 
@@ -401,3 +407,105 @@ def _check_cost_matrix(costs, n_classes):
     name = "loss (the cost matrix, row by row)"
     check_vector(matrix.ravel(), name, non_negative=True)
     return matrix
+
+
+# Data frames of costs, read by their labels and never by position
+
+_WAY_OUT = (
+    "Label both axes with the classes, or pass `.to_numpy()` with true labels by row "
+    "and predicted labels by column, in sorted order."
+)
+
+
+def _align_frame(costs, labels):
+    """Return the costs of a data frame as an array, and the labels of its axes.
+
+    Those of `labels`, which it must have, come first; None is for all that it has.
+    """
+    rows, columns = _labels_of(costs)
+    needed = [] if labels is None else np.asarray(labels).tolist()
+    places, of_column = _places(rows), _places(columns)
+    for label in needed:
+        if label not in places:
+            raise ValueError(
+                f"loss is a data frame with the labels {rows}, but the labels are "
+                f"{needed}, and {label!r} is missing. {_WAY_OUT}"
+            )
+    known = set(needed)
+    order = needed + [label for label in rows if label not in known]
+    by_row = [places[label] for label in order]
+    by_column = [of_column[label] for label in order]
+    return costs.to_numpy()[np.ix_(by_row, by_column)], order
+
+
+def _places(labels):
+    return {label: place for place, label in enumerate(labels)}
+
+
+def _labels_of(costs):
+    """Return the labels of rows and of columns, the same ones, each of them once."""
+    if not hasattr(costs, "index"):
+        raise ValueError(
+            f"loss is a {type(costs).__module__.split('.')[0]} data frame, whose rows "
+            f"have no labels. {_WAY_OUT}"
+        )
+    rows, columns = costs.index.tolist(), costs.columns.tolist()
+    if set(rows) != set(columns):
+        raise ValueError(
+            f"loss is a data frame whose rows {rows} and columns {columns} are not "
+            f"the same labels. {_WAY_OUT}"
+        )
+    for labels in (rows, columns):
+        if len(set(labels)) < len(labels):
+            raise ValueError(
+                f"loss is a data frame with the labels {labels}, some of them more "
+                "than once. Keep one row and one column per label."
+            )
+    return rows, columns
+
+
+def refuse_labels(values, name, meaning):
+    """Raise for a data frame or a series where the order of values has a meaning."""
+    if hasattr(values, "columns") or hasattr(values, "iloc"):
+        raise ValueError(
+            f"{name} must be an array of {meaning}, in this order, got a "
+            f"{type(values).__name__}, whose labels would be ignored. Sort its values "
+            "and pass `.to_numpy()`."
+        )
+
+
+# Losses of labels that are not known of every sample, as those of an expert
+
+
+def label_array(labels, n_samples, name):
+    """Return labels, some of which may be missing, and which are there.
+
+    Both have shape (n_samples,); missing are None, NaN, NaT, NA and what is masked.
+    """
+    array = _as_vector(np.asanyarray(as_label_array(labels)), name)  # with its mask
+    check_same_length(n_samples, **{name: array})
+    return np.asarray(array), ~find_missing_labels(array)
+
+
+def labels_or_none(labels, n_samples, name):
+    """Return labels as objects, None where they are missing, shape (n_samples,)."""
+    labels, is_known = label_array(labels, n_samples, name)
+    labels = labels.astype(object)
+    labels[~is_known] = None
+    return labels
+
+
+def losses_where_known(loss, y_true, labels, name):
+    """Return the loss of each label, NaN where it is missing, shape (n_samples,)."""
+    labels, is_known = label_array(labels, len(y_true), name)
+    losses = np.full(len(labels), np.nan)
+    if not is_known.any():
+        return losses
+    # Gaps may have made objects of numbers.
+    known = labels[is_known]
+    known = np.array(known.tolist()) if known.dtype.kind == "O" else known
+    try:
+        losses[is_known] = loss(np.asarray(y_true)[is_known], known)
+    except ValueError as error:
+        raise ValueError(f"{name}, as y_pred: {error}") from error
+    return losses
