@@ -5,15 +5,17 @@ change.
 """
 
 from sklearn_reject.decoding._curves import expected_loss_curve
-from sklearn_reject.decoding._cuts import TunedThreshold
-from sklearn_reject.decoding._decode import choose_items, decode
+from sklearn_reject.decoding._decode import SetRule, choose_items, decode
 from sklearn_reject.decoding._items import (
     AVERAGES,
+    add_positive,
     as_array,
     as_flags,
     check_average,
     check_bounds,
     check_probabilities,
+    count_sets,
+    find_positive,
     mend_flags,
     number_sets,
     one_hot,
@@ -21,8 +23,6 @@ from sklearn_reject.decoding._items import (
     show_odd,
     sizes_of_sets,
 )
-from sklearn_reject.decoding._set_counts import add_positive, count_sets, find_positive
-from sklearn_reject.decoding._set_rule import SetRule
-from sklearn_reject.decoding._tune_threshold import tune_threshold
+from sklearn_reject.decoding._tune_threshold import TunedThreshold, tune_threshold
 
 __all__ = ["decode", "expected_loss_curve", "tune_threshold"]

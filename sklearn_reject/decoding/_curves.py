@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn_reject._typing import SetLossLike
 from sklearn_reject._validation import check_option, of_arrays
 from sklearn_reject.decoding._items import check_distribution, check_probabilities
-from sklearn_reject.decoding._ratios import absence_curves, ratio_curves
+from sklearn_reject.decoding._ratios import expansion_curves
 from sklearn_reject.decoding._windows import laws_of_counts, window_curve
 from sklearn_reject.losses import check_set_loss
 
@@ -161,16 +161,6 @@ def independent_curves(eta, loss, *, n_negatives=0, method="auto"):
 def is_dense(n_rows, n_columns):
     """Tell whether sets are so short that all their counts are dealt with at once."""
     return n_columns <= (_LONGEST_OF_MANY if n_rows >= _MANY else _LONGEST_OF_ONE)
-
-
-def expansion_curves(eta, expansion, *, n_negatives=0):
-    """Return the curves of a loss that is made of ratios and absences."""
-    curves = np.full((len(eta), eta.shape[1] + 1), expansion.constant)
-    for ratio in expansion.ratios:
-        curves += ratio_curves(eta, ratio, n_negatives=n_negatives)
-    for absence in expansion.absences:
-        curves += absence_curves(eta, absence, n_negatives=n_negatives)
-    return curves
 
 
 def dense_curves(eta, loss, n_negatives=0):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,21 +13,31 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_reject._typing import MatrixLike, Other, SetLossLike
 from sklearn_reject._validation import check_option, of_arrays
-from sklearn_reject.decoding._curves import DISTRIBUTIONS
+from sklearn_reject.decoding._curves import (
+    DISTRIBUTIONS,
+    independent_curves,
+    is_dense,
+    multinomial_curves,
+)
 from sklearn_reject.decoding._items import (
     check_average,
     check_bounds,
     check_distribution,
     check_probabilities,
+    falls,
     items_in_place,
     number_sets,
     sets_as_rows,
     sizes_of_sets,
     warn_of_small_sets,
 )
-from sklearn_reject.decoding._set_rule import SetRule
+from sklearn_reject.decoding._windows import (
+    LARGEST_LOSS,
+    certified_optimum,
+    expected_rates,
+)
 from sklearn_reject.exceptions import warn_user
-from sklearn_reject.losses import check_set_loss
+from sklearn_reject.losses import SetLoss, check_set_loss
 
 # Rows of a chunk: enough work for a job to be worth its start, little memory.
 _ROWS_AT_ONCE = 4096
@@ -36,6 +47,13 @@ _N_AT_ONCE = 2**20
 
 # Whole groups of ties that cost a larger share of the expected loss are worth a word.
 _COSTLY = 0.02
+
+# Expected losses that differ by less, relative to the largest, are taken for equal:
+# rounding makes as much.
+_TIE = 1e-12
+
+# What whole groups of ties may cost before a size between their ends is looked for.
+_CHEAP = 1e-3
 
 
 @of_arrays
@@ -301,3 +319,115 @@ def _choose_stored(eta, rule, **options):
     taken = mask.nonzero()[0], columns[mask]
     mask = csr_matrix((np.ones(len(taken[0]), bool), taken), shape=eta.shape)
     return mask, losses, costs
+
+
+@dataclass(frozen=True, eq=False)
+class SetRule:
+    """How many of the most probable items of a set to predict, within bounds.
+
+    The number of the least expected loss or, with a `threshold`, one of all sets or one
+    each, of the items that reach it. Equally probable items are taken or left together,
+    unless a bound is among them.
+    """
+
+    loss: SetLoss
+    distribution: str
+    min_positive: int = 0
+    max_positive: int | None = None
+    threshold: float | np.ndarray | None = None
+
+    def of_sets(self, sets):
+        """Return the rule for some of the sets."""
+        if np.ndim(self.threshold) == 0:
+            return self
+        return replace(self, threshold=self.threshold[sets])
+
+    @property
+    def needs_all_items(self):
+        """Whether items that surely are negative may be taken by choice."""
+        if self.threshold is not None and np.min(self.threshold) <= 0:
+            return True
+        return self.distribution == "multinomial" or not self.loss.spares_negatives
+
+    def choose(self, eta, n_negatives=0, *, with_loss=True):
+        """Return the size of each row, its expected loss, and what ties cost of it.
+
+        Rows are sorted decreasing; `n_negatives` further items of each are surely
+        negative and not predicted. Of losses that differ by no more than rounding the
+        smallest size. The losses of a threshold take longer than all else, and are NaN
+        unless `with_loss`.
+        """
+        if self.threshold is not None:
+            sizes = self._reach_threshold(eta, n_negatives)
+            if not with_loss:
+                return sizes, np.full(len(sizes), np.nan), np.zeros(len(sizes))
+            allowed = inside = np.arange(eta.shape[1] + 1) == sizes[:, None]
+        else:
+            inside = self._inside_bounds(eta, n_negatives)
+            allowed = inside & self._ends(eta, n_negatives)
+        # All sizes would take long, and bounds rule most of them out.
+        is_long = self.distribution == "independent" and not is_dense(*eta.shape)
+        if is_long and self.loss.mean_of_rates is not None:
+            found = [
+                self._certify(*row, n_negatives)
+                for row in zip(eta, allowed, inside, strict=True)
+            ]
+            return tuple(map(np.array, zip(*found, strict=True)))
+        curves = self._curves(eta, n_negatives)
+        scale = np.abs(curves).max(axis=1, keepdims=True)
+        tie = _TIE * np.maximum(scale, self.loss.largest)
+        of_allowed = np.where(allowed, curves, np.inf)
+        near = of_allowed <= of_allowed.min(axis=1, keepdims=True) + tie
+        best = near.argmax(axis=1)
+        losses = curves[np.arange(len(eta)), best]
+        costs = losses - np.where(inside, curves, np.inf).min(axis=1)
+        return best, losses, np.where(costs > tie[:, 0], costs, 0.0)
+
+    def _curves(self, eta, n_negatives):
+        """Return the expected loss of each size."""
+        if self.distribution == "multinomial":
+            return multinomial_curves(eta, self.loss)
+        return independent_curves(eta, self.loss, n_negatives=n_negatives)
+
+    def _limits(self, n_items):
+        """Return the bounds of a set, which may be smaller than they are."""
+        largest = n_items if self.max_positive is None else self.max_positive
+        return min(self.min_positive, n_items), min(largest, n_items)
+
+    def _reach_threshold(self, eta, n_negatives):
+        """Return how many items of each row reach the threshold, within the bounds."""
+        threshold = np.reshape(self.threshold, (-1, 1))
+        sizes = np.count_nonzero(eta >= threshold, axis=1)
+        return np.clip(sizes, *self._limits(eta.shape[1] + n_negatives))
+
+    def _inside_bounds(self, eta, n_negatives):
+        """Return which sizes are within the bounds, shape (n_rows, n_columns + 1)."""
+        least, largest = self._limits(eta.shape[1] + n_negatives)
+        sizes = np.arange(eta.shape[1] + 1)
+        inside = (sizes >= least) & (sizes <= largest)
+        return np.broadcast_to(inside, (len(eta), len(sizes)))
+
+    def _ends(self, eta, n_negatives):
+        """Return which sizes are a bound, or end a group of ties."""
+        # Which of equally probable items are taken, nothing but their order could tell.
+        # A bound is a wish to cut nevertheless, and else might leave no size, or none
+        # but zero.
+        least, largest = self._limits(eta.shape[1] + n_negatives)
+        ends = np.ones((len(eta), eta.shape[1] + 1), dtype=bool)
+        ends[:, 1:-1] = falls(eta)
+        if n_negatives:
+            ends[:, -1] = eta[:, -1] > 0
+        for bound in (least, largest):
+            if 0 < bound < eta.shape[1] + n_negatives:
+                ends[:, bound : bound + 1] = True
+        return ends
+
+    def _certify(self, eta, allowed, inside, n_negatives):
+        """Return the best size of a row, its loss, and what is lost by the ties."""
+        rates = expected_rates(eta, self.loss.zero_division, n_negatives)
+        scores = self.loss.mean_of_rates(*rates)
+        size, loss = certified_optimum(eta, self.loss, scores, allowed, n_negatives)
+        least = loss
+        if (allowed != inside).any() and LARGEST_LOSS - scores.max() < loss - _CHEAP:
+            least = certified_optimum(eta, self.loss, scores, inside, n_negatives)[1]
+        return size, loss, loss - least

@@ -37,7 +37,17 @@ _N_NODES_OF_SMALL_RATES = 8
 _STEPS = np.arange(0.7, 0.15, -0.01)
 
 
-def ratio_curves(eta, ratio, *, n_negatives=0):
+def expansion_curves(eta, expansion, *, n_negatives=0):
+    """Return the curves of a loss that is made of ratios and absences."""
+    curves = np.full((len(eta), eta.shape[1] + 1), expansion.constant)
+    for ratio in expansion.ratios:
+        curves += _ratio_curves(eta, ratio, n_negatives=n_negatives)
+    for absence in expansion.absences:
+        curves += _absence_curves(eta, absence, n_negatives=n_negatives)
+    return curves
+
+
+def _ratio_curves(eta, ratio, *, n_negatives=0):
     """Return the expectation of a ratio for the sets of the top k items, for all k.
 
     Rows of `eta` are sorted decreasing. The error is at most `TOL` times the largest
@@ -55,7 +65,7 @@ def ratio_curves(eta, ratio, *, n_negatives=0):
     return ratio.coefficient * curves
 
 
-def absence_curves(eta, absence, *, n_negatives=0):
+def _absence_curves(eta, absence, *, n_negatives=0):
     """Return what an absence adds to the expected loss, for all k."""
     k = np.arange(eta.shape[1] + 1)
     value = absence.constant + absence.slope * k

@@ -2,28 +2,94 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import gen_batches
 
 from sklearn_reject._typing import MatrixLike, SetLossLike
 from sklearn_reject._validation import check_sample_weight, of_arrays
-from sklearn_reject.decoding._cuts import (
-    TunedThreshold,
-    cut_one_set,
-    cut_sets,
-)
 from sklearn_reject.decoding._items import (
     bounds_of_sets,
     check_average,
     check_bounds,
     check_indicators,
     check_probabilities,
+    falls,
     number_sets,
     sets_as_rows,
 )
 from sklearn_reject.losses import check_set_loss
+
+# What rounding may add to a loss, relative to the numbers that it is made of.
+_ROUNDING = 2.0**-52
+
+# Sums of integers stay below it.
+_BITS_OF_SUM = 62
+
+# Losses that reach further above the least sum are cut off.
+_WIDEST_RANGE = 2.0**16
+
+# Cuts whose losses are evaluated at once, few enough to stay in the cache.
+_BLOCK = 2**14
+
+# The same for counts that are sums of weights.
+_ROUNDING_OF_WEIGHTS = 1e-12
+
+# Whole weights with a smaller sum are counts.
+_LARGEST_COUNT = 2.0**53
+
+
+@dataclass(frozen=True, eq=False)
+class TunedThreshold:
+    """A threshold on probabilities, and how good it is.
+
+    Two are equal if their thresholds and their losses are.
+
+    Attributes
+    ----------
+    threshold : float or ndarray of shape (n_labels,)
+        Items of at least this probability are predicted. Infinite if none is, zero if
+        all are. One for each column that is a set.
+
+    loss : float
+        Mean loss over the sets that it was tuned on, lower is better.
+
+    thresholds : ndarray of shape (n_cuts,) or list of ndarray
+        All thresholds that were compared, decreasing from infinity to zero, one more
+        than there are different probabilities. One of them is `threshold`. A list with
+        those of each column.
+
+    losses : ndarray of shape (n_cuts,) or list of ndarray
+        Mean loss of each of the `thresholds`, where bounds hold. The least is `loss`.
+        A list with those of each column.
+
+    Examples
+    --------
+    >>> from sklearn_reject.decoding import tune_threshold
+    >>> tuned = tune_threshold([0, 1, 1], [0.2, 0.4, 0.9], loss="f1")
+    >>> tuned
+    TunedThreshold(threshold=0.3..., loss=0.0)
+    >>> tuned.losses.round(2)
+    array([1.  , 0.33, 0.  , 0.2 ])
+    """
+
+    threshold: float | np.ndarray
+    loss: float
+    thresholds: np.ndarray | list = field(repr=False)
+    losses: np.ndarray | list = field(repr=False)
+
+    def __eq__(self, other):
+        if not isinstance(other, TunedThreshold):
+            return NotImplemented
+        is_same = np.array_equal(self.threshold, other.threshold)
+        return is_same and self.loss == other.loss
+
+    def __hash__(self):
+        return hash((tuple(np.atleast_1d(self.threshold).tolist()), self.loss))
 
 
 @of_arrays
@@ -177,7 +243,7 @@ def tune_threshold(
     if average == "macro":
         options = loss, bounds_of_sets(bounds, len(y)), weight
         pairs = zip(y.T, np.ascontiguousarray(eta.T), strict=True)
-        return _join_columns([cut_one_set(*pair, *options).tuned() for pair in pairs])
+        return _join_columns([_cut_one_set(*pair, *options).tuned() for pair in pairs])
     n_rows, y, eta = len(eta), sets_as_rows(y, average), sets_as_rows(eta, average)
     sets, sizes = number_sets(eta.shape, groups)
     y, eta = y.ravel(), eta.ravel()
@@ -185,14 +251,14 @@ def tune_threshold(
         if items_weigh:
             weight = np.repeat(weight, len(eta) // n_rows)
         bounds = bounds_of_sets(bounds, len(eta))
-        return cut_one_set(y, eta, loss, bounds, weight).tuned()
+        return _cut_one_set(y, eta, loss, bounds, weight).tuned()
     if sample_weight is not None:
         weight = _check_weight(sample_weight, len(sizes), "set")
         is_used = weight > 0
         items = np.flatnonzero(is_used[sets])
         sets = (np.cumsum(is_used) - 1)[sets[items]]
         y, eta, sizes, weight = y[items], eta[items], sizes[is_used], weight[is_used]
-    return cut_sets(y, eta, sets, loss, bounds_of_sets(bounds, sizes), weight).tuned()
+    return _cut_sets(y, eta, sets, loss, bounds_of_sets(bounds, sizes), weight).tuned()
 
 
 def _join_columns(columns):
@@ -230,3 +296,220 @@ def _refuse_bounds(loss, min_positive, max_positive):
             "or needed by the loss, count each item as one. Repeat the items, for "
             "example with np.repeat, or use a loss that needs no bounds."
         )
+
+
+def _cut_one_set(y, eta, loss, bounds, weight=None):
+    """Return the cuts of one set, their losses in units of the loss.
+
+    Weighted items count as their weight, and have no bounds.
+    """
+    moved, rounding = 0, _ROUNDING
+    if weight is None:
+        positive, sorted_eta = _sort_together(y, eta)
+        k = np.append(0, _ends_of_ties(sorted_eta))
+        ends = k[:-1], k[1:] - 1
+        tp = np.append(0, np.cumsum(positive))[k]
+        n_positive, n_negative = tp[-1], len(y) - tp[-1]
+        if bounds[0] > 0 or bounds[1] < len(y):
+            for bound, out in zip(bounds, (k < bounds[0], k > bounds[1]), strict=True):
+                tp[out] = _count_in_top(bound, y, eta, sorted_eta)
+            moved = np.abs(k - np.clip(k, *bounds))
+            k = np.clip(k, *bounds)
+        fp = k - tp
+    else:
+        order = np.argsort(-eta, kind="stable")
+        y, sorted_eta, weight = y[order], eta[order], weight[order]
+        k = np.append(0, _ends_of_ties(sorted_eta))
+        ends = k[:-1], k[1:] - 1
+        # Each class has its own sum: nothing is left where all of it is counted.
+        of_classes = (np.where(rows, weight, 0.0) for rows in (y, ~y))
+        tp, fp = (np.append(0.0, np.cumsum(each))[k] for each in of_classes)
+        n_positive, n_negative = tp[-1], fp[-1]
+        are_counts = (weight == np.rint(weight)).all()
+        if not are_counts or weight.sum() >= _LARGEST_COUNT:
+            rounding = _ROUNDING_OF_WEIGHTS
+    losses = _evaluate(loss, tp, fp, n_positive, n_negative)
+    # Losses of up to one are made of numbers of about one, such as 1 - F.
+    slack = rounding * max(abs(losses.min()), min(1.0, np.abs(losses).max()))
+    highest, values = (sorted_eta[end] for end in ends)
+    return _Cuts(values, highest, losses, slack, moved, losses, losses.__getitem__)
+
+
+def _cut_sets(y, eta, sets, loss, bounds, weight=None):
+    """Return the cuts of several sets, of which none is without items.
+
+    Losses are sums over the sets, less a constant, in tiny units. Weights of the sets
+    are positive.
+    """
+    table = _PrefixTable(y, eta, sets, bounds)
+    tp, n_positive = table.tp, table.n_positive[table.set_of]
+    n_negative = table.sizes[table.set_of] - n_positive
+    losses = _evaluate(loss, tp, table.k - tp, n_positive, n_negative)
+    if weight is None:
+        total, weighted = len(table.first), losses
+        (sums, slack), moved = _sum_exactly(table, losses), table.moved
+        moved = table.sum_over_sets(moved)
+    else:
+        # Of about one, by a power of two, which rounds nothing.
+        share = np.ldexp(weight, -int(np.frexp(weight.max())[1]))
+        total, weighted = share.sum(), losses * share[table.set_of]
+        sums, slack = _sum_exactly(table, weighted)
+        slack *= 2  # a product is rounded, too
+        moved = _sum_at_cuts(table, table.moved * share[table.set_of])
+
+    def mean_loss(cut):
+        return np.average(losses[table.entries_at(cut)], weights=weight)
+
+    means = _sum_at_cuts(table, weighted) / total
+    return _Cuts(*table.values, sums, slack, moved, means, mean_loss)
+
+
+class _Cuts(NamedTuple):
+    """The loss of each cut, which predicts the items of the first so many values.
+
+    `values` are the distinct probabilities, decreasing, `highest` those that are equal
+    to them but for rounding; losses are equal within `slack`; `moved` is how many items
+    the bounds add or take; `means`, up to rounding, and `mean_loss(cut)` are in units
+    of the loss.
+    """
+
+    values: np.ndarray
+    highest: np.ndarray
+    losses: np.ndarray
+    slack: float
+    moved: np.ndarray
+    means: np.ndarray
+    mean_loss: Callable
+
+    def tuned(self):
+        """Return the best threshold, and all that it was compared with."""
+        equal = self.losses <= self.losses.min() + self.slack
+        moved = np.broadcast_to(self.moved, self.losses.shape)
+        rows = np.flatnonzero(equal)
+        best = int(rows[np.argmin(moved[rows])])
+        loss = float(self.mean_loss(best))
+        # What differs by rounding is shown as equal, and nothing as better.
+        losses = np.where(equal, loss, np.maximum(self.means, loss))
+        thresholds = self.thresholds()
+        return TunedThreshold(float(thresholds[best]), loss, thresholds, losses)
+
+    def thresholds(self):
+        """Return the threshold that makes each cut."""
+        low, high = self.highest[1:], self.values[:-1]
+        middle = low + (high - low) / 2
+        # Between neighbouring floats the middle is one of the two.
+        inner = np.where(middle > low, middle, high)
+        return np.concatenate([[np.inf], inner, [0.0]])
+
+
+def _evaluate(loss, tp, fp, n_positive, n_negative):
+    """Return the losses of predicted items, block by block."""
+    losses = np.empty(len(tp))
+    columns = np.broadcast_arrays(tp, fp, n_positive, n_negative)
+    for part in gen_batches(len(tp), _BLOCK):
+        hits, alarms, positive, negative = (column[part] for column in columns)
+        losses[part] = loss(hits, alarms, positive - hits, negative - alarms)
+    return losses
+
+
+def _sort_together(y, eta):
+    """Return labels and probabilities by decreasing probability."""
+    # One sort of integers is several times faster than the sort of indices and two
+    # gathers. The bits of floats that are not negative are in the order of the floats,
+    # and the first of them, the sign, makes room for the label.
+    bits = (eta + 0.0).view(np.uint64)  # there is no minus zero any more
+    bits <<= np.uint64(1)
+    bits |= y
+    bits.sort()
+    bits = bits[::-1]
+    return bits & np.uint64(1), (bits >> np.uint64(1)).view(np.float64)
+
+
+def _count_in_top(k, y, eta, sorted_eta):
+    """Return how many of the k most probable items are positive, first come first."""
+    if k == 0:
+        return 0
+    above = eta > sorted_eta[k - 1]
+    tied = np.flatnonzero(eta == sorted_eta[k - 1])[: k - np.count_nonzero(above)]
+    return np.count_nonzero(y & above) + np.count_nonzero(y[tied])
+
+
+def _ends_of_ties(sorted_eta):
+    """Return how many probabilities there are up to the end of each tie group."""
+    return np.append(np.flatnonzero(falls(sorted_eta)) + 1, len(sorted_eta))
+
+
+class _PrefixTable:
+    """An entry for each set and each number of its most probable items.
+
+    Entries come set after set, each from no item to all; cut i is the threshold that
+    the items of the first i distinct probabilities reach. `values` are these, and the
+    highest that is equal to each but for rounding.
+    """
+
+    def __init__(self, y, eta, sets, bounds):
+        order = np.argsort(-eta, kind="stable")
+        self._sets = sets[order]
+        self._by_set = np.argsort(self._sets, kind="stable")
+        self._ends = np.append(0, _ends_of_ties(eta[order]))
+        self.values = eta[order[self._ends[1:] - 1]], eta[order[self._ends[:-1]]]
+        self.sizes = np.bincount(sets)
+        self.first = np.cumsum(self.sizes + 1) - (self.sizes + 1)
+        self.set_of = np.repeat(np.arange(len(self.sizes)), self.sizes + 1)
+        k = np.arange(len(self.set_of)) - self.first[self.set_of]
+        least, largest = (np.broadcast_to(b, self.sizes.shape) for b in bounds)
+        self.k = np.clip(k, least[self.set_of], largest[self.set_of])
+        self.moved = np.abs(k - self.k)
+        until = np.append(0, np.cumsum(y[order[self._by_set]]))
+        start = self.first - np.arange(len(self.first))
+        self.n_positive = until[start + self.sizes] - until[start]
+        self.tp = until[start[self.set_of] + self.k] - until[start][self.set_of]
+
+    def sum_over_sets(self, values):
+        """Return the exact sum over the sets at each cut of integers, one an entry."""
+        is_item = np.ones(len(values), dtype=bool)
+        is_item[self.first] = False
+        changes = np.empty(len(self._by_set), dtype=np.int64)
+        changes[self._by_set] = np.diff(values, prepend=0)[is_item]
+        return np.cumsum(np.append(values[self.first].sum(), changes))[self._ends]
+
+    def entries_at(self, cut):
+        """Return the entry of each set at a cut."""
+        reached = self._sets[: self._ends[cut]]
+        return self.first + np.bincount(reached, minlength=len(self.first))
+
+
+def _sum_exactly(table, losses):
+    """Return the sums over the sets of the losses at each cut, less a constant.
+
+    They are whole numbers of a tiny unit, and come with what rounding may add to one.
+    """
+    # In whole numbers the sum after a million changes is as exact as the first. The
+    # unit goes by what can occur at the best cut: a loss so large that its cut cannot
+    # be the best may be any other such number.
+    excess = losses - np.minimum.reduceat(losses, table.first)[table.set_of]
+    # Losses of up to one are made of numbers of about one, such as 1 - F.
+    rounded = min(1.0, np.abs(losses).max())
+    n_sets = len(table.first)
+    while True:
+        largest = int(np.frexp(excess.max())[1])
+        exponent = _BITS_OF_SUM - n_sets.bit_length() - largest
+        units = np.rint(np.ldexp(excess, exponent)).astype(np.int64)
+        totals = table.sum_over_sets(units)
+        least = excess[table.entries_at(totals.argmin())].sum()
+        cap = 2 * max(least, rounded)
+        if excess.max() <= _WIDEST_RANGE * cap:
+            break
+        excess = np.minimum(excess, cap)
+    error = 1 + _ROUNDING * np.ldexp(max(excess.max(), rounded), exponent)
+    return totals, int(min(n_sets * np.ceil(error), 2.0**_BITS_OF_SUM))
+
+
+def _sum_at_cuts(table, values):
+    """Return the sums over the sets at each cut, up to rounding."""
+    exponent = 0
+    if values.any():
+        largest = int(np.frexp(np.abs(values).max())[1])
+        exponent = _BITS_OF_SUM - len(table.first).bit_length() - largest
+    units = np.rint(np.ldexp(values, exponent)).astype(np.int64)
+    return np.ldexp(table.sum_over_sets(units).astype(np.float64), -exponent)

@@ -6,8 +6,15 @@ from math import acosh, ceil, exp, isqrt, log
 import numpy as np
 from numpy.polynomial.chebyshev import chebvander
 
-from sklearn_reject.decoding._ratios import TOL
-from sklearn_reject.losses import GMeanLoss, HMeanLoss
+from sklearn_reject.decoding._ratios import TOL, expansion_curves
+from sklearn_reject.losses import (
+    Absence,
+    Cells,
+    Expansion,
+    GMeanLoss,
+    HMeanLoss,
+    Ratio,
+)
 
 # Confusion matrices whose losses are evaluated at once, few enough for the cache.
 _TILE = 2**15
@@ -242,3 +249,68 @@ def interpolate_counts(counts, laws, largest, tol):
     coefficients[:, 0] /= 2
     moments = laws @ chebvander((counts - middle) / half, n_nodes - 1)
     return middle + half * nodes, moments @ coefficients.T
+
+
+# Means of rates: sizes that a bound rules out are not worked out
+
+# TPR and TNR: the counts of the numerator, and of the denominator.
+_RATES = (
+    (Cells(tp=1.0), Cells(tp=1.0, fn=1.0)),
+    (Cells(tn=1.0), Cells(fp=1.0, tn=1.0)),
+)
+
+# What the windows, and interpolation, may err by.
+_TOL_OF_WINDOWS = TOL / 8
+
+# No score is below zero.
+LARGEST_LOSS = 1.0
+
+
+def expected_rates(eta, zero_division, n_negatives=0):
+    """Return the expected TPR and TNR of the top k items for all k, in [0, 1].
+
+    The rate of a class that is absent is `zero_division`.
+    """
+    rates = []
+    for true, of_class in _RATES:
+        absence = Absence(of_class, zero_division)
+        rate = Expansion(0.0, (Ratio(1.0, true, of_class),), (absence,))
+        curves = expansion_curves(eta[None], rate, n_negatives=n_negatives)
+        rates.append(np.clip(curves[0], 0.0, 1.0))
+    return rates
+
+
+def certified_optimum(eta, loss, upper_bounds, allowed, n_negatives=0):
+    """Return the set size of the least expected loss, and that loss to ``TOL / 4``.
+
+    `eta` is one sorted row; `upper_bounds` bound one minus the expected loss of each
+    size, and may be too low by `TOL`. No size that is `allowed`, as a mask of shape
+    (n_items + 1,) says, is better by over 1.5 `TOL`.
+    """
+    # Where most items are likely, the mirrored problem is solved, in which the other
+    # class is the positive one: the laws of few counts are short.
+    is_mirrored = not n_negatives and eta.mean() > 0.5
+    if is_mirrored:
+        eta, upper_bounds = 1 - eta[::-1], upper_bounds[::-1]
+        allowed = allowed[::-1]
+    # Blocks of sizes are evaluated, the most promising first, as long as a bound leaves
+    # hope for a loss below, or as good as, the least one found. G-mean and H-mean are
+    # concave in TPR and TNR, so that by Jensen's inequality the mean of the expected
+    # rates is a bound.
+    n_items = len(eta) + n_negatives
+    laws = CountLaws(eta, _TOL_OF_WINDOWS)
+    lowest = np.full(len(eta) + 1, np.inf)
+    lowest[allowed] = LARGEST_LOSS - upper_bounds[allowed] - 2 * TOL
+    lowest_of_blocks = np.minimum.reduceat(lowest, laws.edges[:-1])
+    losses, best = np.full(len(eta) + 1, np.inf), LARGEST_LOSS
+    for index in np.argsort(lowest_of_blocks, kind="stable"):
+        if lowest_of_blocks[index] > best:
+            break
+        block = laws.block(index)
+        block = block.take(lowest[block.sizes] <= best)
+        losses[block.sizes] = expected_losses(block, loss, n_items, _TOL_OF_WINDOWS)
+        best = losses.min()
+    # Of sizes that are equally good the smallest, in the mirror the largest.
+    good = np.flatnonzero(losses <= best + TOL)
+    size = int(good[-1] if is_mirrored else good[0])
+    return len(eta) - size if is_mirrored else size, float(losses[size])
