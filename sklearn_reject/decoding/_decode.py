@@ -245,13 +245,17 @@ def _sets_of_equal_size(numbers, sizes):
         yield sets, order[starts[sets, None] + np.arange(size)]
 
 
-def _choose_rows(eta, rule, *, n_jobs, **options):
-    chunks = _chunks(len(eta), eta.shape[1], n_jobs)
+def _choose_rows(eta, rule, *, n_jobs, width=None, **options):
+    """Choose among rows chunk by chunk; `width` items at most of each are looked at."""
+    choose = _choose_stored if issparse(eta) else _choose_chunk
+    width = eta.shape[1] if width is None else width
     parts = Parallel(n_jobs=n_jobs, require="sharedmem")(
-        delayed(_choose_chunk)(eta[rows], rule.of_sets(rows), **options)
-        for rows in chunks
+        delayed(choose)(eta[rows], rule.of_sets(rows), **options)
+        for rows in _chunks(eta.shape[0], width, n_jobs)
     )
-    return tuple(map(np.concatenate, zip(*parts, strict=True)))
+    masks, losses, costs = zip(*parts, strict=True)
+    mask = vstack(masks, format="csr") if issparse(eta) else np.concatenate(masks)
+    return mask, np.concatenate(losses), np.concatenate(costs)
 
 
 def _choose_chunk(eta, rule, n_negatives=0, **options):
@@ -273,23 +277,17 @@ def _chunks(n_rows, n_columns, n_jobs):
     return [slice(start, start + n_at_once) for start in starts]
 
 
-def _choose_sparse(eta, rule, *, n_jobs, **options):
+def _choose_sparse(eta, rule, **options):
     """Choose among rows of which most items surely are negative."""
-    least = min(rule.min_positive, eta.shape[1])
-    widths = np.maximum(np.diff(eta.indptr), least)
+    widths = np.maximum(np.diff(eta.indptr), min(rule.min_positive, eta.shape[1]))
     if rule.needs_all_items:
         widths = np.full(len(widths), eta.shape[1])
     # Rows that are worked on together have about as many items.
     by_width = np.argsort(widths, kind="stable")
-    eta = eta[by_width]
-    parts = Parallel(n_jobs=n_jobs, require="sharedmem")(
-        delayed(_choose_stored)(eta[rows], rule.of_sets(by_width[rows]), **options)
-        for rows in _chunks(len(widths), max(widths.max(), 1), n_jobs)
-    )
-    masks, *values = zip(*parts, strict=True)
+    options["width"] = max(widths.max(), 1)
+    found = _choose_rows(eta[by_width], rule.of_sets(by_width), **options)
     back = np.argsort(by_width)
-    losses, costs = (np.concatenate(of_parts)[back] for of_parts in values)
-    return vstack(masks, format="csr")[back], losses, costs
+    return tuple(each[back] for each in found)
 
 
 def _choose_stored(eta, rule, **options):

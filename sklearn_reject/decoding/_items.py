@@ -296,12 +296,10 @@ def sets_as_rows(matrix, average):
 
 def items_in_place(rows, shape, average):
     """Return the items of sets, a set a row, in the shape that they came in."""
-    if average == "macro":
-        return rows.T.tocsr() if issparse(rows) else np.ascontiguousarray(rows.T)
     if average == "micro":
         items = rows.reshape(shape)
         return csr_matrix(items) if issparse(rows) else items
-    return rows
+    return sets_as_rows(rows, average)  # turned again
 
 
 # Confusion matrices of predicted sets, in each form that sets come in

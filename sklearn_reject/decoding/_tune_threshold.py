@@ -230,9 +230,8 @@ def tune_threshold(
     y = check_indicators(y, eta.shape)
     check_average(average, eta.shape)
     bounds = {"min_positive": min_positive, "max_positive": max_positive}
-    weight, items_weigh = None, False
-    if sample_weight is not None:
-        items_weigh = groups is None and (eta.ndim == 1 or average != "samples")
+    weight, is_one_set = None, eta.ndim == 1 or average != "samples"
+    items_weigh = sample_weight is not None and groups is None and is_one_set
     if items_weigh:
         _refuse_bounds(loss, **bounds)
         what = "item" if eta.ndim == 1 else "row"
@@ -244,12 +243,12 @@ def tune_threshold(
         options = loss, bounds_of_sets(bounds, len(y)), weight
         pairs = zip(y.T, np.ascontiguousarray(eta.T), strict=True)
         return _join_columns([_cut_one_set(*pair, *options).tuned() for pair in pairs])
-    n_rows, y, eta = len(eta), sets_as_rows(y, average), sets_as_rows(eta, average)
+    if items_weigh:
+        weight = np.repeat(weight, eta.size // len(eta))
+    y, eta = sets_as_rows(y, average), sets_as_rows(eta, average)
     sets, sizes = number_sets(eta.shape, groups)
     y, eta = y.ravel(), eta.ravel()
     if items_weigh or (sample_weight is None and len(sizes) == 1):
-        if items_weigh:
-            weight = np.repeat(weight, len(eta) // n_rows)
         bounds = bounds_of_sets(bounds, len(eta))
         return _cut_one_set(y, eta, loss, bounds, weight).tuned()
     if sample_weight is not None:
@@ -306,8 +305,12 @@ def _cut_one_set(y, eta, loss, bounds, weight=None):
     moved, rounding = 0, _ROUNDING
     if weight is None:
         positive, sorted_eta = _sort_together(y, eta)
-        k = np.append(0, _ends_of_ties(sorted_eta))
-        ends = k[:-1], k[1:] - 1
+    else:
+        order = np.argsort(-eta, kind="stable")
+        positive, sorted_eta, weight = y[order], eta[order], weight[order]
+    k = np.append(0, _ends_of_ties(sorted_eta))
+    highest, values = sorted_eta[k[:-1]], sorted_eta[k[1:] - 1]
+    if weight is None:
         tp = np.append(0, np.cumsum(positive))[k]
         n_positive, n_negative = tp[-1], len(y) - tp[-1]
         if bounds[0] > 0 or bounds[1] < len(y):
@@ -317,12 +320,8 @@ def _cut_one_set(y, eta, loss, bounds, weight=None):
             k = np.clip(k, *bounds)
         fp = k - tp
     else:
-        order = np.argsort(-eta, kind="stable")
-        y, sorted_eta, weight = y[order], eta[order], weight[order]
-        k = np.append(0, _ends_of_ties(sorted_eta))
-        ends = k[:-1], k[1:] - 1
         # Each class has its own sum: nothing is left where all of it is counted.
-        of_classes = (np.where(rows, weight, 0.0) for rows in (y, ~y))
+        of_classes = (np.where(rows, weight, 0.0) for rows in (positive, ~positive))
         tp, fp = (np.append(0.0, np.cumsum(each))[k] for each in of_classes)
         n_positive, n_negative = tp[-1], fp[-1]
         are_counts = (weight == np.rint(weight)).all()
@@ -331,7 +330,6 @@ def _cut_one_set(y, eta, loss, bounds, weight=None):
     losses = _evaluate(loss, tp, fp, n_positive, n_negative)
     # Losses of up to one are made of numbers of about one, such as 1 - F.
     slack = rounding * max(abs(losses.min()), min(1.0, np.abs(losses).max()))
-    highest, values = (sorted_eta[end] for end in ends)
     return _Cuts(values, highest, losses, slack, moved, losses, losses.__getitem__)
 
 

@@ -65,11 +65,10 @@ class RatedDocuments:
     rule: str
     #: Whether nothing is unrated but where a sample was rated.
     is_complete: bool
+    #: Which were drawn to be rated, or might have been, by a known chance.
+    is_sampled: np.ndarray
     #: None where all documents weigh one.
     all_weights: np.ndarray | None = None
-    #: Which were drawn to be rated, or might have been, by a known chance; None where
-    #: no chance is known.
-    is_sampled: np.ndarray | None = None
     #: The positive class, None where nothing tells which it is.
     pos_label: object = None
 
@@ -83,7 +82,7 @@ class RatedDocuments:
             all_scores=self.all_scores[rows],
             ratings=self.ratings[rows],
             all_weights=take_weight(self.all_weights, rows),
-            is_sampled=take_weight(self.is_sampled, rows),
+            is_sampled=self.is_sampled[rows],
         )
 
     @property
@@ -96,15 +95,20 @@ class RatedDocuments:
         return np.ones(len(self)) if self.all_weights is None else self.all_weights
 
     @cached_property
+    def is_rated(self):
+        """Which documents have a rating, but for those of weight zero."""
+        return (self.ratings >= 0) & (self._weights > 0)
+
+    @cached_property
     def is_given(self):
         """Which documents are there: all but rated ones of weight zero."""
-        return (self.ratings < 0) | (self._weights > 0)
+        return (self.ratings < 0) | self.is_rated
 
     @cached_property
     def rows(self):
         """Positions of the documents that count."""
         is_reached = predict_positive(self.all_scores, self.base, self.rule)
-        return np.flatnonzero(is_reached & self.is_given & (self.ratings >= 0))
+        return np.flatnonzero(is_reached & self.is_rated)
 
     @cached_property
     def scores(self):
@@ -126,7 +130,7 @@ class RatedDocuments:
         """Positions of documents that do not count, but may be predicted."""
         # Thresholds may be placed below what the lowest ones do not reach.
         is_reached = predict_positive(self.all_scores, self.floor, self.rule)
-        return np.flatnonzero(is_reached & ~(self.is_given & (self.ratings >= 0)))
+        return np.flatnonzero(is_reached & ~self.is_rated)
 
     @cached_property
     def others(self):
@@ -137,16 +141,15 @@ class RatedDocuments:
     def census(self):
         """What is known of the documents, whatever the thresholds."""
         weight, is_positive = self._weights, self.ratings == 1
-        missed = self.is_given & is_positive
+        missed = self.is_rated & is_positive
         missed[self.rows] = False
         lowest = np.full_like(self.base, -np.inf)
         is_reachable = predict_positive(self.all_scores[missed], lowest, self.rule)
         reached = float((self.is_positive * weight[self.rows]).sum())
         # Those that a draw has left out are as possible as those that it has taken.
         possible = np.zeros(len(self), dtype=bool)
-        if self.is_sampled is not None:
-            possible[self.other_rows] = True
-            possible &= self.is_sampled & (self.ratings < 0)
+        possible[self.other_rows] = True
+        possible &= self.is_sampled & (self.ratings < 0)
         possible[self.rows] = True
         possible = weight[possible & (weight > 0)]
         return Census(

@@ -442,25 +442,22 @@ def _check_grid(thresholds):
             "thresholds must hold one vector of increasing numbers for each "
             f"classifier, such as the thresholds of a PNTable, got {thresholds!r}."
         )
-    return [_check_axis(values, column) for column, values in enumerate(grid)]
-
-
-def _check_axis(values, column):
-    values = as_real_array(values, "thresholds").astype(np.float64)
-    is_vector = values.ndim == 1 and len(values) > 0
-    # Comparisons with NaN are false.
-    if not is_vector or not (np.diff(values) > 0).all() or np.isnan(values).any():
-        raise ValueError(
-            f"thresholds of classifier {column} must be a vector of increasing "
-            f"numbers, none of them NaN, got {values.tolist()}. Sort them and remove "
-            "duplicates, as np.unique does."
-        )
-    if values[0] == np.inf:
-        raise ValueError(
-            f"thresholds of classifier {column} contain only infinity, which no score "
-            "reaches. Add the lowest threshold, or -inf for all scores."
-        )
-    return values if values[-1] == np.inf else np.append(values, np.inf)
+    grid = [as_real_array(values, "thresholds").astype(np.float64) for values in grid]
+    for column, values in enumerate(grid):
+        is_vector = values.ndim == 1 and len(values) > 0
+        # Comparisons with NaN are false.
+        if not is_vector or not (np.diff(values) > 0).all() or np.isnan(values).any():
+            raise ValueError(
+                f"thresholds of classifier {column} must be a vector of increasing "
+                f"numbers, none of them NaN, got {values.tolist()}. Sort them and "
+                "remove duplicates, as np.unique does."
+            )
+        if values[0] == np.inf:
+            raise ValueError(
+                f"thresholds of classifier {column} contain only infinity, which no "
+                "score reaches. Add the lowest threshold, or -inf for all scores."
+            )
+    return [np.union1d(values, np.inf) for values in grid]
 
 
 def _tabulate(documents, grid, name="n_thresholds"):
