@@ -355,14 +355,20 @@ class SetRule:
         smallest size. The losses of a threshold take longer than all else, and are NaN
         unless `with_loss`.
         """
+        n_items = eta.shape[1] + n_negatives
+        largest = n_items if self.max_positive is None else self.max_positive
+        limits = [min(bound, n_items) for bound in (self.min_positive, largest)]
+        sizes = np.arange(eta.shape[1] + 1)
         if self.threshold is not None:
-            sizes = self._reach_threshold(eta, n_negatives)
+            reached = eta >= np.reshape(self.threshold, (-1, 1))
+            chosen = np.clip(np.count_nonzero(reached, axis=1), *limits)
             if not with_loss:
-                return sizes, np.full(len(sizes), np.nan), np.zeros(len(sizes))
-            allowed = inside = np.arange(eta.shape[1] + 1) == sizes[:, None]
+                return chosen, np.full(len(eta), np.nan), np.zeros(len(eta))
+            allowed = inside = sizes == chosen[:, None]
         else:
-            inside = self._inside_bounds(eta, n_negatives)
-            allowed = inside & self._ends(eta, n_negatives)
+            inside = (sizes >= limits[0]) & (sizes <= limits[1])
+            inside = np.broadcast_to(inside, (len(eta), len(sizes)))
+            allowed = inside & _find_cuts(eta, limits, n_negatives)
         # All sizes would take long, and bounds rule most of them out.
         is_long = self.distribution == "independent" and not is_dense(*eta.shape)
         if is_long and self.loss.mean_of_rates is not None:
@@ -371,7 +377,10 @@ class SetRule:
                 for row in zip(eta, allowed, inside, strict=True)
             ]
             return tuple(map(np.array, zip(*found, strict=True)))
-        curves = self._curves(eta, n_negatives)
+        if self.distribution == "multinomial":
+            curves = multinomial_curves(eta, self.loss)
+        else:
+            curves = independent_curves(eta, self.loss, n_negatives=n_negatives)
         scale = np.abs(curves).max(axis=1, keepdims=True)
         tie = _TIE * np.maximum(scale, self.loss.largest)
         of_allowed = np.where(allowed, curves, np.inf)
@@ -380,45 +389,6 @@ class SetRule:
         losses = curves[np.arange(len(eta)), best]
         costs = losses - np.where(inside, curves, np.inf).min(axis=1)
         return best, losses, np.where(costs > tie[:, 0], costs, 0.0)
-
-    def _curves(self, eta, n_negatives):
-        """Return the expected loss of each size."""
-        if self.distribution == "multinomial":
-            return multinomial_curves(eta, self.loss)
-        return independent_curves(eta, self.loss, n_negatives=n_negatives)
-
-    def _limits(self, n_items):
-        """Return the bounds of a set, which may be smaller than they are."""
-        largest = n_items if self.max_positive is None else self.max_positive
-        return min(self.min_positive, n_items), min(largest, n_items)
-
-    def _reach_threshold(self, eta, n_negatives):
-        """Return how many items of each row reach the threshold, within the bounds."""
-        threshold = np.reshape(self.threshold, (-1, 1))
-        sizes = np.count_nonzero(eta >= threshold, axis=1)
-        return np.clip(sizes, *self._limits(eta.shape[1] + n_negatives))
-
-    def _inside_bounds(self, eta, n_negatives):
-        """Return which sizes are within the bounds, shape (n_rows, n_columns + 1)."""
-        least, largest = self._limits(eta.shape[1] + n_negatives)
-        sizes = np.arange(eta.shape[1] + 1)
-        inside = (sizes >= least) & (sizes <= largest)
-        return np.broadcast_to(inside, (len(eta), len(sizes)))
-
-    def _ends(self, eta, n_negatives):
-        """Return which sizes are a bound, or end a group of ties."""
-        # Which of equally probable items are taken, nothing but their order could tell.
-        # A bound is a wish to cut nevertheless, and else might leave no size, or none
-        # but zero.
-        least, largest = self._limits(eta.shape[1] + n_negatives)
-        ends = np.ones((len(eta), eta.shape[1] + 1), dtype=bool)
-        ends[:, 1:-1] = falls(eta)
-        if n_negatives:
-            ends[:, -1] = eta[:, -1] > 0
-        for bound in (least, largest):
-            if 0 < bound < eta.shape[1] + n_negatives:
-                ends[:, bound : bound + 1] = True
-        return ends
 
     def _certify(self, eta, allowed, inside, n_negatives):
         """Return the best size of a row, its loss, and what is lost by the ties."""
@@ -429,3 +399,18 @@ class SetRule:
         if (allowed != inside).any() and LARGEST_LOSS - scores.max() < loss - _CHEAP:
             least = certified_optimum(eta, self.loss, scores, inside, n_negatives)[1]
         return size, loss, loss - least
+
+
+def _find_cuts(eta, bounds, n_negatives):
+    """Return which sizes are a bound, or end a group of ties."""
+    # Which of equally probable items are taken, nothing but their order could tell. A
+    # bound is a wish to cut nevertheless, and else might leave no size, or none but
+    # zero.
+    cuts = np.ones((len(eta), eta.shape[1] + 1), dtype=bool)
+    cuts[:, 1:-1] = falls(eta)
+    if n_negatives:
+        cuts[:, -1] = eta[:, -1] > 0
+    for bound in bounds:
+        if 0 < bound < eta.shape[1] + n_negatives:
+            cuts[:, bound : bound + 1] = True
+    return cuts

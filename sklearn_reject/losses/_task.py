@@ -424,22 +424,15 @@ def _align_frame(costs, labels):
     """
     rows, columns = _labels_of(costs)
     needed = [] if labels is None else np.asarray(labels).tolist()
-    places, of_column = _places(rows), _places(columns)
     for label in needed:
-        if label not in places:
+        if label not in rows:
             raise ValueError(
                 f"loss is a data frame with the labels {rows}, but the labels are "
                 f"{needed}, and {label!r} is missing. {_WAY_OUT}"
             )
-    known = set(needed)
-    order = needed + [label for label in rows if label not in known]
-    by_row = [places[label] for label in order]
-    by_column = [of_column[label] for label in order]
-    return costs.to_numpy()[np.ix_(by_row, by_column)], order
-
-
-def _places(labels):
-    return {label: place for place, label in enumerate(labels)}
+    order = needed + [label for label in rows if label not in needed]
+    places = [[axis.index(label) for label in order] for axis in (rows, columns)]
+    return costs.to_numpy()[np.ix_(*places)], order
 
 
 def _labels_of(costs):
