@@ -216,10 +216,7 @@ def recount(tuner, scores, ratings):
         weight[ratings.rows] = ratings.weight
     lowest = path.thresholds[0]
     documents = RatedDocuments(
-        *(scores, labels, lowest, lowest, path.rule),
-        is_complete=False,
-        is_sampled=np.zeros(len(labels), dtype=bool),
-        all_weights=weight,
+        scores, labels, lowest, lowest, path.rule, is_complete=False, all_weights=weight
     )
     path = recount_path(path, documents)
     return path, recount_point(tuner.operating_point_, documents)

@@ -56,7 +56,7 @@ def check_documents(
     # A rating of weight zero counts as absent. But a document that nobody has rated
     # says that ratings are incomplete, whatever its weight.
     is_rated = ratings >= 0 if weight is None else (ratings >= 0) & (weight > 0)
-    is_unknown = (ratings < 0) & ~is_sampled
+    is_unknown = ratings < 0 if is_sampled is None else (ratings < 0) & ~is_sampled
     is_complete = not is_unknown.any()
     if is_part:
         base = floor = np.array([values[0] for values in grid])
@@ -69,7 +69,7 @@ def check_documents(
         # Where nothing is unknown, thresholds may be placed below all scores.
         floor = np.full_like(base, -np.inf) if is_complete else base
     documents = RatedDocuments(
-        scores, ratings, base, floor, rule, is_complete, is_sampled, weight, positive
+        scores, ratings, base, floor, rule, is_complete, weight, is_sampled, positive
     )
     if not is_part:
         way_out = (
@@ -145,9 +145,9 @@ def _check_columns_vary(rated):
 
 
 def _weigh_sampled(ratings, weight, inclusion_proba):
-    """Return weights over probabilities, and which documents have one."""
+    """Return weights over probabilities, and which documents have one, or None."""
     if inclusion_proba is None:
-        return weight, np.zeros(len(ratings), dtype=bool)
+        return weight, None
     chance = check_inclusion_proba(inclusion_proba, ratings)
     is_sampled = ~np.isnan(chance)
     chance = np.where(is_sampled, chance, 1.0)

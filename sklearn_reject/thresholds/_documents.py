@@ -65,10 +65,11 @@ class RatedDocuments:
     rule: str
     #: Whether nothing is unrated but where a sample was rated.
     is_complete: bool
-    #: Which were drawn to be rated, or might have been, by a known chance.
-    is_sampled: np.ndarray
     #: None where all documents weigh one.
     all_weights: np.ndarray | None = None
+    #: Which were drawn to be rated, or might have been, by a known chance; None where
+    #: no chance is known.
+    is_sampled: np.ndarray | None = None
     #: The positive class, None where nothing tells which it is.
     pos_label: object = None
 
@@ -82,7 +83,7 @@ class RatedDocuments:
             all_scores=self.all_scores[rows],
             ratings=self.ratings[rows],
             all_weights=take_weight(self.all_weights, rows),
-            is_sampled=self.is_sampled[rows],
+            is_sampled=take_weight(self.is_sampled, rows),
         )
 
     @property
@@ -148,8 +149,9 @@ class RatedDocuments:
         reached = float((self.is_positive * weight[self.rows]).sum())
         # Those that a draw has left out are as possible as those that it has taken.
         possible = np.zeros(len(self), dtype=bool)
-        possible[self.other_rows] = True
-        possible &= self.is_sampled & (self.ratings < 0)
+        if self.is_sampled is not None:
+            possible[self.other_rows] = True
+            possible &= self.is_sampled & (self.ratings < 0)
         possible[self.rows] = True
         possible = weight[possible & (weight > 0)]
         return Census(

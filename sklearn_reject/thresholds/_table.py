@@ -278,16 +278,12 @@ class PNTable:
 
 def _check_same(*tables):
     """Raise for tables that do not add up, with what differs."""
+    rules = [table.rule for table in tables], "the same rule"
+    numbers = [len(table.thresholds) for table in tables], "the same thresholds"
     labels = [table.census and table.census.pos_label for table in tables]
-    for what, (one, two), same in (
-        ("rules", [table.rule for table in tables], "the same rule"),
-        (
-            "numbers of classifiers",
-            [len(table.thresholds) for table in tables],
-            "the same thresholds",
-        ),
-        ("positive classes", labels, "pos_label, as a part may lack a class"),
-    ):
+    classes = labels, "pos_label, as a part may lack a class"
+    names = "rules", "numbers of classifiers", "positive classes"
+    for what, ((one, two), same) in zip(names, (rules, numbers, classes), strict=True):
         if None not in (one, two) and one != two:
             raise ValueError(
                 f"Tables of different {what} do not add up: {one!r} and {two!r}. Make "
