@@ -7,7 +7,6 @@ import numpy as np
 
 from sklearn_reject.thresholds._analytic import (
     ONE_ALONE,
-    Family,
     analytic_path,
     exponentials,
     same_or_one,
@@ -31,10 +30,11 @@ def power_path(scores, y, rule):
         How the classifiers decide together.
     """
     documents = check_documents(scores, y, rule)
-    return place_midway(analytic_path(documents, _POWER), documents)
+    return place_midway(analytic_path(documents, _start, _enter), documents)
 
 
 def _start(n_classifiers):
+    # The parameters are the logarithms of the exponents.
     options = [0.0, -1, 1, -3, 3, -ONE_ALONE, ONE_ALONE]
     return same_or_one(n_classifiers, np.array(options)[:, np.newaxis])
 
@@ -42,7 +42,3 @@ def _start(n_classifiers):
 def _enter(u, parameters):
     """Return log x where each normalized score in ]0, 1[ equals its threshold."""
     return np.log(u) / exponentials(parameters)
-
-
-# The parameters are the logarithms of the exponents.
-_POWER = Family(_start, _enter)

@@ -1,7 +1,5 @@
 """The best path of a family with few parameters."""
 
-from collections import namedtuple
-
 import numpy as np
 from scipy.optimize import minimize
 
@@ -26,17 +24,30 @@ _LARGEST_LOG = 40.0
 # that it hardly ends below a single classifier.
 ONE_ALONE = 40.0
 
-# Paths with few parameters: `starts` maps the number of classifiers to a matrix of
-# parameters, a row for each start of the search, and `enter` maps normalized scores and
-# parameters to the position on the path where each score is its threshold.
-Family = namedtuple("Family", "starts enter")
+
+def start_log_odds(n_classifiers):
+    """Return parameters of paths of log-odds, a row for each start of the search."""
+    offsets, slopes = np.meshgrid([0, -1.5, 1.5], [0, -1.5, 1.5])
+    pairs = np.column_stack([offsets.ravel(), slopes.ravel()])
+    alone = [[-ONE_ALONE, 0], [ONE_ALONE, 0]]
+    return same_or_one(n_classifiers, np.vstack([pairs, alone]))
 
 
-def analytic_path(documents, family=None):
+def enter_log_odds(u, parameters):
+    """Return the position on the path where each normalized score is its threshold."""
+    # The log-odds of each threshold are an increasing affine function of the first's.
+    # The parameters are offsets from the second classifier on, then logarithms of
+    # slopes. It holds the paths that move one classifier only as limits, whichever it
+    # is, and the inverse of each of its maps.
+    offsets, slopes = np.split(parameters, 2)
+    return np.log(u / (1 - u)) * exponentials(slopes) + np.append(0.0, offsets)
+
+
+def analytic_path(documents, start=start_log_odds, enter=enter_log_odds):
     """Find the path with the largest area within a family of smooth paths (RZMR20).
 
-    Without a family, that of log-odds. It is a local optimum, with a vertex wherever
-    its curve turns: at most two for each positive, and two more.
+    By default that of log-odds. It is a local optimum, with a vertex wherever its curve
+    turns: at most two for each positive, and two more.
     """
     # phi maps x in [0, 1] to normalized thresholds, and Nelder-Mead minimizes the
     # energy -log(log(area)). No surface is interpolated: a document enters at the x
@@ -46,14 +57,13 @@ def analytic_path(documents, family=None):
     # scores.
     if documents.n_classifiers == 1:
         return only_path(documents)
-    family = family or LOG_ODDS
     u = normalize_scores(documents)
-    energy = _Energy(documents, u, family.enter)
-    starts = family.starts(documents.n_classifiers)
+    energy = _Energy(documents, u, enter)
+    starts = start(documents.n_classifiers)
     order = np.argsort([energy(start) for start in starts], kind="stable")
     found = [_minimize(energy, starts[k]) for k in order[:_N_STARTS]]
     parameters = min(found, key=lambda result: result.fun).x
-    return path_of_positions(documents, family.enter(u, parameters))
+    return path_of_positions(documents, enter(u, parameters))
 
 
 def normalize_scores(documents):
@@ -171,28 +181,6 @@ def path_of_positions(documents, positions):
     # Nothing is lost: the lowest position predicts all documents, as these do.
     thresholds[0] = documents.base
     return ThresholdPath(thresholds, fp, tp, area_under(fp, tp), documents.rule)
-
-
-# Families
-
-
-def _start_log_odds(n_classifiers):
-    offsets, slopes = np.meshgrid([0, -1.5, 1.5], [0, -1.5, 1.5])
-    pairs = np.column_stack([offsets.ravel(), slopes.ravel()])
-    alone = [[-ONE_ALONE, 0], [ONE_ALONE, 0]]
-    return same_or_one(n_classifiers, np.vstack([pairs, alone]))
-
-
-def _enter_log_odds(u, parameters):
-    offsets, slopes = np.split(parameters, 2)
-    return np.log(u / (1 - u)) * exponentials(slopes) + np.append(0.0, offsets)
-
-
-# The log-odds of each threshold are an increasing affine function of the first's. The
-# parameters are offsets from the second classifier on, then logarithms of slopes. It
-# holds the paths that move one classifier only as limits, whichever it is, and the
-# inverse of each of its maps.
-LOG_ODDS = Family(_start_log_odds, _enter_log_odds)
 
 
 def same_or_one(n_classifiers, options):

@@ -67,7 +67,8 @@ def maximize(candidates, derivative, starts=()):
     """
     candidates = keep_reached(candidates)
     everything = slice(None)
-    lowest, highest = np.zeros(len(candidates), dtype=np.intp), candidates.highest
+    highest = np.array([len(values) - 1 for values in candidates.thresholds])
+    lowest = np.zeros_like(highest)
     # Points of comparison: to predict nothing, and what one classifier decides alone.
     points = []
     for classifier in range(len(candidates)):
@@ -184,11 +185,6 @@ class Candidates:
 
     def __len__(self):
         return len(self.thresholds)
-
-    @property
-    def highest(self):
-        """Number of the infinite threshold of each classifier."""
-        return np.array([len(values) - 1 for values in self.thresholds])
 
     def reached(self, index):
         """Return which classifiers predict which documents positive."""
