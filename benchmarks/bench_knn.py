@@ -17,7 +17,7 @@ from benchmarks._peers import load_pytorch_ood
 from benchmarks._report import NOT_INSTALLED, Row, at_most, show_time
 from benchmarks._timing import interleaved_medians, peak_bytes
 from sklearn_reject import DoubleScoreOODClassifier
-from sklearn_reject.scores._neighbors import NeighbourIndex
+from sklearn_reject.scores._distances import NeighbourIndex
 
 TITLE = "50,000 training features of dimension 512, 10,000 queries, k = 50"
 

@@ -6,11 +6,10 @@ change.
 
 from sklearn_reject.scores._base import UncertaintyScore, evaluate_score, find_labels
 from sklearn_reject.scores._detectors import LikelihoodRatio, OutlierDetector
+from sklearn_reject.scores._distances import KNN, Mahalanobis, RelativeMahalanobis
 from sklearn_reject.scores._gain import ExpectedGain
 from sklearn_reject.scores._learned import LearnedScore
 from sklearn_reject.scores._logits import GEN, MSP, ODIN, Energy, MaxLogit, ReAct
-from sklearn_reject.scores._mahalanobis import Mahalanobis, RelativeMahalanobis
-from sklearn_reject.scores._neighbors import KNN
 from sklearn_reject.scores._novelty import NoveltyScore
 from sklearn_reject.scores._plug_in import (
     CallableScore,

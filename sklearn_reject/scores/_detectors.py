@@ -13,12 +13,11 @@ from sklearn.ensemble import IsolationForest
 from sklearn_reject._response._response import Response
 from sklearn_reject._typing import Estimator, MatrixLike, RandomState
 from sklearn_reject._validation import check_option
-from sklearn_reject.scores._inputs import Inputs, check_samples, options_for
+from sklearn_reject.scores._inputs import Inputs, InputScore
 from sklearn_reject.scores._learned import own_classifier, weight_for
-from sklearn_reject.scores._novelty import NoveltyScore
 
 
-class OutlierDetector(NoveltyScore):
+class OutlierDetector(InputScore):
     """Anomaly score of an outlier detector.
 
     Minus the `score_samples` of a detector or density of scikit-learn, such as
@@ -71,8 +70,6 @@ class OutlierDetector(NoveltyScore):
 
     name = "outlier_detector"
 
-    needs_samples = True
-
     detector_: Any
 
     def __init__(
@@ -102,7 +99,7 @@ class OutlierDetector(NoveltyScore):
                 "detector must be an outlier detector with `fit` and `score_samples`, "
                 f"got {self.detector!r}."
             )
-        self._inputs_ = Inputs(self.features, random_state=0, **options_for(detector))
+        self._inputs_ = Inputs(self.features, learner=detector)
         samples = response.X if self.on == "input" else self._inputs_.fit(response)
         options = weight_for(detector, sample_weight, "detector")
         # The labels are passed for the sake of a frozen detector.
@@ -110,9 +107,8 @@ class OutlierDetector(NoveltyScore):
         _check_scores_new_samples(self.detector_)
 
     def check(self, estimator: Estimator, X: MatrixLike) -> None:
-        super().check(estimator, X)
         if self.on == "features":
-            check_samples(self, estimator, X)
+            super().check(estimator, X)
 
     def _novelty(self, response):
         is_input = self.on == "input"
@@ -126,7 +122,7 @@ class OutlierDetector(NoveltyScore):
 _LARGEST_RATIO = 1e100
 
 
-class LikelihoodRatio(NoveltyScore):
+class LikelihoodRatio(InputScore):
     """Likelihood ratio of OOD to ID, from a classifier that separates the two.
 
     The ideal novelty g(x) = p_O(x) / p_I(x) (FPP23, theorem 2), estimated by P(O given
@@ -179,7 +175,6 @@ class LikelihoodRatio(NoveltyScore):
 
     name = "likelihood_ratio"
 
-    needs_samples = True
     needs_ood = True
 
     classifier_: Any
@@ -197,7 +192,7 @@ class LikelihoodRatio(NoveltyScore):
 
     def _fit(self, response, y, sample_weight, X_ood):
         classifier = own_classifier(self, "CalibratedClassifierCV adds it.")
-        self._inputs_ = Inputs(self.features, random_state=0, **options_for(classifier))
+        self._inputs_ = Inputs(self.features, learner=classifier)
         inside = self._inputs_.fit(response)
         outside = self._inputs_.complete(Response(response.estimator, X_ood))
         if sample_weight is not None:
@@ -210,10 +205,6 @@ class LikelihoodRatio(NoveltyScore):
         samples = stack([inside, outside])
         self.classifier_ = classifier.fit(samples, is_ood, **options)
         self.odds_ = inside.shape[0] / outside.shape[0]
-
-    def check(self, estimator: Estimator, X: MatrixLike) -> None:
-        super().check(estimator, X)
-        check_samples(self, estimator, X)
 
     def _novelty(self, response):
         features = self._inputs_.complete(response)

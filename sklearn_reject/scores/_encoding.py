@@ -6,7 +6,7 @@ from numbers import Real
 import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
-from sklearn.utils import check_array
+from sklearn.utils import check_array, get_tags
 from sklearn.utils.extmath import randomized_svd
 
 from sklearn_reject._response._network import row_products
@@ -186,12 +186,12 @@ class Encoder:
         gaps = missing[:, ~self.misses].sum(axis=1) * self.one_hot
         return self._complete(matrix, missing), gaps
 
-    @property
-    def n_codes(self):
-        """Sizes of the columns of codes, which are the last ones."""
+    def find_codes(self, most):
+        """Return the places of columns of codes of at most so many categories."""
         if self.encoder is None or self.one_hot:
             return []
-        return [len(known) for known in self.encoder.categories_]
+        sizes = np.array([len(known) for known in self.encoder.categories_])
+        return np.flatnonzero(~self.is_number)[sizes <= most].tolist()
 
     def _make_encoder(self):
         if self.one_hot:
@@ -265,3 +265,29 @@ def _leading_directions(matrix, random_state):
         matrix, n_directions, n_iter=5, random_state=random_state
     )
     return directions.T
+
+
+def options_for(learner):
+    """Return the options of :class:`Encoder` for a learner: what it can take."""
+    if not hasattr(learner, "__sklearn_tags__"):
+        return {}
+    tags = get_tags(learner).input_tags
+    return {"one_hot": not tags.allow_nan, "keeps_sparse": tags.sparse}
+
+
+def encode_or_explain(encode, X, what, way_out):
+    """Return what is made of samples, or say what failed, and what to do."""
+    try:
+        return encode(X)
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{what}: {error} {way_out}") from error
+
+
+def join(matrices):
+    """Return columns of several matrices in one, sparse where one of them is."""
+    if len(matrices) == 1:
+        return matrices[0]
+    if any(map(sparse.issparse, matrices)):
+        return sparse.hstack(matrices, format="csr")
+    return np.hstack(matrices)

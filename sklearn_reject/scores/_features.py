@@ -6,17 +6,22 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
 )
-from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
 from sklearn_reject._response._steps import find_steps
-from sklearn_reject.scores._encoding import Encoder, holds_values, is_wide
+from sklearn_reject.scores._encoding import (
+    Encoder,
+    encode_or_explain,
+    holds_values,
+    is_wide,
+    join,
+    options_for,
+)
 from sklearn_reject.scores._learned import LearnedScore
 
 # The samples, for weights of their own for each predicted label (FPV23, eq. 37).
@@ -74,7 +79,8 @@ class FeatureScore(LearnedScore):
                 )
             self._n_steps_ = n_steps
         if self._n_steps_ == 0 and self.features_ != "response":
-            self.make_map().encode(X)
+            feature_map = self.make_map()
+            feature_map.encode(X, feature_map.encoder.fit)
 
     def _choose(self, X):
         """Return what "auto" stands for.
@@ -83,7 +89,8 @@ class FeatureScore(LearnedScore):
         learn beside the response, as benchmarks/bench_learned.py shows.
         """
         self.features_ = "input+response"
-        if not holds_values(X) or self.make_map().must_reduce(X):
+        keeps_sparse = self.make_map().encoder.keeps_sparse
+        if not holds_values(X) or (is_wide(X) and not keeps_sparse):
             return "response"
         return self.features_
 
@@ -108,16 +115,14 @@ class FeatureScore(LearnedScore):
 
     def make_map(self) -> Any:
         """Return an unfitted ``FeatureMap`` for what learns."""
-        given = {"features": self.features_, "random_state": self.random_state}
-        if self.learner is None or is_per_label(self.features_):
-            return FeatureMap(one_hot=True, keeps_sparse=True, **given)
-        learner, kind = getattr(self, self.learner), self.default_learner
-        if learner is None:
-            given |= {"one_hot": False, "keeps_sparse": False}
-        else:
-            tags, kind = get_tags(learner).input_tags, type(learner)
-            given |= {"one_hot": not tags.allow_nan, "keeps_sparse": tags.sparse}
-        return FeatureMap(takes_infinite=issubclass(kind, _BOOSTING), **given)
+        options = {"one_hot": True, "keeps_sparse": True}
+        if self.learner is not None and not is_per_label(self.features_):
+            learner = getattr(self, self.learner)
+            learner = self.default_learner() if learner is None else learner
+            options = options_for(learner)
+            options["takes_infinite"] = isinstance(learner, _BOOSTING)
+        encoder = Encoder(random_state=self.random_state, **options)
+        return FeatureMap(self.features_, encoder)
 
 
 def is_per_label(features):
@@ -134,15 +139,12 @@ def sees_outputs(features):
 class FeatureMap:
     """Makes numeric features of :class:`Predictions`, for what learns from them.
 
-    It may need complete numbers (`one_hot`, see :class:`Encoder`) or dense ones. Once
-    fitted, `categories` are the places of codes of few categories, None without any.
+    Once fitted, `categories` are the places of codes of few categories, None without
+    any.
     """
 
     features: object
-    one_hot: bool
-    keeps_sparse: bool
-    takes_infinite: bool = False
-    random_state: object = None
+    encoder: Encoder
 
     def fit(self, predictions, targets):
         """Return the features, float64 of shape (n_samples, n_features), having fitted.
@@ -150,58 +152,36 @@ class FeatureMap:
         A transformer sees the targets; nothing else does.
         """
         self.transformer, self.categories = None, None
-        X = predictions.X
         if not isinstance(self.features, str):
             self.transformer = clone(self.features)
-            X = self.transformer.fit(X, targets).transform(X)
-        matrix = np.empty((len(predictions), 0))
+            self.transformer.fit(predictions.X, targets)
+        matrix = self._make(predictions, self.encoder.fit)
         if self.features != "response":
-            matrix = self.encode(X)
-            sizes = self.encoder.n_codes  # of the last columns
-            places = np.arange(matrix.shape[1] - len(sizes), matrix.shape[1])
-            places = places[np.array(sizes, dtype=int) <= _MOST_CATEGORIES]
-            self.categories = places.tolist() or None
-        return self._add_outputs(matrix, predictions)
+            self.categories = self.encoder.find_codes(_MOST_CATEGORIES) or None
+        return matrix
 
     def transform(self, predictions):
         """Return the features, each row whatever the others are."""
-        matrix = np.empty((len(predictions), 0))
-        if self.features != "response":
-            X = predictions.X
-            if self.transformer is not None:
-                X = self.transformer.transform(X)
-            matrix = self._explain(self.encoder.transform, X)
-        return self._add_outputs(matrix, predictions)
+        return self._make(predictions, self.encoder.transform)
 
-    def encode(self, X):
-        """Return a matrix of samples, having fitted what makes it."""
-        self.encoder = Encoder(
-            self.one_hot,
-            self.keeps_sparse,
-            takes_infinite=self.takes_infinite,
-            random_state=self.random_state,
+    def encode(self, X, encode):
+        """Return a matrix of samples, or say what to do where there is none."""
+        what = f"features={self.features!r} cannot convert the samples to numbers"
+        return encode_or_explain(
+            encode,
+            X,
+            what,
+            "Use features='response', or a transformer that can, such as the "
+            "preprocessing of the classifier's pipeline.",
         )
-        return self._explain(self.encoder.fit, X)
 
-    def must_reduce(self, X):
-        """Tell whether samples have more columns than what learns can take."""
-        return is_wide(X) and not self.keeps_sparse
-
-    def _add_outputs(self, matrix, predictions):
-        if not sees_outputs(self.features):
-            return matrix
-        if sparse.issparse(matrix):
-            return sparse.hstack([matrix, predictions.outputs], format="csr")
-        return np.hstack([matrix, predictions.outputs])
-
-    def _explain(self, encode, X):
-        """Return what is made of samples, or say what to do where that fails."""
-        try:
-            return encode(X)
-        except (TypeError, ValueError) as error:
-            kind = TypeError if isinstance(error, TypeError) else ValueError
-            raise kind(
-                f"features={self.features!r} cannot convert the samples to numbers: "
-                f"{error} Use features='response', or a transformer that can, such as "
-                "the preprocessing of the classifier's pipeline."
-            ) from error
+    def _make(self, predictions, encode):
+        X, matrices = predictions.X, []
+        if self.transformer is not None:
+            X = self.transformer.transform(X)
+        if self.features != "response":
+            matrices.append(self.encode(X, encode))
+        if sees_outputs(self.features):
+            # In the order and type of what they may stand beside.
+            matrices.append(np.ascontiguousarray(predictions.outputs, np.float64))
+        return join(matrices)

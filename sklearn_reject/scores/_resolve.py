@@ -13,10 +13,9 @@ from sklearn_reject._validation import check_takes
 from sklearn_reject.losses import ZeroOneLoss
 from sklearn_reject.scores._base import UncertaintyScore, forget
 from sklearn_reject.scores._detectors import LikelihoodRatio, OutlierDetector
+from sklearn_reject.scores._distances import KNN, Mahalanobis, RelativeMahalanobis
 from sklearn_reject.scores._gain import ExpectedGain
 from sklearn_reject.scores._logits import GEN, MSP, ODIN, Energy, MaxLogit, ReAct
-from sklearn_reject.scores._mahalanobis import Mahalanobis, RelativeMahalanobis
-from sklearn_reject.scores._neighbors import KNN
 from sklearn_reject.scores._novelty import NoveltyScore
 from sklearn_reject.scores._plug_in import (
     CallableScore,
