@@ -34,7 +34,7 @@ from sklearn_reject._estimators._ood_models import (
     solve_rule,
 )
 from sklearn_reject._estimators._rejection_models import takes_sparse
-from sklearn_reject._estimators._report_ood import report_ood
+from sklearn_reject._estimators._report import report_ood
 from sklearn_reject._estimators._report_table import Report
 from sklearn_reject._estimators._retarget import (
     as_fitted,

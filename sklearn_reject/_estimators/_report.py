@@ -1,41 +1,28 @@
 """The report of each kind of estimator that abstains, on samples of the user."""
 
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.utils import column_or_1d
 
-from sklearn_reject._estimators._deferral_base import trace
+from sklearn_reject._estimators._deferral_base import Trace, trace
 from sklearn_reject._estimators._groups import as_objects, labels_of
+from sklearn_reject._estimators._ood_labels import known_labels
 from sklearn_reject._estimators._rejection_models import bound_of_losses
 from sklearn_reject._estimators._report_table import Report, ReportPart, ReportPromise
 from sklearn_reject._estimators._targets import (
+    FAILURE_RATE,
     PRECISION,
     RECALL,
+    RISK,
     RiskBounds,
     find_target,
 )
 from sklearn_reject._interval import Interval
 from sklearn_reject._validation import check_level, check_same_length
 from sklearn_reject.losses import losses_where_known
-from sklearn_reject.selection import (
-    BOUNDS,
-    GroupedDeferralRule,
-    GroupedRule,
-    binomial_upper,
-)
-
-_QUANTITIES = {
-    "reject_cost": ("cost", ""),
-    "target_risk": ("risk", "<="),
-    "target_coverage": ("coverage", ">="),
-    "target_failure_rate": ("failure rate", "<="),
-    PRECISION: ("precision", ">="),
-    RECALL: ("recall", ">="),
-    "deferral_cost": ("cost", ""),
-    "max_deferral": ("deferral rate", "<="),
-}
+from sklearn_reject.selection import BOUNDS, binomial_upper, precision_of
 
 # What bounds a mean of losses that are neither zero nor the largest.
 _ANY = "hoeffding_bentkus"
@@ -55,17 +42,32 @@ class Samples:
     confidence_level: float
     certified: float | None
 
+    @classmethod
+    def of(cls, estimator, accepted, losses, confidence_level, *more):
+        """Return samples of an estimator, whose loss and guarantee they know.
+
+        Groups share the chance of an error, but what they are promised holds together.
+        """
+        largest = estimator.loss_.max_loss
+        if largest is None:
+            largest = getattr(estimator, "max_loss", None)
+        name = bound_of_losses(estimator.loss_, largest, _ANY)["bound"]
+        bound, level = {"bound": name, "max_loss": largest}, estimator.confidence_level
+        return cls(accepted, losses, bound, confidence_level, level, *more)
+
     def coverage(self, mask):
         """Return the accepted share of some samples."""
         return share_of(self.accepted[mask], self.confidence_level)
 
-    def risk(self, mask):
+    def selective_risk(self, mask):
         """Return the mean loss of the accepted ones of some samples."""
         return self.mean(self.losses[mask & self.accepted])
 
-    def failures(self, mask, cost=0.0):
+    def cost(self, mask, value=0.0):
         """Return the mean loss of some samples, a cost where they are rejected."""
-        return self.mean(np.where(self.accepted, self.losses, cost)[mask], cost)
+        return self.mean(np.where(self.accepted, self.losses, value)[mask], value)
+
+    failure_rate = cost
 
     def mean(self, losses, cost=0.0):
         """Return the mean of those losses that are known, or of costs among them."""
@@ -77,7 +79,7 @@ class Samples:
 
     def part(self, name, mask):
         """Return some samples as a part of the report."""
-        return ReportPart(name, self.coverage(mask), self.risk(mask))
+        return ReportPart(name, self.coverage(mask), self.selective_risk(mask))
 
 
 def share_of(accepted, confidence_level):
@@ -105,50 +107,39 @@ def risk_of(losses, bound, max_loss, confidence_level):
     return Interval(value, max_loss * low, max_loss * high, len(losses))
 
 
-def samples_of(estimator, accepted, losses, confidence_level):
-    """Return samples that know how their mean loss is bounded, and what is certified.
-
-    Groups share the chance of an error, but what they are promised holds together.
-    """
-    largest = estimator.loss_.max_loss
-    if largest is None:
-        largest = getattr(estimator, "max_loss", None)
-    name = bound_of_losses(estimator.loss_, largest, _ANY)["bound"]
-    bound = {"bound": name, "max_loss": largest}
-    level = estimator.confidence_level
-    return Samples(accepted, losses, bound, confidence_level, level)
-
-
 def report_selective(estimator, X, y, confidence_level):
     """Return the report of a classifier or regressor that rejects."""
     confidence_level = check_level(confidence_level, "confidence_level")
     labels, _, accepted = estimator.predict_all(X)
     check_same_length(len(labels), y=y)
     losses = estimator.loss_(y, labels)
-    samples = samples_of(estimator, accepted, losses, confidence_level)
-    groups = None
-    if isinstance(estimator.rule_, GroupedRule):
-        groups = as_objects(labels_of(estimator.group_by_, X, labels))
-    target = find_target(estimator)
+    samples = Samples.of(estimator, accepted, losses, confidence_level)
+    target, groups = find_target(estimator), _groups_of(estimator, X, labels)
     if isinstance(target, RiskBounds):
-        promises = _promises_of_parts(estimator, samples, labels, y)
-    elif groups is None:
-        everything = _all(accepted), "all"
-        promises = [_promise(samples, target, estimator.rule_, *everything)]
+        promises = _promises_of_parts(estimator, samples, labels, np.asarray(y))
     else:
-        promise_of = partial(_promise, samples)
-        promises = _promises_by_group(promise_of, target, estimator.rule_, groups)
+        promises = _promises(estimator, samples, target, groups)
     parts = [samples.part("all", _all(accepted))]
     if is_classifier(estimator):
-        parts += _parts_of_classes(estimator, samples, labels, y)
+        classes = np.asarray(estimator.classes_).tolist()
+        parts += [samples.part(f"predicted {k}", labels == k) for k in classes]
+        parts += _parts_of_true_classes(samples, classes, np.asarray(y), _all(y))
     if groups is not None and estimator.group_by_ != "prediction":
         parts += [
             samples.part(f"group {g}", groups == g) for g in estimator.rule_.rules
         ]
-    return make_report(estimator, samples, promises, parts)
+    return _report(estimator, samples, promises, parts)
 
 
-def make_report(estimator, samples, promises, parts, **options):
+def _groups_of(estimator, X, labels):
+    """Return the groups of samples with rules of their own, None without any."""
+    if not hasattr(estimator.rule_, "rules"):
+        return None
+    labels = estimator.predict_first(X) if labels is None else labels
+    return as_objects(labels_of(estimator.group_by_, X, labels))
+
+
+def _report(estimator, samples, promises, parts, **options):
     return Report(
         type(estimator).__name__,
         len(samples.accepted),
@@ -163,86 +154,113 @@ def _all(flags):
     return np.ones(len(flags), dtype=bool)
 
 
-def _promises_by_group(promise_of, target, rule, groups):
-    """Return the promise to each group, each made by a function."""
-    targets = target.by_group(list(rule.rules))
-    return [
-        promise_of(targets[g], each, groups == g, f"group {g}")
-        for g, each in rule.rules.items()
-    ]
+def _promise(quantity, part, sense, bound, level, *values):
+    """Return what was asked for, if it is a bound, and what was achieved of it."""
+    is_bound = bool(sense) and bound is not None
+    asked = (sense, float(bound), level) if is_bound else ("", np.nan, None)
+    return ReportPromise(quantity, part, *asked, *values)
 
 
-def _promise(samples, target, rule, mask, part):
-    """Return what was asked for of some samples, and what they show."""
-    if target.name == "reject_cost":
-        calibration = rule.failure_rate + (1 - rule.coverage) * target.value
-        achieved = samples.failures(mask, target.value)
-    elif target.name == "target_risk":
-        calibration, achieved = rule.selective_risk, samples.risk(mask)
-    elif target.name == "target_coverage":
-        calibration, achieved = rule.coverage, samples.coverage(mask)
-    else:
-        calibration, achieved = rule.failure_rate, samples.failures(mask)
-    return _make_promise(samples, target, rule, part, calibration, achieved)
+def _promises(estimator, samples, target, groups):
+    """Return the promise to all samples, or to each group."""
+    rule = estimator.rule_
+    asked = [(target, rule, _all(samples.losses), "all")]
+    if groups is not None:
+        targets = target.by_group(list(rule.rules))
+        asked = [
+            (targets[g], each, groups == g, f"group {g}")
+            for g, each in rule.rules.items()
+        ]
+    promises = []
+    for target, rule, mask, part in asked:
+        costs = () if target.sense else (target.value,)
+        promise = _promise(
+            target.quantity,
+            part,
+            target.sense,
+            target.value,
+            # A group without a rule that can be certified has another one, or none.
+            None if rule.certificate is None else samples.certified,
+            target.achieved_by(rule),
+            getattr(samples, target.achieved)(mask, *costs),
+        )
+        promises.append(promise)
+    return promises
 
 
-def _make_promise(samples, target, rule, part, calibration, achieved):
-    """Return a promise, with what these samples show."""
-    quantity, sense = _QUANTITIES[target.name]
-    return ReportPromise(
-        quantity,
-        part,
-        sense,
-        target.value if sense else np.nan,
-        # A group without a rule that can be certified has another one, or none.
-        None if rule.certificate is None else samples.certified,
-        calibration,
-        achieved,
-    )
+_OF_PARTS = {
+    PRECISION: ("precision", ">="),
+    RECALL: ("recall", ">="),
+    RISK: ("risk", "<="),
+    FAILURE_RATE: ("failure rate", "<="),
+}
 
 
 def _promises_of_parts(estimator, samples, labels, y):
     """Return the promises to true and predicted classes, met by one rule."""
-    y, promises = np.asarray(y), []
+    promises = []
     for (name, label), asked in estimator.bounds_.items():
         of_label = (labels if name == PRECISION else y) == label
-        quantity, sense = _QUANTITIES[name]
-        if name in (PRECISION, RECALL):
+        quantity, sense = _OF_PARTS[name]
+        if sense == ">=":
             is_right = samples.losses[of_label & samples.accepted] == 0
             achieved = share_of(is_right, samples.confidence_level)
-        elif quantity == "risk":
-            achieved = samples.risk(of_label)
+        elif name == RISK:
+            achieved = samples.selective_risk(of_label)
         else:
-            achieved = samples.failures(of_label)
+            achieved = samples.failure_rate(of_label)
         part = f"{'predicted' if name == PRECISION else 'true'} {label}"
-        promises.append(
-            ReportPromise(
-                quantity,
-                part,
-                sense,
-                asked.bound,
-                samples.certified,
-                asked.achieved,
-                achieved,
-            )
-        )
+        values = samples.certified, asked.achieved, achieved
+        promises.append(_promise(quantity, part, sense, asked.bound, *values))
     return promises
 
 
-def _parts_of_classes(estimator, samples, labels, y):
-    """Return a part for each predicted and each true class."""
-    classes = np.asarray(estimator.classes_).tolist()
-    predicted = [samples.part(f"predicted {k}", labels == k) for k in classes]
-    return predicted + parts_of_true_classes(samples, classes, np.asarray(y), _all(y))
-
-
-def parts_of_true_classes(samples, classes, y, mask):
+def _parts_of_true_classes(samples, classes, y, mask):
     """Return a part for each true class, those that were never fitted included."""
     parts = [samples.part(f"true {k}", mask & (y == k)) for k in classes]
     lost = sorted(set(y[mask].tolist()) - set(classes), key=str)
     return parts + [
         samples.part(f"true {k}, never fitted", mask & (y == k)) for k in lost
     ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Deferred(Samples):
+    """Samples of a classifier that asks: those accepted are those it asks about."""
+
+    traced: Trace
+
+    deferral_rate = Samples.coverage
+
+    def cost(self, mask, value):
+        """Return the mean loss of some samples, and of what was paid for asking."""
+        paid, largest = self.traced.costs, self.bound["max_loss"]
+        costs = (self.losses + paid.sum(axis=1))[mask]
+        if largest is not None:
+            largest += paid.max(axis=0).sum()
+        return risk_of(costs[~np.isnan(costs)], _ANY, largest, self.confidence_level)
+
+    def system_risk(self, mask):
+        """Return the mean loss; missing ones are as those of their level.
+
+        The interval allows missing losses any value.
+        """
+        losses, levels = self.losses[mask], self.traced.levels[mask]
+        missing = np.isnan(losses)
+        if not missing.any():
+            return self.mean(losses)
+        largest = self.bound["max_loss"]
+        low, high = (
+            self.mean(np.where(missing, x, losses))
+            for x in (0.0, 0.0 if largest is None else largest)
+        )
+        value = 0.0
+        for level in np.unique(levels):
+            known = losses[(levels == level) & ~missing]
+            risk = known.mean() if len(known) else np.nan
+            value += np.mean(levels == level) * risk
+        n_known = int(np.count_nonzero(~missing))
+        return Interval(float(value), low.low, high.high, n_known)
 
 
 def report_deferral(estimator, X, y, known, confidence_level):
@@ -252,70 +270,153 @@ def report_deferral(estimator, X, y, known, confidence_level):
         known = estimator._person(known, len(y))
     traced = trace(estimator, X, known, np.arange(len(y)))
     losses = losses_where_known(estimator.loss_, y, traced.labels, "expert_labels")
-    samples = samples_of(estimator, traced.levels > 0, losses, confidence_level)
-    rule, target = estimator.rule_, find_target(estimator)
-    promise_of = partial(_promise_to_defer, samples, traced)
-    if isinstance(rule, GroupedDeferralRule):
-        first = estimator.predict_first(X)
-        groups = as_objects(labels_of(estimator.group_by_, X, first))
-        promises = _promises_by_group(promise_of, target, rule, groups)
-    else:
-        promises = [promise_of(target, rule, _all(losses), "all")]
+    asked, everything = traced.levels > 0, _all(losses)
+    samples = _Deferred.of(estimator, asked, losses, confidence_level, traced)
+    groups = _groups_of(estimator, X, None)
+    promises = _promises(estimator, samples, find_target(estimator), groups)
     spent = traced.costs.mean(axis=0)
-    risk = _system_risk(samples, traced, _all(losses))
-    share = share_of(_all(losses), confidence_level)
+    share, risk = (
+        share_of(everything, confidence_level),
+        samples.system_risk(everything),
+    )
     parts = [ReportPart("all", share, risk, float(spent.sum()))]
-    for level, (name, cost) in enumerate(
-        zip(traced.names, [0.0, *spent.tolist()], strict=True)
-    ):
+    levels = zip(traced.names, [0.0, *spent.tolist()], strict=True)
+    for level, (name, cost) in enumerate(levels):
         here = traced.levels == level
         share = share_of(here, confidence_level)
         parts.append(ReportPart(name, share, samples.mean(losses[here]), cost))
-    return make_report(
-        estimator,
-        samples,
-        promises,
-        parts,
-        titles=("answers", "risk of answers", "cost of asking"),
-    )
+    titles = "answers", "risk of answers", "cost of asking"
+    return _report(estimator, samples, promises, parts, titles=titles)
 
 
-def _promise_to_defer(samples, traced, target, rule, mask, part):
-    """Return what was asked of a second opinion on some samples."""
-    if target.name == "deferral_cost":
-        calibration = rule.system_risk + target.value * rule.deferral_rate
-        asking = traced.costs.sum(axis=1)
-        costs, largest = (samples.losses + asking)[mask], samples.bound["max_loss"]
-        if largest is not None:
-            largest += traced.costs.max(axis=0).sum()
-        achieved = risk_of(
-            costs[~np.isnan(costs)], _ANY, largest, samples.confidence_level
-        )
-    elif target.name == "target_risk":
-        calibration = rule.system_risk
-        achieved = _system_risk(samples, traced, mask)
-    else:
-        calibration, achieved = rule.deferral_rate, samples.coverage(mask)
-    return _make_promise(samples, target, rule, part, calibration, achieved)
+def report_ood(estimator, X, y, groups, confidence_level):
+    """Return the report; `groups` are kinds of OOD samples, or None."""
+    confidence_level = check_level(confidence_level, "confidence_level")
+    labels, _, accepted = estimator.predict_all(X)
+    y, is_ood, is_wild = known_labels(estimator, y)
+    check_same_length(len(labels), y=y)
+    is_id = ~is_ood & ~is_wild
+    losses = estimator._losses(y, labels, is_id)
+    samples = Samples.of(estimator, accepted, losses, confidence_level)
+    origins = _Origins(samples, is_id, is_ood, is_wild, estimator.wild_share)
+    nothing = samples.mean(losses[:0])
+    parts = [
+        samples.part("in distribution", is_id),
+        ReportPart("out of distribution", origins.fpr(), nothing),
+        *(
+            ReportPart(f"OOD {name}", samples.coverage(rows), nothing)
+            for name, rows in _kinds_of_ood(groups, is_ood)
+        ),
+    ]
+    classes = np.asarray(estimator.classes_).tolist()
+    parts += _parts_of_true_classes(samples, classes, y, is_id)
+    return _report(estimator, samples, _promises_of_ood(estimator, origins), parts)
 
 
-def _system_risk(samples, traced, mask):
-    """Return the mean loss of some samples; missing ones are as those of their level.
+@dataclass(frozen=True, eq=False)
+class _Origins:
+    """Samples, and which of them are ID, OOD and wild: unlabeled, a share of them OOD.
 
-    The interval allows missing losses any value.
+    Wild samples tell the FPR where no sample is labeled as OOD.
     """
-    losses, levels = samples.losses[mask], traced.levels[mask]
-    missing = np.isnan(losses)
-    if not missing.any():
-        return samples.mean(losses)
-    largest = samples.bound["max_loss"]
-    low, high = (
-        samples.mean(np.where(missing, x, losses))
-        for x in (0.0, 0.0 if largest is None else largest)
-    )
-    value = 0.0
-    for level in np.unique(levels):
-        known = losses[(levels == level) & ~missing]
-        risk = known.mean() if len(known) else np.nan
-        value += np.mean(levels == level) * risk
-    return Interval(float(value), low.low, high.high, int(np.count_nonzero(~missing)))
+
+    samples: Samples
+    is_id: np.ndarray
+    is_ood: np.ndarray
+    is_wild: np.ndarray
+    wild_share: float | None
+
+    def halves(self):
+        """Return the same where two intervals share the error of one."""
+        level = (1 + self.samples.confidence_level) / 2
+        return replace(self, samples=replace(self.samples, confidence_level=level))
+
+    def tpr(self):
+        """Return the share of the ID samples that is accepted."""
+        return self.samples.coverage(self.is_id)
+
+    def fpr(self):
+        """Return the share of the OOD samples that is accepted."""
+        if self.is_ood.any() or not self.is_wild.any():
+            return self.samples.coverage(self.is_ood)
+        halves, share = self.halves(), self.wild_share
+        wild, inside = halves.samples.coverage(self.is_wild), halves.tpr()
+        # The more of the ID samples are accepted, the fewer of the OOD ones are.
+        pairs = zip(wild[:3], (inside.value, inside.high, inside.low), strict=True)
+        value, low, high = (
+            (mixed - (1 - share) * known) / share for mixed, known in pairs
+        )
+        ends = np.clip((low, high), 0.0, 1.0).tolist()
+        return Interval(float(value), *ends, wild.n_samples)
+
+    def precision(self, prior):
+        """Return the precision, which grows with the TPR and falls with the FPR."""
+        halves = self.halves()
+        tpr, fpr = halves.tpr(), halves.fpr()
+        pairs = (tpr.value, fpr.value), (tpr.low, fpr.high), (tpr.high, fpr.low)
+        value, low, high = (precision_of(*pair, prior) for pair in pairs)
+        return Interval(
+            value,
+            0.0 if np.isnan(low) else low,
+            1.0 if np.isnan(high) else high,
+            tpr.n_samples + fpr.n_samples,
+        )
+
+    def cost(self, costs, prior):
+        """Return the mean cost at the prior, of an interval that two others make."""
+        (reject_id, accept_ood, reject_ood), halves = costs, self.halves()
+        of_id, fpr = halves.samples.cost(self.is_id, reject_id), halves.fpr()
+        of_ood = [
+            prior * (reject_ood + (accept_ood - reject_ood) * rate) if prior else 0.0
+            for rate in fpr[:3]
+        ]
+        ends = zip(of_id[:3], of_ood, strict=True)
+        ends = [float((1 - prior) * x + z) for x, z in ends]
+        return Interval(*ends, of_id.n_samples + fpr.n_samples)
+
+
+def _promises_of_ood(estimator, origins):
+    """Return what was asked for, and the precision wherever there is a prior."""
+    rule, prior, costs = estimator.rule_, estimator.ood_prior, estimator.costs
+    level = getattr(rule.certificate, "confidence_level", None)
+    risk = origins.samples.selective_risk(origins.is_id)
+    found = [
+        ("TPR", ">=", estimator.min_tpr, level, rule.tpr, origins.tpr()),
+        ("FPR", "<=", estimator.max_fpr, level, rule.fpr, origins.fpr()),
+        ("risk", "<=", estimator.max_risk, level, rule.selective_risk, risk),
+    ]
+    found = [row for row in found if row[2] is not None]
+    if costs is not None:
+        values = _expected_cost(rule, costs, prior), origins.cost(costs, prior)
+        found.append(("cost", "", None, None, *values))
+    if prior is not None:
+        values = rule.precision, origins.precision(prior)
+        found.append(("precision", ">=", estimator.min_precision, level, *values))
+    return [_promise(quantity, "all", *rest) for quantity, *rest in found]
+
+
+def _expected_cost(rule, costs, prior):
+    """Return the mean cost at the prior on the samples that solved a rule."""
+    reject_id, accept_ood, reject_ood = costs
+    of_id = (1 - rule.tpr) * reject_id
+    of_id += rule.tpr * rule.selective_risk if rule.tpr else 0.0
+    of_ood = accept_ood * rule.fpr + reject_ood * (1 - rule.fpr) if prior else 0.0
+    return float((1 - prior) * of_id + prior * of_ood)
+
+
+def _kinds_of_ood(groups, is_ood):
+    """Yield each kind of OOD samples, and which samples are of it."""
+    if groups is None:
+        return
+    groups = column_or_1d(np.asarray(groups), warn=True)
+    check_same_length(len(is_ood), groups=groups)
+    # As Python objects, so that names of any kind may stand beside each other.
+    groups = np.array(groups.tolist(), dtype=object)
+    kinds = set(groups[is_ood].tolist())
+    if any(kind is None or kind != kind for kind in kinds):
+        raise ValueError(
+            "groups has no value for an OOD sample (None or NaN). Pass the group of "
+            "each OOD sample; the groups of other samples are not used."
+        )
+    for kind in sorted(kinds, key=lambda kind: (str(type(kind)), kind)):
+        yield kind, is_ood & (groups == kind)

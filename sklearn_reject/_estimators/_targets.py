@@ -41,6 +41,8 @@ class Target:
     value: float | dict
 
     name = None
+    # What a report calls it, its sense, and what a rule calls what it achieves of it.
+    quantity, sense, achieved = None, "<=", None
     # The range of the value.
     high = np.inf
     open_low = False
@@ -114,6 +116,10 @@ class Target:
         """Return the target with what it needs to know of the calibration set."""
         return self
 
+    def achieved_by(self, rule):
+        """Return what a rule achieves of it on the samples that solved it."""
+        return getattr(rule, self.achieved)
+
     def measure(self, rule):
         """Return what a rule achieves of several bounds, None where there is one."""
         return None
@@ -123,15 +129,21 @@ class RejectCost(Target):
     """The cost of rejecting a sample."""
 
     name = "reject_cost"
+    quantity, sense, achieved = "cost", "", "cost"
     can_be_certified = False
     vacuous = "nothing costs more than rejecting, so everything is accepted"
     solver = staticmethod(solve_reject_cost)
+
+    def achieved_by(self, rule):
+        """Return what a rule costs on the samples that solved it."""
+        return rule.failure_rate + (1 - rule.coverage) * self.value
 
 
 class TargetRisk(Target):
     """A bound on the mean loss of what is accepted."""
 
     name = "target_risk"
+    quantity, achieved = "risk", "selective_risk"
     bounds_losses = True
     vacuous = "no rule has a larger risk, so everything is accepted"
     solver = staticmethod(solve_target_risk)
@@ -145,6 +157,7 @@ class TargetCoverage(Target):
     """The share of samples to accept."""
 
     name = "target_coverage"
+    quantity, sense, achieved = "coverage", ">=", "coverage"
     high = 1.0
     open_low = True
     solver = staticmethod(solve_target_coverage)
@@ -154,6 +167,7 @@ class TargetFailureRate(Target):
     """A bound on the mean loss of all samples, zero where they are rejected."""
 
     name = "target_failure_rate"
+    quantity, achieved = "failure rate", "failure_rate"
     open_low = True
     bounds_losses = True
     holds_on_average = True
@@ -193,14 +207,20 @@ class DeferralCost(DeferralTarget):
     """The cost of asking the expert about a sample."""
 
     name = "deferral_cost"
+    quantity, sense, achieved = "cost", "", "cost"
     can_be_certified = False
     vacuous = "no answer of the expert is worth more, so nothing is deferred"
+
+    def achieved_by(self, rule):
+        """Return what a rule costs on the samples that solved it."""
+        return rule.system_risk + self.value * rule.deferral_rate
 
 
 class MaxDeferral(DeferralTarget):
     """The largest share of samples to ask the expert about."""
 
     name = "max_deferral"
+    quantity, achieved = "deferral rate", "deferral_rate"
     high = 1.0
 
 
@@ -208,6 +228,7 @@ class SystemRisk(DeferralTarget):
     """A bound on the mean loss of whoever answers."""
 
     name = "target_risk"
+    quantity, achieved = "risk", "system_risk"
     bounds_losses = True
     vacuous = "no rule has a larger risk, so nothing is deferred"
 
