@@ -87,21 +87,3 @@ def take_rows(X, rows):
         return X.take(rows)  # scikit-learn makes structs of the rows of Arrow's batches
     [X] = indexable(X)  # for sparse matrices that cannot be indexed
     return _safe_indexing(X, rows)
-
-
-__all__ = [
-    "SILENT_CONTEXT",
-    "CallbackSupportMixin",
-    "LinearClassifierMixin",
-    "_BaseComposition",
-    "_check_method_params",
-    "_num_samples",
-    "_routing_enabled",
-    "_safe_indexing",
-    "_safe_split",
-    "available_if",
-    "has_callbacks",
-    "take_rows",
-    "visual_block",
-    "with_callbacks",
-]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,24 +13,28 @@ from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from sklearn_reject._curves._risk_coverage import aurc_score
 from sklearn_reject._estimators._groups import labels_of
 from sklearn_reject._estimators._retarget import features_of, keep_params, require_fit
 from sklearn_reject._fitting._routing import route_of_fit
 from sklearn_reject._labels import mark_rejected
 from sklearn_reject._response._keys import row_keys, user_keys
 from sklearn_reject._response._response import Response
-from sklearn_reject._sklearn import (
-    CallbackSupportMixin,
-    available_if,
-)
-from sklearn_reject._typing import MatrixLike
+from sklearn_reject._sklearn import CallbackSupportMixin, available_if
+from sklearn_reject._typing import MatrixLike, Other
 from sklearn_reject._validation import (
     as_label_array,
     refuse_missing_labels,
     require_in_memory,
 )
 from sklearn_reject.exceptions import warn_user
-from sklearn_reject.scores import evaluate_score, find_labels
+from sklearn_reject.losses import TaskLoss
+from sklearn_reject.scores import (
+    UncertaintyScore,
+    evaluate_score,
+    find_labels,
+    resolve_score,
+)
 from sklearn_reject.selection import GroupedRule, enumerate_labels, keyed_draws
 
 
@@ -60,6 +64,10 @@ def inner_has(method):
 
 class BaseWrapper(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     """Base of estimators that wrap another one, fitted as `estimator_`."""
+
+    estimator_: Any
+    n_features_in_: int
+    feature_names_in_: np.ndarray
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return where metadata go: to this `fit`, the estimator and the splitter.
@@ -260,12 +268,25 @@ def check_keys(X, keys, rule):
     return user_keys(keys, X)
 
 
+def takes_sparse(score, estimator, resolve=resolve_score):
+    """Tell whether a score, as the user gave it, works on sparse samples."""
+    try:
+        score = resolve(score, estimator)
+    except (TypeError, ValueError):  # `fit` will say what is wrong with it
+        return True
+    return getattr(score, "takes_sparse", True)
+
+
 class RejectMixin:
     """What estimators with a `rule_` decide about samples.
 
     They decide by an `uncertainty_score_`, unless what reads it is written anew, and
     fit `estimator_`, `rule_` and `seed_`.
     """
+
+    uncertainty_score_: UncertaintyScore | Other
+    loss_: TaskLoss
+    seed_: int
 
     def uncertainty(self, X: MatrixLike) -> np.ndarray:
         """Return how uncertain the prediction of each sample is.
@@ -390,9 +411,46 @@ class RejectMixin:
     def __sklearn_is_fitted__(self):
         return hasattr(self, "rule_")
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        if not takes_sparse(self.uncertainty_score, self.estimator):
+            tags.input_tags.sparse = False
+        return tags
+
+    def score(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Return the negative area under the risk-coverage curve.
+
+        It tells how well the uncertainty orders the losses, whatever the threshold, so
+        that no search over hyper-parameters can win by rejecting everything.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            True labels or targets.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative sample weights.
+
+        Returns
+        -------
+        score : float
+            At most zero, higher is better.
+        """
+        require_in_memory(X=X, y=y, sample_weight=sample_weight)
+        labels, uncertainty = self._predict_with_uncertainty(X)
+        losses = self.loss_(y, labels)
+        return -aurc_score(uncertainty, losses, sample_weight=sample_weight)
+
 
 class RejectClassifier(RejectMixin, ClassifierWrapper):
     """Base of classifiers that wrap a classifier and reject, with `reject_label_`."""
+
+    reject_label_: Any
 
     def predict(self, X: MatrixLike, keys: ArrayLike | None = None) -> np.ndarray:
         """Predict labels, `reject_label_` for samples that are rejected.

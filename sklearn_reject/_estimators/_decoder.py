@@ -236,15 +236,12 @@ class ExpectedLossDecoder(ClassifierWrapper):
     __metadata_request__predict = {"groups": True}  # noqa: RUF012
     __metadata_request__score = {"groups": True}  # noqa: RUF012
 
-    estimator_: Any
     set_loss_: SetLoss
     target_type_: Literal["binary", "multilabel", "multiclass"]
     strategy_: Literal["dta", "eum"] | float
     calibration_gap_: CalibrationGap | Other
     threshold_: Any
     tuned_loss_: float
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     def __init__(
         self,

@@ -321,7 +321,6 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
     _score_name = "gain_score_"
     _solve = solve_deferral_rule
 
-    estimator_: Any
     expert_: Any
     rule_: DeferralRule | Other
     gain_score_: UncertaintyScore | Other
@@ -332,8 +331,6 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
     defer_label_: Any
     seed_: int
     classes_: np.ndarray
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     def __init__(
         self,

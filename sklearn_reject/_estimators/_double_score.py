@@ -14,6 +14,7 @@ from sklearn_reject._estimators._base import (
     check_class_labels,
     read_samples,
     store_fitted,
+    takes_sparse,
     warn_of_lost_classes,
 )
 from sklearn_reject._estimators._calibration import warn_of_coarse_scores
@@ -33,7 +34,6 @@ from sklearn_reject._estimators._ood_models import (
     keep_calibration,
     solve_rule,
 )
-from sklearn_reject._estimators._rejection_models import takes_sparse
 from sklearn_reject._estimators._report import report_ood
 from sklearn_reject._estimators._report_table import Report
 from sklearn_reject._estimators._retarget import (
@@ -70,10 +70,9 @@ from sklearn_reject._validation import (
     require_in_memory,
     take_weight,
 )
-from sklearn_reject.losses import TaskLoss, check_loss
+from sklearn_reject.losses import check_loss
 from sklearn_reject.scores import (
     NoveltyScore,
-    UncertaintyScore,
     evaluate_score,
     find_labels,
     resolve_novelty,
@@ -282,17 +281,10 @@ class DoubleScoreOODClassifier(RejectClassifier):
     0.77 of the known digits accepted, 0.00 of the novel ones
     """
 
-    estimator_: Any
     rule_: DoubleScoreRule
     calibration_: OODCalibration
-    uncertainty_score_: UncertaintyScore | Other
     novelty_score_: NoveltyScore | Other
-    loss_: TaskLoss
     ood_label_: Any
-    reject_label_: Any
-    seed_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     def __init__(
         self,
@@ -617,11 +609,8 @@ class DoubleScoreOODClassifier(RejectClassifier):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = (
-            tags.input_tags.sparse
-            and takes_sparse(self.uncertainty_score, self.estimator)
-            and takes_sparse(self.novelty_score, self.estimator, resolve_novelty)
-        )
+        if not takes_sparse(self.novelty_score, self.estimator, resolve_novelty):
+            tags.input_tags.sparse = False
         return tags
 
     def _losses(self, y, labels, inside, elsewhere=0.0):

@@ -16,7 +16,6 @@ from sklearn_reject._fitting._folds import learns
 from sklearn_reject._fitting._splits import PLUG_IN, cv_of, is_share
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.losses import CostMatrixLoss, ZeroOneLoss
-from sklearn_reject.scores import resolve_score
 from sklearn_reject.selection import (
     GroupedRule,
     RejectionRule,
@@ -240,12 +239,3 @@ def measure_bounds(estimator, target, rule, calibration):
     if bounds is not None and not is_promised:
         warn_of_few_accepted_of_classes(bounds, target, calibration)
     return bounds
-
-
-def takes_sparse(score, estimator, resolve=resolve_score):
-    """Tell whether a score, as the user gave it, works on sparse samples."""
-    try:
-        score = resolve(score, estimator)
-    except (TypeError, ValueError):  # `fit` will say what is wrong with it
-        return True
-    return getattr(score, "takes_sparse", True)

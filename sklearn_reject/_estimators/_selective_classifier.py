@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Literal, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import get_config
 
-from sklearn_reject._curves._risk_coverage import aurc_score
-from sklearn_reject._estimators._base import (
-    RejectClassifier,
-    check_class_labels,
-)
-from sklearn_reject._estimators._calibration import (
-    Calibration,
-)
+from sklearn_reject._estimators._base import RejectClassifier, check_class_labels
+from sklearn_reject._estimators._calibration import Calibration
 from sklearn_reject._estimators._problem import retarget
-from sklearn_reject._estimators._rejection_models import takes_sparse
 from sklearn_reject._estimators._report import report_selective
 from sklearn_reject._estimators._report_table import Report
 from sklearn_reject._estimators._retarget import as_fitted
@@ -43,8 +35,7 @@ from sklearn_reject._typing import (
 )
 from sklearn_reject._validation import require_in_memory
 from sklearn_reject.exceptions import warn_user
-from sklearn_reject.losses import TaskLoss, ZeroOneLoss, check_loss
-from sklearn_reject.scores import UncertaintyScore
+from sklearn_reject.losses import ZeroOneLoss, check_loss
 from sklearn_reject.selection import RejectionRule
 
 _DEFAULT_REJECT_COST = 0.5
@@ -267,17 +258,10 @@ class SelectiveClassifier(RejectClassifier):
     _score_name = "uncertainty_score_"
     _solve = solve_selective
 
-    estimator_: Any
     rule_: RejectionRule | Other
     group_by_: GroupBy | None
     bounds_: dict[tuple[str, Any], AchievedBound] | Other
-    uncertainty_score_: UncertaintyScore | Other
     calibration_: Calibration | Other
-    loss_: TaskLoss
-    reject_label_: Any
-    seed_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     def __init__(
         self,
@@ -477,35 +461,6 @@ class SelectiveClassifier(RejectClassifier):
         y = check_class_labels(y)
         return report_selective(as_fitted(self), X, y, confidence_level)
 
-    def score(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> float:
-        """Return the negative area under the risk-coverage curve.
-
-        It tells how well the uncertainty orders the losses, whatever the threshold, so
-        that no search over hyper-parameters can win by rejecting everything.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples.
-
-        y : array-like of shape (n_samples,)
-            True labels.
-
-        sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative sample weights.
-
-        Returns
-        -------
-        score : float
-            At most zero, higher is better.
-        """
-        require_in_memory(X=X, y=y, sample_weight=sample_weight)
-        labels, uncertainty = self._predict_with_uncertainty(X)
-        losses = self.loss_(y, labels)
-        return -aurc_score(uncertainty, losses, sample_weight=sample_weight)
-
     def __repr__(self, N_CHAR_MAX=700):
         text = super().__repr__(N_CHAR_MAX)
         if given_targets(self):
@@ -527,9 +482,3 @@ class SelectiveClassifier(RejectClassifier):
                 "classes this rejects nothing here. Pass a reject_cost below 0.5, a "
                 "target_risk, a target_coverage or a target_failure_rate.",
             )
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        if not takes_sparse(self.uncertainty_score, self.estimator):
-            tags.input_tags.sparse = False
-        return tags

@@ -11,17 +11,9 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import column_or_1d
 
-from sklearn_reject._curves._risk_coverage import aurc_score
-from sklearn_reject._estimators._base import (
-    BaseWrapper,
-    RejectMixin,
-)
-from sklearn_reject._estimators._calibration import (
-    Calibration,
-    brief,
-)
+from sklearn_reject._estimators._base import BaseWrapper, RejectMixin
+from sklearn_reject._estimators._calibration import Calibration, brief
 from sklearn_reject._estimators._problem import retarget
-from sklearn_reject._estimators._rejection_models import takes_sparse
 from sklearn_reject._estimators._report import report_selective
 from sklearn_reject._estimators._report_table import Report
 from sklearn_reject._estimators._retarget import as_fitted, require_fit
@@ -39,8 +31,7 @@ from sklearn_reject._typing import (
     Target,
 )
 from sklearn_reject._validation import require_in_memory
-from sklearn_reject.losses import CostMatrixLoss, TaskLoss, ZeroOneLoss, check_loss
-from sklearn_reject.scores import UncertaintyScore
+from sklearn_reject.losses import CostMatrixLoss, ZeroOneLoss, check_loss
 from sklearn_reject.selection import RejectionRule
 
 _OF_LABELS = (ZeroOneLoss, CostMatrixLoss)
@@ -204,15 +195,9 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
     _score_name = "uncertainty_score_"
     _solve = solve_selective
 
-    estimator_: Any
     rule_: RejectionRule | Other
     group_by_: GroupBy | None
-    uncertainty_score_: UncertaintyScore | Other
     calibration_: Calibration
-    loss_: TaskLoss
-    seed_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     def __init__(
         self,
@@ -382,41 +367,10 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         require_in_memory(X=X, y=y)
         return report_selective(as_fitted(self), X, y, confidence_level)
 
-    def score(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> float:
-        """Return the negative area under the risk-coverage curve.
-
-        It tells how well the uncertainty orders the losses, whatever the threshold, so
-        that no search over hyper-parameters can win by rejecting everything.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples.
-
-        y : array-like of shape (n_samples,)
-            Targets.
-
-        sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative sample weights.
-
-        Returns
-        -------
-        score : float
-            At most zero, higher is better.
-        """
-        require_in_memory(X=X, y=y, sample_weight=sample_weight)
-        labels, uncertainty = self._predict_with_uncertainty(X)
-        losses = self.loss_(y, labels)
-        return -aurc_score(uncertainty, losses, sample_weight=sample_weight)
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         # `score` is the area under the risk-coverage curve.
         tags.regressor_tags.poor_score = True
-        if not takes_sparse(self.uncertainty_score, self.estimator):
-            tags.input_tags.sparse = False
         return tags
 
 

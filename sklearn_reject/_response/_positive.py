@@ -8,12 +8,7 @@ from sklearn.utils.validation import check_array
 
 from sklearn_reject._response._response import Response
 from sklearn_reject._validation import index_labels
-from sklearn_reject.decoding import (
-    as_flags,
-    check_probabilities,
-    mend_flags,
-    show_odd,
-)
+from sklearn_reject.decoding import as_flags, check_probabilities, mend_flags, show_odd
 from sklearn_reject.exceptions import warn_user
 
 _METHODS = {
