@@ -284,6 +284,8 @@ class RejectMixin:
     fit `estimator_`, `rule_` and `seed_`.
     """
 
+    _score_name, _share_name, _verb = "uncertainty_score_", "coverage", "accepts"
+
     uncertainty_score_: UncertaintyScore | Other
     loss_: TaskLoss
     seed_: int

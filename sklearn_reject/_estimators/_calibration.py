@@ -75,7 +75,7 @@ class Calibration:
         )
 
 
-def calibration_of(evaluated, X, weight, seed, labels, groups):
+def calibration_of(evaluated, samples, seed, labels, groups):
     """Return what was evaluated out of sample as a :class:`Calibration`, or None.
 
     `labels` are the true classes of all samples, None for regressors, and `groups` what
@@ -83,10 +83,11 @@ def calibration_of(evaluated, X, weight, seed, labels, groups):
     """
     if evaluated.scores is None:
         return None
-    rows, draws = evaluated.rows, draws_of(evaluated, X, seed)
+    rows, draws = evaluated.rows, draws_of(evaluated, samples, seed)
     positions = np.arange(len(evaluated.scores)) if isinstance(rows, slice) else rows
+    weight = take_weight(samples.sample_weight, rows)
     calibration = Calibration(
-        evaluated.scores, evaluated.losses, positions, take_weight(weight, rows), draws
+        evaluated.scores, evaluated.losses, positions, weight, draws
     )
     if labels is not None:
         calibration = replace(
@@ -95,7 +96,7 @@ def calibration_of(evaluated, X, weight, seed, labels, groups):
     return replace(add_groups(calibration, groups), grouping=groups)
 
 
-def draws_of(evaluated, X, seed):
+def draws_of(evaluated, samples, seed):
     """Return the draws that the fitted estimator will make for the rows held out.
 
     None where nothing can be certified.
@@ -103,7 +104,7 @@ def draws_of(evaluated, X, seed):
     plan = evaluated.plan
     if plan.held_out is None or plan.is_stratified:
         return None
-    return keyed_draws(seed, row_keys(X, evaluated.rows))
+    return keyed_draws(seed, row_keys(samples.X, evaluated.rows))
 
 
 # Two shares that differ by less are about the same.

@@ -28,6 +28,7 @@ from sklearn_reject._estimators._set_items import (
     several_labels,
     warn_of_few_rows,
 )
+from sklearn_reject._fitting._folds import Samples
 from sklearn_reject._fitting._out_of_sample import evaluate_out_of_sample
 from sklearn_reject._fitting._routing import check_inner, own_param, route_params
 from sklearn_reject._fitting._splits import (
@@ -323,7 +324,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
             set may not consist of the most probable items.
         """
         check_inner(self, "classifier", methods=("fit", "predict_proba"))
-        check_cv_choice(self.cv, self.estimator, learns=False)
+        check_cv_choice(self, learns=False)
         _check_strategy(self.strategy)
         set_loss = check_set_loss(
             self.loss, beta=self.beta, zero_division=self.zero_division
@@ -341,7 +342,8 @@ class ExpectedLossDecoder(ClassifierWrapper):
             )
         if items.classes is None:
             refuse_stacks(self.estimator)
-        fit_params, split_params, groups = self._route_groups(X, params, items)
+        groups, *given = self._route_groups(X, params, items)
+        samples = Samples(X, y, None, *given)
 
         rule = SetRule(set_loss, items.distribution, *bounds)
         is_set = items.target_type != "binary" and self.average == "samples"
@@ -349,9 +351,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         if strategy == "auto":
             strategy = "dta" if is_set or groups is not None else "eum"
         with several_labels(self.estimator, y):
-            evaluated, plan = self._evaluate(
-                X, y, items, fit_params, split_params, strategy
-            )
+            evaluated, plan = self._evaluate(samples, items, strategy)
         check_has_probabilities(evaluated.estimator)
         # Items of a set are counted; rows that are sets weigh in the mean.
         weight = check_sample_weight(sample_weight, _num_samples(y)) if is_set else None
@@ -612,7 +612,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         return tags
 
     def _route_groups(self, X, params, items):
-        """Return the parameters of inner `fit` and split, and the sets of samples."""
+        """Return the sets of samples, and the parameters of inner `fit` and split."""
         n_samples, is_binary = _num_samples(X), items.target_type == "binary"
         groups, request = own_param(self, "groups", params)
         if _routing_enabled():
@@ -624,13 +624,11 @@ class ExpectedLossDecoder(ClassifierWrapper):
                     key: value for key, value in params.items() if key != "groups"
                 }
                 groups_of_sets(groups, items.target_type)
-        fit_params, split_params, _ = route_params(
-            self, n_samples, params, estimator=self.estimator
-        )
+        _, *given = route_params(self, n_samples, params)
         groups = groups if is_ours else None
         if groups is not None:
             check_same_length(n_samples, groups=groups)
-        return fit_params, split_params, groups
+        return groups, *given
 
     def _check_kind(self, y):
         """Return labels of samples, of the kind that they had in `fit`."""
@@ -644,28 +642,24 @@ class ExpectedLossDecoder(ClassifierWrapper):
             self._items.check_number(y.shape[1])
         return y
 
-    def _evaluate(self, X, y, items, fit_params, split_params, strategy):
+    def _evaluate(self, samples, items, strategy):
         """Return the fitted classifier, probabilities out of sample, and their plan."""
-        options = {"fit_params": fit_params, "caller": self}
+        given = self, self.estimator, items, samples
         if self.strategy in ("auto", "eum"):
-            options_of_plan = {"learns": False, "stratify": y.ndim == 1}
+            is_vector = samples.y.ndim == 1
             try:
-                plan = plan_fits(self, X, y, split_params, **options_of_plan)
-                return evaluate_out_of_sample(
-                    self.estimator, items, X, y, plan=plan, **options
-                ), plan
+                plan = plan_fits(self, samples, learns=False, stratify=is_vector)
+                return evaluate_out_of_sample(*given, plan), plan
             except ValueError as error:
                 if self.strategy == "eum" or self.cv is not None:
                     raise
                 reason = str(error).rstrip(". ")
         plan = Plan(ALL_ROWS)
-        evaluated = evaluate_out_of_sample(
-            self.estimator, items, X, y, plan=plan, **options
-        )
+        evaluated = evaluate_out_of_sample(*given, plan)
         if self.strategy == "auto":
             # What is wrong with all of its probabilities is no matter of folds.
             check_has_probabilities(evaluated.estimator)
-            items.probabilities(evaluated.estimator, X)
+            items.probabilities(evaluated.estimator, samples.X)
             instead = "decoded as they are" if strategy == "dta" else "cut at 0.5"
             warn_user(
                 "No samples could be predicted out of sample, so probabilities are "

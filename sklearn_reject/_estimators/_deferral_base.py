@@ -40,6 +40,8 @@ class DeferMixin:
     which may ask this one, use `_opinions`, `_answer_all` and `_decide`.
     """
 
+    _score_name, _share_name, _verb = "gain_score_", "deferral_rate", "defers"
+
     def _evaluate(self, X, response=None):
         """Return labels of the first classifier, and gains, of one pass."""
         require_fit(self)

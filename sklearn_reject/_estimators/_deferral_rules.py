@@ -145,12 +145,12 @@ class DeferralCalibration(Opinions):
         return {name: getattr(self, name) for name in names}
 
 
-def deferral_calibration_of(evaluated, X, weight, seed, groups):
+def deferral_calibration_of(evaluated, samples, seed, groups):
     """Return what was evaluated out of sample as a :class:`DeferralCalibration`."""
     calibration = DeferralCalibration(
         **vars(evaluated.calibration),
-        sample_weight=take_weight(weight, evaluated.rows),
-        draws=draws_of(evaluated, X, seed),
+        sample_weight=take_weight(samples.sample_weight, evaluated.rows),
+        draws=draws_of(evaluated, samples, seed),
         pilot=evaluated.pilot,
     )
     return replace(add_groups(calibration, groups), grouping=groups)

@@ -18,10 +18,8 @@ from sklearn_reject._estimators._base import (
     check_class_labels,
     find_classes,
     read_samples,
-    store_fitted,
     warn_of_lost_classes,
 )
-from sklearn_reject._estimators._calibration import warn_of_coarse_scores
 from sklearn_reject._estimators._deferral_base import DeferMixin, take
 from sklearn_reject._estimators._deferral_rules import (
     DeferralCalibration,
@@ -33,7 +31,7 @@ from sklearn_reject._estimators._deferral_rules import (
     warn_of_unknown_labels,
 )
 from sklearn_reject._estimators._groups import find_groups
-from sklearn_reject._estimators._problem import pose, retarget
+from sklearn_reject._estimators._problem import Problem, retarget, solve_and_store
 from sklearn_reject._estimators._report import report_deferral
 from sklearn_reject._estimators._report_table import Report
 from sklearn_reject._estimators._retarget import as_fitted, require_fit
@@ -49,6 +47,7 @@ from sklearn_reject._fitting._experts import (
     asks_person,
     is_fixed,
 )
+from sklearn_reject._fitting._folds import Samples
 from sklearn_reject._fitting._out_of_sample import avoid_coarse_scores
 from sklearn_reject._fitting._routing import (
     check_inner,
@@ -318,7 +317,6 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
     """
 
     _targets, _default_target = DEFERRAL_TARGETS, DeferralCost(0.0)
-    _score_name = "gain_score_"
     _solve = solve_deferral_rule
 
     expert_: Any
@@ -428,77 +426,46 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         params |= {"sample_weight": sample_weight, "expert_labels": expert_labels}
         X, y = read_samples(X, y, params, check_class_labels)
         labels = check_expert_labels(self.expert, expert_labels, y)
-        fit_params, expert_params, split_params, weight = route_to_both(
-            self, len(y), params
-        )
+        samples = Samples(X, y, *route_to_both(self, len(y), params))
 
         classes = np.union1d(find_classes(self.estimator, y), y)
-        defer_label = resolve_reject_label(
-            self.defer_label,
-            _join_classes(classes, self.expert),
-            name="defer_label",
-            automatic="defer",
-        )
+        known = _join_classes(classes, self.expert)
+        names = {"name": "defer_label", "automatic": "defer"}
+        defer_label = resolve_reject_label(self.defer_label, known, **names)
         groups = find_groups(self, X, classes)
         loss = check_loss(self.loss, labels=classes)
         score_seed, row_seed = draw_seeds(self.random_state)
-        scores = resolve_gain(
-            self.gain_score, self.estimator, loss=loss, random_state=score_seed
-        )
+        options = {"loss": loss, "random_state": score_seed}
+        scores = resolve_gain(self.gain_score, self.estimator, **options)
         gains = Gains(scores, loss, classes)
         learns = gains.learns or not is_fixed(self.expert)
-        check_cv_choice(self.cv, self.estimator, learns=learns)
-        problem = pose(
-            self, target, groups, loss=loss, score=gains, seed=row_seed, weight=weight
-        )
+        check_cv_choice(self, learns=learns)
+        problem = Problem(target, groups, loss, gains, row_seed)
+        problem = problem.posed_by(self, samples.sample_weight, classes)
 
+        # What is promised is about samples that are drawn independently.
         is_certified = self.confidence_level is not None
-        plan = plan_fits(
-            self,
-            X,
-            y,
-            split_params,
-            learns=learns,
-            # What is promised is about samples that are drawn independently.
-            stratify=not is_certified,
-        )
-        evaluate = partial(
-            evaluate_deferral,
-            self.estimator,
-            self.expert,
-            gains,
-            Answers(loss, labels),
-            X,
-            y,
-            caller=self,
-            fit_params=fit_params,
-            expert_params=expert_params,
-            sample_weight=weight,
-            needs_pilot=is_certified and not isinstance(plan.final, slice),
-        )
-        evaluated = avoid_coarse_scores(evaluate, plan, X, y, weight, self.random_state)
+        plan = plan_fits(self, samples, learns=learns, stratify=not is_certified)
+        needs_pilot = is_certified and not isinstance(plan.final, slice)
+        given = self, gains, Answers(loss, labels), samples, needs_pilot
+        evaluate = partial(evaluate_deferral, *given)
+        evaluated = avoid_coarse_scores(evaluate, plan, samples, self.random_state)
         warn_of_lost_classes(self, evaluated.estimator, classes)
-        calibration = deferral_calibration_of(evaluated, X, weight, row_seed, groups)
+        calibration = deferral_calibration_of(evaluated, samples, row_seed, groups)
         classes = _join_classes(classes, evaluated.expert)
         warn_of_unknown_labels(calibration, classes)
-        solved = self._solve(problem, calibration)
-        store_fitted(
+        return solve_and_store(
             self,
-            evaluated.estimator,
+            problem,
+            evaluated,
+            samples,
+            calibration,
             expert_=evaluated.expert,
             gain_score_=evaluated.score,
             areas_=evaluated.areas,
-            group_by_=self.group_by,
-            calibration_=calibration,
-            loss_=loss,
             defer_label_=defer_label,
-            seed_=row_seed,
             classes_=classes,
-            **solved,
         )
-        share = solved["rule_"].deferral_rate
-        warn_of_coarse_scores(self, evaluated, X, weight, share, "defers")
-        return self
 
     def predict(self, X: MatrixLike, keys: ArrayLike | None = None) -> np.ndarray:
         """Predict labels; the expert predicts those of deferred samples.

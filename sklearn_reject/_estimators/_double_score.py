@@ -42,7 +42,7 @@ from sklearn_reject._estimators._retarget import (
     copy_fitted,
     require_fit,
 )
-from sklearn_reject._fitting._folds import RiskAndNovelty
+from sklearn_reject._fitting._folds import RiskAndNovelty, Samples
 from sklearn_reject._fitting._out_of_sample import evaluate_for_threshold
 from sklearn_reject._fitting._routing import draw_seeds, refuse_weights, route_params
 from sklearn_reject._fitting._splits import (
@@ -372,9 +372,8 @@ class DoubleScoreOODClassifier(RejectClassifier):
         check_parameters(self)
         params["sample_weight"] = sample_weight
         X, y = read_samples(X, y, params, check_class_labels)
-        fit_params, split_params, weight = route_params(
-            self, len(y), params, estimator=self.estimator
-        )
+        samples = Samples(X, y, *route_params(self, len(y), params))
+        weight = samples.sample_weight
         if self.confidence_level is not None:
             refuse_weights(weight)
 
@@ -391,23 +390,12 @@ class DoubleScoreOODClassifier(RejectClassifier):
         warn_of_labels(self, is_ood, classes)
         check_largest_loss(self, score.loss)
         learns = score.learns or self.confidence_level is not None
-        check_cv_choice(self.cv, self.estimator, learns=learns)
+        check_cv_choice(self, learns=learns)
 
-        plan, held_out = self._plan(X, y, split_params, score, learns)
-        evaluated = evaluate_for_threshold(
-            self.estimator,
-            score,
-            X,
-            y,
-            plan=plan,
-            fit_params=fit_params,
-            sample_weight=weight,
-            caller=self,
-        )
+        plan, held_out = self._plan(samples, score, learns)
+        evaluated = evaluate_for_threshold(self, score, samples, plan)
         warn_of_lost_classes(self, evaluated.estimator, classes)
-        calibration = keep_calibration(
-            evaluated, X, y, weight, held_out=held_out, seed=row_seed
-        )
+        calibration = keep_calibration(evaluated, samples, held_out, row_seed)
         rule = solve_rule(self, calibration, score.loss)
         store_fitted(
             self,
@@ -632,15 +620,15 @@ class DoubleScoreOODClassifier(RejectClassifier):
         novelty = resolve_novelty(self.novelty_score, self.estimator, random_state=seed)
         return RiskAndNovelty(risk, novelty, loss, classes, is_ood)
 
-    def _plan(self, X, y, split_params, score, learns):
+    def _plan(self, samples, score, learns):
         """Return the plan that tunes the rule, and rows kept to certify it, or None."""
         # A certificate is about samples that are drawn independently.
         stratify = self.confidence_level is None
-        plan = plan_fits(self, X, y, split_params, learns=learns, stratify=stratify)
+        plan = plan_fits(self, samples, learns=learns, stratify=stratify)
         if self.confidence_level is None:
             return plan, None
         certifiable_rates(self, score.is_ood[plan.held_out], score.loss)
-        folds = inner_folds(plan.final, y, stratify=True)
+        folds = inner_folds(plan.final, samples.y, stratify=True)
         return Plan(plan.final, folds), plan.held_out
 
     def _predict_with_scores(self, X):

@@ -22,10 +22,10 @@ from sklearn_reject.exceptions import warn_user
 PREFIT = "prefit"
 
 
-def check_joint_cv(cv, joint):
+def check_joint_cv(owner, joint):
     """Raise for a `cv` that is none, or that these classifiers cannot have."""
-    if not isinstance(cv, str) or cv != PREFIT:
-        check_cv_choice(cv, None, learns=True)
+    if not isinstance(owner.cv, str) or owner.cv != PREFIT:
+        check_cv_choice(owner, learns=True)
     elif not joint.is_frozen:
         raise ValueError(
             f"cv={PREFIT!r} takes scores as they are, but some estimators are still to "
@@ -34,7 +34,7 @@ def check_joint_cv(cv, joint):
         )
 
 
-def plan_jointly(owner, joint, X, ratings, split_params):
+def plan_jointly(owner, joint, samples):
     """Return which documents fit and tune, and the folds, by the `cv` of a tuner.
 
     The folds are None where they are left to us, which takes the documents.
@@ -44,16 +44,10 @@ def plan_jointly(owner, joint, X, ratings, split_params):
         return everything, None
     if joint.is_frozen and isinstance(owner.cv, str):
         return everything, ()
-    splits = make_splits(
-        owner.cv,
-        X,
-        ratings,
-        stratify=True,
-        random_state=owner.random_state,
-        split_params=split_params,
-    )
-    splits = check_splits(splits, len(ratings))
-    masks = [tuple(_mask(rows, len(ratings)) for rows in split) for split in splits]
+    n_documents = len(samples.y)
+    splits = make_splits(owner.cv, samples, True, owner.random_state)
+    splits = check_splits(splits, n_documents)
+    masks = [tuple(_mask(rows, n_documents) for rows in split) for split in splits]
     if joint.is_frozen:
         return everything, tuple(masks)
     plan = plan_of_splits(owner.cv, splits)

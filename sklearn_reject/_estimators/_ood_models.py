@@ -6,7 +6,6 @@ import numpy as np
 
 from sklearn_reject._estimators._calibration import brief
 from sklearn_reject._estimators._rejection_models import bound_of_losses
-from sklearn_reject._fitting._folds import Samples
 from sklearn_reject._fitting._routing import check_inner
 from sklearn_reject._fitting._splits import cv_of, is_share
 from sklearn_reject._response._keys import row_keys
@@ -43,14 +42,14 @@ class OODCalibration:
     held_out: "OODCalibration | None" = None
 
 
-def keep_calibration(evaluated, X, y, weight, *, held_out, seed):
+def keep_calibration(evaluated, samples, held_out, seed):
     """Return what tunes the rule, and what certifies it where rows are held out."""
     is_ood, certifying = evaluated.score.is_ood, None
     if held_out is not None:
         scores, losses = evaluated.score.evaluate(
-            evaluated.estimator, Samples(X, y), held_out, evaluated.plan.final
+            evaluated.estimator, samples, held_out, evaluated.plan.final
         )
-        draws = keyed_draws(seed, row_keys(X, held_out))
+        draws = keyed_draws(seed, row_keys(samples.X, held_out))
         certifying = OODCalibration(
             scores, losses, is_ood[held_out], held_out, draws=draws
         )
@@ -58,8 +57,8 @@ def keep_calibration(evaluated, X, y, weight, *, held_out, seed):
         evaluated.scores,
         evaluated.losses,
         is_ood[evaluated.rows],
-        np.arange(len(y))[evaluated.rows],
-        take_weight(weight, evaluated.rows),
+        np.arange(len(samples.y))[evaluated.rows],
+        take_weight(samples.sample_weight, evaluated.rows),
         held_out=certifying,
     )
 

@@ -1,10 +1,11 @@
 """What a rule is solved for, and the rule of a fitted estimator for something else."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sklearn.frozen import FrozenEstimator
 
-from sklearn_reject._estimators._calibration import brief
+from sklearn_reject._estimators._base import store_fitted
+from sklearn_reject._estimators._calibration import brief, warn_of_coarse_scores
 from sklearn_reject._estimators._groups import (
     Groups,
     add_groups,
@@ -45,20 +46,38 @@ class Problem:
     loss: object
     score: object
     seed: int
-    max_loss: float | None
+    max_loss: float | None = None
+
+    def posed_by(self, estimator, weight, classes):
+        """Return the problem as an estimator poses it, or raise if it has no solution.
+
+        `weight` are the weights of its samples, and `classes` those of a classifier.
+        """
+        check_group_targets(self.target, self.groups)
+        target = self.target.prepare(classes, self.loss)
+        max_loss = check_max_loss(estimator, target, self.loss)
+        _check_guarantee(estimator, target, self.score, weight)
+        warn_if_vacuous(target, max_loss)
+        return replace(self, target=target, max_loss=max_loss)
 
 
-def pose(estimator, target, groups, *, loss, score, seed, weight, classes=None):
-    """Return the problem that an estimator poses, or raise if it has no solution.
-
-    `weight` are the weights of its samples, and `classes` those of a classifier.
-    """
-    check_group_targets(target, groups)
-    target = target.prepare(classes, loss)
-    max_loss = check_max_loss(estimator, target, loss)
-    _check_guarantee(estimator, target, score, weight)
-    warn_if_vacuous(target, max_loss)
-    return Problem(target, groups, loss, score, seed, max_loss)
+def solve_and_store(estimator, problem, evaluated, samples, calibration, **attributes):
+    """Solve a problem, and set what a successful fit has found."""
+    solved = estimator._solve(problem, calibration)
+    store_fitted(
+        estimator,
+        evaluated.estimator,
+        loss_=problem.loss,
+        calibration_=calibration,
+        group_by_=estimator.group_by,
+        seed_=problem.seed,
+        **attributes,
+        **solved,
+    )
+    share, verb = getattr(solved["rule_"], estimator._share_name), estimator._verb
+    X, weight = samples.X, samples.sample_weight
+    warn_of_coarse_scores(estimator, evaluated, X, weight, share, verb)
+    return estimator
 
 
 def _check_guarantee(estimator, target, score, weight):
@@ -99,18 +118,12 @@ def retarget(estimator, changes):
         changes = {**dict.fromkeys(names), **changes}
     other = copy_fitted(estimator, changes)
     check_option(other.randomize, "randomize", (True, False))
-    target, groups = find_target(other), groups_of_retarget(estimator, changes, other)
+    groups = groups_of_retarget(estimator, changes, other)
     calibration = add_groups(other.calibration_, groups)
-    problem = pose(
-        other,
-        target,
-        groups,
-        loss=other.loss_,
-        score=getattr(other, other._score_name),
-        seed=other.seed_,
-        weight=getattr(calibration, "sample_weight", None),
-        classes=getattr(other, "classes_", None),
-    )
+    score = getattr(other, other._score_name)
+    problem = Problem(find_target(other), groups, other.loss_, score, other.seed_)
+    weight = getattr(calibration, "sample_weight", None)
+    problem = problem.posed_by(other, weight, getattr(other, "classes_", None))
     level = other.confidence_level
     if level is not None and getattr(calibration, "draws", "") is None:
         raise ValueError(

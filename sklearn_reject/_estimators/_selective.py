@@ -7,15 +7,11 @@ from sklearn.base import ClassifierMixin
 from sklearn_reject._estimators._base import (
     find_classes,
     read_samples,
-    store_fitted,
     warn_of_lost_classes,
 )
-from sklearn_reject._estimators._calibration import (
-    calibration_of,
-    warn_of_coarse_scores,
-)
+from sklearn_reject._estimators._calibration import calibration_of
 from sklearn_reject._estimators._groups import find_groups
-from sklearn_reject._estimators._problem import pose
+from sklearn_reject._estimators._problem import Problem, solve_and_store
 from sklearn_reject._estimators._rejection_models import (
     keeps_promise,
     measure_bounds,
@@ -23,7 +19,7 @@ from sklearn_reject._estimators._rejection_models import (
     uses_plain_rule,
 )
 from sklearn_reject._estimators._targets import find_target
-from sklearn_reject._fitting._folds import evaluation_of
+from sklearn_reject._fitting._folds import Samples, evaluation_of
 from sklearn_reject._fitting._out_of_sample import evaluate_for_threshold
 from sklearn_reject._fitting._routing import check_inner, draw_seeds, route_params
 from sklearn_reject._fitting._splits import check_cv_choice, plan_fits
@@ -47,82 +43,38 @@ def fit_selective(estimator, X, y, params, *, check_y, check_loss):
     check_inner(estimator, kind, way_out=f" Use Selective{other}.")
     check_option(estimator.randomize, "randomize", (True, False))
     X, y = read_samples(X, y, params, check_y)
-    fit_params, split_params, weight = route_params(
-        estimator, len(y), params, estimator=estimator.estimator
-    )
+    samples = Samples(X, y, *route_params(estimator, len(y), params))
 
-    classes, of_classes = find_classes(estimator.estimator, y, kind), {}
+    classes, attributes = find_classes(estimator.estimator, y, kind), {}
     if is_of_classes:
         label = resolve_reject_label(estimator.reject_label, classes)
-        of_classes["reject_label_"] = label
+        attributes["reject_label_"] = label
     groups = find_groups(estimator, X, classes)
     loss = check_loss(estimator.loss, classes)
     score_seed, row_seed = draw_seeds(estimator.random_state)
-    score = resolve_score(
-        estimator.uncertainty_score,
-        estimator.estimator,
-        loss=loss,
-        random_state=score_seed,
-    )
+    score, inner = estimator.uncertainty_score, estimator.estimator
+    score = resolve_score(score, inner, loss=loss, random_state=score_seed)
     evaluation = evaluation_of(score, loss, classes)
-    check_cv_choice(
-        estimator.cv,
-        estimator.estimator,
-        learns=evaluation.learns,
-        takes_plug_in=is_of_classes,
-    )
-    problem = pose(
-        estimator,
-        target,
-        groups,
-        loss=loss,
-        score=score,
-        seed=row_seed,
-        weight=weight,
-        classes=classes,
-    )
+    learns = evaluation.learns
+    check_cv_choice(estimator, learns=learns, takes_plug_in=is_of_classes)
+    problem = Problem(target, groups, loss, score, row_seed)
+    problem = problem.posed_by(estimator, samples.sample_weight, classes)
 
-    plan = plan_fits(
-        estimator,
-        X,
-        y,
-        split_params,
-        learns=evaluation.learns,
-        needs_data=not uses_plain_rule(estimator, problem),
-        # What is promised is about samples that are drawn independently.
-        stratify=is_of_classes and not keeps_promise(estimator, target),
-    )
-    evaluated = evaluate_for_threshold(
-        estimator.estimator,
-        evaluation,
-        X,
-        y,
-        plan=plan,
-        fit_params=fit_params,
-        sample_weight=weight,
-        caller=estimator,
-    )
+    options = {"learns": learns, "needs_data": not uses_plain_rule(estimator, problem)}
+    # What is promised is about samples that are drawn independently.
+    stratify = is_of_classes and not keeps_promise(estimator, target)
+    plan = plan_fits(estimator, samples, stratify=stratify, **options)
+    evaluated = evaluate_for_threshold(estimator, evaluation, samples, plan)
     if is_of_classes:
         warn_of_lost_classes(estimator, evaluated.estimator, classes)
     labels = y if is_of_classes else None
-    calibration = calibration_of(evaluated, X, weight, row_seed, labels, groups)
+    calibration = calibration_of(evaluated, samples, row_seed, labels, groups)
     # What "auto" stands for may have shown on the fitted classifier only.
-    problem = replace(problem, score=evaluated.score.score)
-    solved = estimator._solve(problem, calibration)
-    store_fitted(
-        estimator,
-        evaluated.estimator,
-        uncertainty_score_=problem.score,
-        loss_=loss,
-        calibration_=calibration,
-        group_by_=estimator.group_by,
-        seed_=row_seed,
-        **of_classes,
-        **solved,
+    score = attributes["uncertainty_score_"] = evaluated.score.score
+    problem = replace(problem, score=score)
+    return solve_and_store(
+        estimator, problem, evaluated, samples, calibration, **attributes
     )
-    coverage = solved["rule_"].coverage
-    warn_of_coarse_scores(estimator, evaluated, X, weight, coverage, "accepts")
-    return estimator
 
 
 def solve_selective(estimator, problem, calibration):

@@ -255,7 +255,6 @@ class SelectiveClassifier(RejectClassifier):
     """
 
     _targets, _default_target = CLASSIFIER_TARGETS, RejectCost(_DEFAULT_REJECT_COST)
-    _score_name = "uncertainty_score_"
     _solve = solve_selective
 
     rule_: RejectionRule | Other

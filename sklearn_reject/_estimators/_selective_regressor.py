@@ -192,7 +192,6 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
     """
 
     _targets, _default_target = SELECTIVE_TARGETS, None
-    _score_name = "uncertainty_score_"
     _solve = solve_selective
 
     rule_: RejectionRule | Other

@@ -28,7 +28,7 @@ from sklearn_reject._estimators._retarget import (
     keep_params,
     require_fit,
 )
-from sklearn_reject._fitting._folds import FoldScore
+from sklearn_reject._fitting._folds import FoldScore, Samples
 from sklearn_reject._fitting._out_of_sample import evaluate_out_of_sample
 from sklearn_reject._fitting._routing import route_of_fit, route_params
 from sklearn_reject._fitting._splits import splits_by_groups
@@ -350,21 +350,16 @@ class EnsembleThresholdTuner(
         self._warn_of_positives(ordered, ratings)
         joint.set_params(classes=ordered)
         params = {"sample_weight": sample_weight, **params}
-        fit_params, split_params, weight = self._route(len(ratings), params, joint)
+        weight, *given = self._route(len(ratings), params, joint)
         check_weighted_classes(ratings, weight)
         if inclusion_proba is not None:
             inclusion_proba = check_inclusion_proba(inclusion_proba, ratings)
 
         # The scores of documents that trained no classifier.
-        plan, folds = plan_jointly(self, joint, X, ratings, split_params)
+        samples = Samples(X, ratings, None, *given)
+        plan, folds = plan_jointly(self, joint, samples)
         evaluated = evaluate_out_of_sample(
-            joint,
-            _JointEvaluation(),
-            X,
-            ratings,
-            plan=plan,
-            fit_params=fit_params,
-            caller=self,
+            self, joint, _JointEvaluation(), samples, plan
         )
         rows = np.arange(len(ratings))[evaluated.rows]
         order = np.argsort(rows)
@@ -657,7 +652,7 @@ class EnsembleThresholdTuner(
         joint = JointScores(self.estimators, response_method=self.response_method)
         joint.check()
         self._validate_names([name for name, *_ in joint.entries()])
-        check_joint_cv(self.cv, joint)
+        check_joint_cv(self, joint)
         check_random_state(self.random_state)
         tuning = Tuning(
             self._check_target(), self.method, self.n_thresholds, self.confidence_level
@@ -692,7 +687,7 @@ class EnsembleThresholdTuner(
             validate_data(self, X, reset=reset, skip_check_array=True)
 
     def _route(self, n_samples, params, joint):
-        """Return the parameters of inner `fit` and split, and weights of documents."""
+        """Return weights of documents, and the parameters of inner `fit` and split."""
         if not joint.learns_ratings and not _routing_enabled():
             known = {"sample_weight", "groups" if splits_by_groups(self.cv) else ""}
             lost = sorted(params.keys() - known)
@@ -701,7 +696,7 @@ class EnsembleThresholdTuner(
                     f"fit got the parameter {lost[0]!r}, but there is no classifier to "
                     "be fitted with it. Omit it."
                 )
-        return route_params(self, n_samples, params, estimator=joint)
+        return route_params(self, n_samples, params, joint)
 
 
 class _JointEvaluation(FoldScore):

@@ -149,34 +149,21 @@ class EvaluatedDeferral:
         """Which samples were evaluated."""
         return self.calibration.rows
 
-    def evaluate_final(self, X, y):
+    def evaluate_final(self, samples):
         """Return gains and labels of all samples by the final fit."""
-        response = Response(self.estimator, X)
+        response = Response(self.estimator, samples.X)
         _, gain = evaluate_score(self.score, response, "gain_score")
         return gain, response.labels
 
 
-def evaluate_deferral(
-    estimator,
-    expert,
-    gains,
-    answers,
-    X,
-    y,
-    *,
-    plan,
-    caller,
-    fit_params,
-    expert_params,
-    sample_weight,
-    needs_pilot,
-):
+def evaluate_deferral(caller, gains, answers, samples, needs_pilot, plan):
     """Fit a classifier, an expert and a score of gain, and evaluate them out of sample.
 
     `gains` and `answers` are what folds evaluate of classifier and expert, `plan` is of
     :mod:`sklearn_reject._fitting._splits`. Where samples are held out, others are
     evaluated out of fold to learn from, and for a pilot.
     """
+    estimator, expert, X, y = caller.estimator, caller.expert, samples.X, samples.y
     gains.check(estimator, X)
     # Where samples are held out, and nothing is learned of it, that will do.
     of_expert = plan
@@ -184,7 +171,7 @@ def evaluate_deferral(
         folds = inner_folds(np.arange(len(y))[plan.final], y, stratify=True)
         plan = replace(plan, folds=folds)
         of_expert = plan if gains.needs_expert or needs_pilot else of_expert
-    samples = Samples(X, y, sample_weight, fit_params, plan.final)
+    samples = replace(samples, final=plan.final)
     context = caller._init_callback_context(max_subtasks=2, sequential_subtasks=False)
     context.call_on_fit_task_begin(estimator=caller, X=X, y=y)
     # The expert, who may be dear, comes last: samples that no one can use cost nothing.
@@ -193,7 +180,7 @@ def evaluate_deferral(
         estimator, gains, samples, plan.folds, caller, task
     )
     task = None if is_fixed(expert) else _part_of(context, "fit-expert", 1, of_expert)
-    given = replace(samples, fit_params=expert_params)
+    given = replace(samples, fit_params=samples.expert_params)
     expert, second, second_held_out = evaluate_expert(
         expert, answers, given, of_expert, caller, task
     )

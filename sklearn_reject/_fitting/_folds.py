@@ -32,7 +32,7 @@ from sklearn_reject.scores import evaluate_score
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """What `fit` was given: samples, labels, weights of theirs and other parameters.
+    """What `fit` was given: samples, labels, their weights and what else is for whom.
 
     `final` are the rows of the fit that is kept, which folds are parts of, and
     `least_share` is the least share of them that a fit has. `are_in_task` tells that
@@ -43,6 +43,8 @@ class Samples:
     y: object
     sample_weight: np.ndarray | None = None
     fit_params: dict = field(default_factory=dict)
+    split_params: dict = field(default_factory=dict)
+    expert_params: dict = field(default_factory=dict)
     final: np.ndarray | slice = field(default_factory=lambda: ALL_ROWS)
     least_share: float = 1.0
     are_in_task: bool = False
@@ -96,7 +98,7 @@ def evaluate_folds(estimator, score, samples, folds, caller, context=SILENT_CONT
     """
     n_jobs = None if caller is None else caller.n_jobs
     listener = caller if has_callbacks(context) else None
-    inside = replace(samples, are_in_task=True)
+    inside = replace(samples, are_in_task=True, split_params={}, expert_params={})
     shared = Carried((estimator, score, inside, listener))
     n_samples = _num_samples(samples.X)
     where = {"n_jobs": 1, "require": "sharedmem"} if samples.are_in_task else {}

@@ -7,12 +7,7 @@ import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_reject._curves._groups import snap
-from sklearn_reject._fitting._folds import (
-    Collected,
-    Samples,
-    Uncertainty,
-    fit_with_folds,
-)
+from sklearn_reject._fitting._folds import Collected, Uncertainty, fit_with_folds
 from sklearn_reject._fitting._splits import DEFAULT_FOLDS, inner_folds, plan_to_hold_out
 from sklearn_reject._sklearn import _num_samples, _safe_indexing
 from sklearn_reject._travel import Carried, pack_rows, unpack_rows
@@ -32,23 +27,23 @@ _LARGEST_SHARE = 0.4
 _FEWEST_TO_HOLD_OUT = 2 * DEFAULT_FOLDS
 
 
-def avoid_coarse_scores(evaluate, plan, X, y, sample_weight, random_state):
+def avoid_coarse_scores(evaluate, plan, samples, random_state):
     """Return what `evaluate` finds by a plan, or by another one if scores are coarse.
 
     A threshold on levels that only folds have means nothing to the final estimator: of
     new samples it accepts any share. If the folds were left to us, a share is held out,
     unless there are too few samples.
     """
-    evaluated = evaluate(plan=plan)
+    evaluated, y = evaluate(plan=plan), samples.y
     if not plan.folds:
         return evaluated
     columns = evaluated.scores.reshape(len(evaluated.scores), -1).T
-    weight = take_weight(sample_weight, evaluated.rows)
+    weight = take_weight(samples.sample_weight, evaluated.rows)
     weight = np.ones(len(columns[0])) if weight is None else weight
     limit = _LARGEST_SHARE * weight.sum()
     if all(weight @ _are_tied(snap(column), weight) <= limit for column in columns):
         return evaluated
-    final, *labels = evaluated.evaluate_final(X, y)
+    final, *labels = evaluated.evaluate_final(samples)
     final = final.reshape(len(final), -1).T
     are_coarse = np.array(
         [
@@ -101,40 +96,35 @@ class Evaluated:
     #: Scores, and labels if any, of the rows by the final fit, if those are coarse.
     final: tuple | None = None
 
-    def evaluate_final(self, X, y):
+    def evaluate_final(self, samples):
         """Return scores, and labels if any, of all samples by the final fit."""
-        samples, every = Samples(X, y), np.arange(_num_samples(X))
+        every = np.arange(_num_samples(samples.X))
         found = self.score.evaluate(self.estimator, samples, every, self.plan.final)
         return found[0], *found[2:]
 
 
-def evaluate_for_threshold(estimator, score, X, y, *, plan, caller, **given):
+def evaluate_for_threshold(caller, score, samples, plan):
     """Evaluate as :func:`evaluate_out_of_sample` does, for a threshold on the scores.
 
     Default folds whose scores are coarse are replaced by a share held out.
     """
-    evaluate = partial(
-        evaluate_out_of_sample, estimator, score, X, y, caller=caller, **given
-    )
-    weight = given["sample_weight"]
-    return avoid_coarse_scores(evaluate, plan, X, y, weight, caller.random_state)
+    given = evaluate_out_of_sample, caller, caller.estimator, score, samples
+    return avoid_coarse_scores(partial(*given), plan, samples, caller.random_state)
 
 
-def evaluate_out_of_sample(
-    estimator, score, X, y, *, plan, caller, fit_params=None, sample_weight=None
-):
+def evaluate_out_of_sample(caller, estimator, score, samples, plan):
     """Fit an estimator and its score, and evaluate both on samples they have not seen.
 
     `score` is one of :mod:`sklearn_reject._fitting._folds`, `plan` of
     :mod:`sklearn_reject._fitting._splits`; `caller` is the meta-estimator, with
     `n_jobs`, whose callbacks see the fits.
     """
-    samples = Samples(X, y, sample_weight, fit_params or {}, plan.final)
-    score.check(estimator, X)
+    samples = replace(samples, final=plan.final)
+    score.check(estimator, samples.X)
     is_learned = isinstance(score, Collected)
     if is_learned and not plan.folds:
         # A score that is learned needs folds of the part that is not held out.
-        folds = inner_folds(plan.final, y, score.classes is not None)
+        folds = inner_folds(plan.final, samples.y, score.classes is not None)
         plan = replace(plan, folds=folds)
     context = caller._init_callback_context(
         max_subtasks=len(plan.folds) + 1, sequential_subtasks=False
@@ -148,7 +138,7 @@ def evaluate_out_of_sample(
         seen = score.learn(estimator, samples, collected, rows, plan.final)
         labels, score = score.labels(collected), Uncertainty(score.score, score.loss)
         if plan.held_out is None:
-            weight = take_weight(sample_weight, rows)
+            weight = take_weight(samples.sample_weight, rows)
             uncertainty = cross_fit(
                 score.score, seen, collected, weight, plan, caller.n_jobs
             )

@@ -33,8 +33,12 @@ def route_of_fit(owner, **estimators):
     return router
 
 
-def route_params(owner, n_samples, params, *, estimator):
-    """Return the parameters of `fit` of the estimator, of the splitter, and weights."""
+def route_params(owner, n_samples, params, estimator=None):
+    """Return weights, and the parameters of `fit` of the estimator and of the splitter.
+
+    The estimator is that of the owner, unless it is given.
+    """
+    estimator = owner.estimator if estimator is None else estimator
     params = {name: value for name, value in params.items() if value is not None}
     weight, request = own_param(owner, "sample_weight", params)
     weight = check_sample_weight(weight, n_samples)
@@ -43,7 +47,7 @@ def route_params(owner, n_samples, params, *, estimator):
         # Not every router has a splitter, and an empty one answers `get` only.
         splitter = routed.get("splitter", Bunch(split={}))
         weight = None if request is False else weight
-        return routed.estimator.fit, splitter.split, weight
+        return weight, routed.estimator.fit, splitter.split
     split_params = {}
     if "groups" in params and splits_by_groups(getattr(owner, "cv", None)):
         # As in searches: the splitter asks for them, and no estimator is to get them.
@@ -58,11 +62,11 @@ def route_params(owner, n_samples, params, *, estimator):
             f"{type(estimator).__name__}.fit does not take them. Use a splitter such "
             "as GroupKFold, or omit groups."
         )
-    return params, split_params, weight
+    return weight, params, split_params
 
 
 def route_to_both(owner, n_samples, params):
-    """Return the parameters of both fits, of the splitter, and weights.
+    """Return weights, and the parameters of one fit, of the splitter and the other fit.
 
     Both are `estimator` and `expert`. Without routing, the latter gets weights, and the
     labels of a person whom it asks in turn.
@@ -71,21 +75,19 @@ def route_to_both(owner, n_samples, params):
     params = {name: value for name, value in params.items() if value is not None}
     if not _routing_enabled():
         params.pop("expert_labels", None)
-    fit_params, split_params, weight = route_params(
-        owner, n_samples, params, estimator=owner.estimator
-    )
+    weight, *of_first = route_params(owner, n_samples, params)
     if is_fixed(owner.expert):
-        return fit_params, {}, split_params, weight
+        return weight, *of_first, {}
     if _routing_enabled():
         routed = process_routing(owner, "fit", **params)
-        return fit_params, routed.expert.fit, split_params, weight
+        return weight, *of_first, routed.expert.fit
     expert_params = {}
     if weight is not None:
         check_takes_weights(owner.expert)
         expert_params["sample_weight"] = params["sample_weight"]
     if labels is not None:
         expert_params["expert_labels"] = labels
-    return fit_params, expert_params, split_params, weight
+    return weight, *of_first, expert_params
 
 
 def own_param(owner, name, params):

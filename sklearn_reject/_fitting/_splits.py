@@ -54,7 +54,7 @@ class Plan:
         return np.concatenate([test for _, test in self.folds]) if self.folds else None
 
 
-def plan_fits(owner, X, y, split_params, *, learns, stratify, needs_data=True):
+def plan_fits(owner, samples, *, learns, stratify, needs_data=True):
     """Return the plan that the `cv` of a meta-estimator stands for.
 
     `learns` says whether a score learns from samples, `stratify` whether all parts get
@@ -68,14 +68,7 @@ def plan_fits(owner, X, y, split_params, *, learns, stratify, needs_data=True):
     cv = cv_of(owner)
     if not needs_data and not learns and is_default(cv):
         return Plan(ALL_ROWS)
-    splits = make_splits(
-        cv,
-        X,
-        y,
-        stratify=stratify,
-        random_state=owner.random_state,
-        split_params=split_params,
-    )
+    splits = make_splits(cv, samples, stratify, owner.random_state)
     plan = plan_of_splits(cv, splits)
     return replace(plan, is_stratified=stratify, is_default=is_default(cv))
 
@@ -112,11 +105,12 @@ def is_default(cv):
     return cv is None or (isinstance(cv, str) and cv == PLUG_IN)
 
 
-def check_cv_choice(cv, estimator, *, learns, takes_plug_in=False):
+def check_cv_choice(owner, *, learns, takes_plug_in=False):
     """Raise unless `cv` is None, a number of folds, a share, or a splitter.
 
     Or "plug_in", for what needs no data.
     """
+    cv, estimator = owner.cv, getattr(owner, "estimator", None)
     if takes_plug_in and is_default(cv):
         return
     if isinstance(estimator, FrozenEstimator) and cv is not None and not learns:
@@ -142,15 +136,16 @@ def is_share(cv):
     return isinstance(cv, Real) and not isinstance(cv, Integral)
 
 
-def make_splits(cv, X, y, *, stratify, random_state=None, split_params=None):
+def make_splits(cv, samples, stratify, random_state):
     """Return the list of (train, test) row indices that `cv` stands for."""
+    X, y = samples.X, samples.y
     if is_default(cv):
         return _default_folds(y, stratify)
     if is_share(cv):
         return [_hold_out(cv, y, stratify, random_state)]
     splitter = check_cv(cv, y, classifier=stratify)
     splits = []
-    for split in splitter.split(X, y, **(split_params or {})):
+    for split in splitter.split(X, y, **samples.split_params):
         # An iterable of splits may hold lists, or masks.
         parts = map(np.asarray, split)
         splits.append(tuple(np.flatnonzero(p) if p.dtype == bool else p for p in parts))
