@@ -34,19 +34,18 @@ def _time_rows():
     for kind in ("uniform", "confident", "100 distinct"):
         sample = make_sample(kind, n_samples=_N_SAMPLES)
         labels = sample.y_true, sample.y_pred, sample.scores
-        for method in ("percentile", "auto"):
-            yield _time_row(f"0/1 loss, {kind} scores, {method}", labels, method)
+        yield _time_row(f"0/1 loss, {kind} scores", labels)
     sample = make_sample("uniform", n_samples=_N_SAMPLES)
     labels = sample.y_true, sample.y_pred, sample.scores
     losses = make_real_losses(sample.scores)
     samples = None, None, sample.scores
-    yield _time_row("real losses, uniform scores, auto", samples, "auto", None, losses)
+    yield _time_row("real losses, uniform scores", samples, losses=losses)
     other = *labels[:2], make_sample("confident", n_samples=_N_SAMPLES).scores
-    yield _time_row("difference of two scores", labels, "auto", other)
+    yield _time_row("difference of two scores", labels, other)
 
 
-def _time_row(what, samples, method, other=None, losses=None):
-    options = {"n_resamples": _N_RESAMPLES, "method": method, "random_state": 0}
+def _time_row(what, samples, other=None, losses=None):
+    options = {"n_resamples": _N_RESAMPLES, "random_state": 0}
     if losses is not None:
         options["metric_params"] = {"loss": losses}
     ours = partial(bootstrap_interval, aurc_score, samples, other=other, **options)
@@ -94,16 +93,14 @@ def _coverage_rows():
     """Scores uniform on [0, 1], errors of chance 3 r s^2: the area is r / 3."""
     for risk in _RISKS:
         for n_samples in _N_REPETITIONS:
-            for method in ("auto", "BCa", "percentile"):
-                what = f"nominal 90%, n = {n_samples}, risk {risk:.2f}, {method}"
-                draw = partial(_draw, n_samples=n_samples, risk=risk)
-                yield _coverage_row(what, draw, risk / 3, n_samples, method)
+            what = f"nominal 90%, n = {n_samples}, risk {risk:.2f}"
+            draw = partial(_draw, n_samples=n_samples, risk=risk)
+            yield _coverage_row(what, draw, risk / 3, n_samples)
     for risk in _RISKS:
         for n_samples in _N_REPETITIONS:
-            for method in ("auto", "BCa", "percentile"):
-                what = f"difference, n = {n_samples}, risk {risk:.2f}, {method}"
-                draw = partial(_draw_pair, n_samples=n_samples, risk=risk)
-                yield _coverage_row(what, draw, -risk / 3, n_samples, method)
+            what = f"difference, n = {n_samples}, risk {risk:.2f}"
+            draw = partial(_draw_pair, n_samples=n_samples, risk=risk)
+            yield _coverage_row(what, draw, -risk / 3, n_samples)
 
 
 def _draw(rng, n_samples, risk):
@@ -120,10 +117,10 @@ def _draw_pair(rng, n_samples, risk):
     return given | {"other": (None, None, other)}
 
 
-def _coverage_row(what, draw, truth, n_samples, method):
+def _coverage_row(what, draw, truth, n_samples):
     rng = np.random.default_rng(n_samples)
     n_repetitions = _N_REPETITIONS[n_samples]
-    options = {"confidence_level": _LEVEL, "n_resamples": 500, "method": method}
+    options = {"confidence_level": _LEVEL, "n_resamples": 500}
     hits, widths = [], []
     with warnings.catch_warnings():
         # Of a single confident error: such intervals count all the same.
@@ -138,7 +135,5 @@ def _coverage_row(what, draw, truth, n_samples, method):
     error = np.sqrt(share * (1 - share) / n_repetitions)
     least, most = _ASKED
     verdict = "ok" if least <= share <= most else "miss"
-    if method != "auto":
-        verdict = ""  # beside it
     details = f"± {error:.3f}, mean width {np.mean(widths):.3g}"
     return Row(what, f"{least} - {most}", f"{share:.3f}", verdict, details)

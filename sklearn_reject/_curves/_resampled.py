@@ -95,25 +95,6 @@ class CountedArea(_CountedSamples):
         rows = np.flatnonzero(drops)
         return rows, drops[rows]
 
-    def leave_one_out(self):
-        """Return the area without each sample, in the order they came, shape (n,)."""
-        n_left = len(self.losses) - 1
-        losses = self._sum_groups(self.losses)
-        sizes = np.diff(self.starts, append=n_left + 1)
-        first, stop = self.starts, self.starts + sizes
-        sums = self._sums(np.arange(n_left + 2)[np.newaxis], np.array([n_left]))[0]
-        # Groups before the one that loses a sample keep their ranks, others move up.
-        before = losses / sizes * (sums[stop] - sums[first])
-        before = running_sum(before) - before
-        after = losses / sizes * (sums[stop - 1] - sums[np.maximum(first - 1, 0)])
-        after = running_sum(after[::-1])[::-1] - after
-        share = (sums[stop - 1] - sums[first]) / np.maximum(sizes - 1, 1)
-        group = np.repeat(np.arange(len(sizes)), sizes)
-        own = (losses[group] - self.losses) * share[group]
-        areas = np.empty(n_left + 1)
-        areas[self.order] = ((before + after)[group] + own) / n_left
-        return areas
-
 
 class _HarmonicSums:
     """S(m), the sum over p <= m of 1/p + ... + 1/n, from a table."""

@@ -19,6 +19,8 @@ _BATCH_ROWS = 2**16
 # Below this number, resamples are too few alike for an interval that holds.
 _FEWEST_UNITS = 10
 
+# So many tell skewness and kurtosis, whatever the number of samples.
+_MOST_PARTS = 100
 
 # Of a t distribution, so that a thousand resamples reach into its tails.
 _LEAST_FREEDOM = 4
@@ -31,59 +33,63 @@ _ENOUGH_RESAMPLES = 1000
 
 
 class Resamples:
-    """Draws, with replacement, of rows or of whole groups of rows.
+    """Draws, with replacement, of rows or of whole groups, and all but parts of them.
 
-    Each batch of draws has a seed of its own, so that they are the same however many
-    jobs share them.
+    The first `n_drawn` batches are draws, each with a seed of its own, so that they are
+    the same however many jobs share them. In the others, one of at most a hundred
+    parts is missing from the samples, for each part in turn.
     """
 
     def __init__(self, n_samples, groups, n_resamples, random_state):
-        self.n_samples, self.n_resamples = n_samples, n_resamples
-        self.n_units, self._codes = n_samples, None  # of each row, its group
+        n_units, self._codes = n_samples, None  # of each row, its group
         if groups is not None:
             groups = label_vector(groups, "groups")
             check_same_length(n_samples, groups=groups)
             names, self._codes = np.unique(groups, return_inverse=True)
-            self.n_units = len(names)
-        _check_number_of_units(self.n_units, groups)
+            n_units = len(names)
+        _check_number_of_units(n_units, groups)
         size = max(1, min(n_resamples, _BATCH_ROWS // n_samples))
-        self._sizes = [size] * (n_resamples // size)
-        if n_resamples % size:
-            self._sizes.append(n_resamples % size)
+        self._draws = _batches(n_resamples, size)
+        self._parts = _batches(min(n_units, _MOST_PARTS), size)
+        self.n_drawn = len(self._draws)
+        self.n_batches = self.n_drawn + len(self._parts)
         entropy = check_random_state(random_state).randint(2**31, size=4)
-        self.n_batches = len(self._sizes)
-        self._seeds = np.random.SeedSequence(entropy.tolist()).spawn(self.n_batches)
-
-    @property
-    def has_groups(self):
-        """Whether groups of rows are drawn, not rows."""
-        return self._codes is not None
+        seeds = np.random.SeedSequence(entropy.tolist()).spawn(self.n_drawn + 1)
+        *self._seeds, seed = seeds
+        # At random, as neighbours or every hundredth row may be alike.
+        parts = np.arange(n_units) % _MOST_PARTS
+        self._part_of_units = np.random.default_rng(seed).permutation(parts)
 
     def counts(self, batch):
         """Return how often each row is in each resample, (n_resamples, n_samples)."""
-        draws = self._draw(batch)
-        # One count of all, each resample having numbers of its own.
-        offsets = np.arange(len(draws))[:, np.newaxis] * self.n_units
-        counts = np.bincount((draws + offsets).ravel(), minlength=draws.size)
-        counts = counts.reshape(draws.shape)
+        if batch < self.n_drawn:
+            draws = self._draw(batch)
+            # One count of all, each resample having numbers of its own.
+            offsets = np.arange(len(draws))[:, np.newaxis] * draws.shape[1]
+            counts = np.bincount((draws + offsets).ravel(), minlength=draws.size)
+            counts = counts.reshape(draws.shape)
+        else:
+            counts = self._is_left(batch).astype(np.intp)
         return counts if self._codes is None else counts[:, self._codes]
 
     def rows(self, batch):
         """Yield the rows of each resample."""
-        for draw in self._draw(batch):
-            yield draw if self._codes is None else self._rows_of(draw)
-
-    def rows_without(self, unit):
-        """Return the rows without one of them, or without those of one group."""
-        return np.flatnonzero(self._unit_of_rows != unit)
-
-    @cached_property
-    def _unit_of_rows(self):
-        return np.arange(self.n_samples) if self._codes is None else self._codes
+        if batch < self.n_drawn:
+            units_of_each = self._draw(batch)
+        else:
+            units_of_each = map(np.flatnonzero, self._is_left(batch))
+        for units in units_of_each:
+            yield units if self._codes is None else self._rows_of(units)
 
     def _draw(self, batch):
         rng = np.random.default_rng(self._seeds[batch])
-        return rng.integers(self.n_units, size=(self._sizes[batch], self.n_units))
+        n_units = len(self._part_of_units)
+        return rng.integers(n_units, size=(len(self._draws[batch]), n_units))
+
+    def _is_left(self, batch):
+        """Return what is not in each part of a batch, (n_parts, n_units)."""
+        parts = np.array(self._parts[batch - self.n_drawn])
+        return self._part_of_units != parts[:, np.newaxis]
 
     def _rows_of(self, units):
         order, starts = self._rows_by_unit
@@ -96,6 +102,10 @@ class Resamples:
         order = np.argsort(self._codes, kind="stable")
         starts = np.append(0, np.bincount(self._codes).cumsum())
         return order, starts
+
+
+def _batches(n_tasks, size):
+    return [range(n_tasks)[start : start + size] for start in range(0, n_tasks, size)]
 
 
 def share(function, n_tasks, n_jobs=None):
@@ -146,8 +156,8 @@ def bca_ends(values, value, left_out, level):
     value : float
         Of the sample itself.
 
-    left_out : ndarray of shape (n_units,)
-        Of the sample without each of its units.
+    left_out : ndarray of shape (n_parts,)
+        Of the sample without each of its parts.
 
     level : float in ]0, 1[
         Share of intervals that are to hold.
@@ -184,20 +194,20 @@ def widen(level, left_out):
     level : float in ]0, 1[
         Of the interval.
 
-    left_out : ndarray of shape (n_units,)
-        The value without each of the units.
+    left_out : ndarray of shape (n_parts,)
+        The value without each of the parts.
     """
     away = left_out - left_out.mean()
-    n_units, squares = len(away), away @ away
+    n_parts, squares = len(away), away @ away
     if squares == 0:
         return level
-    excess = n_units * ((away / np.sqrt(squares)) ** 4).sum() - 1
-    freedom = 2 * n_units / max(excess, 2 * n_units / (n_units - 1))
-    if freedom < _TOO_LITTLE_FREEDOM and n_units >= _FEWEST_UNITS:
+    excess = n_parts * ((away / np.sqrt(squares)) ** 4).sum() - 1
+    freedom = 2 * n_parts / max(excess, 2 * n_parts / (n_parts - 1))
+    if freedom < _TOO_LITTLE_FREEDOM and n_parts >= _FEWEST_UNITS:
         warn_user(
-            f"The value depends on a few of {n_units} samples or groups, for example "
-            "if hardly any sample has a loss. The interval was widened, but it may "
-            "contain the value less often than its confidence says."
+            "The value depends on a few samples or groups, for example if hardly any "
+            "sample has a loss. The interval was widened, but it may contain the value "
+            "less often than its confidence says."
         )
     tail = ndtr(stdtrit(max(freedom, _LEAST_FREEDOM), (1 - level) / 2))
     return 1 - 2 * float(tail)

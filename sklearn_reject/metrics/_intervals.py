@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,6 @@ from sklearn_reject._typing import Options, RandomState
 from sklearn_reject._validation import (
     check_count,
     check_level,
-    check_option,
     check_same_length,
     of_arrays,
 )
@@ -29,7 +28,6 @@ from sklearn_reject.metrics._bootstrap import (
 )
 from sklearn_reject.metrics._resampled_metrics import Arguments, resampled_metric
 
-_METHODS = ("auto", "BCa", "percentile")
 _LARGEST_FAILING_SHARE = 0.05
 _ROUNDING = 1e-12
 
@@ -44,7 +42,6 @@ def bootstrap_interval(
     groups: ArrayLike | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 1000,
-    method: Literal["auto", "BCa", "percentile"] = "auto",
     n_jobs: int | None = None,
     random_state: RandomState | None = None,
 ) -> Interval:
@@ -53,6 +50,11 @@ def bootstrap_interval(
     Rows are drawn with replacement, as many as there are, and all arrays are drawn
     together. Only the test set varies; the model is fitted once. So the interval is for
     the metric on the population from which the test set was drawn.
+
+    The ends are quantiles of the values on the resamples, corrected for bias and skew
+    (BCa), at a level that is raised where the value rests on few losses, by the degrees
+    of freedom of its variance. For both, each of at most a hundred random parts of the
+    samples is left out once.
 
     Parameters
     ----------
@@ -86,13 +88,6 @@ def bootstrap_interval(
     n_resamples : int, default=1000
         Number of resamples. The ends vary less with the seed the more there are.
 
-    method : {"auto", "BCa", "percentile"}, default="auto"
-        "percentile" takes quantiles of the values on the resamples. "BCa" corrects
-        them for bias and skew, for which it leaves each sample, or group, out once.
-        "auto" also widens these for few losses, by the degrees of freedom of their
-        variance. It is "percentile" where leaving out takes more calls than the
-        resamples do: all three differ less the more samples there are.
-
     n_jobs : int, default=None
         Number of jobs that share the resamples. The interval does not depend on it.
 
@@ -119,7 +114,7 @@ def bootstrap_interval(
     RejectionWarning
         If the metric is undefined on some resamples, which are left out, if there are
         fewer than ten rows or groups, if the value rests on a few of them, or if
-        resamples are too few for "BCa".
+        resamples are too few for the corrections.
 
     See Also
     --------
@@ -171,7 +166,6 @@ def bootstrap_interval(
     """
     confidence_level = check_level(confidence_level, "confidence_level")
     check_resamples(n_resamples, confidence_level)
-    check_option(method, "method", _METHODS)
     _check_metric(metric)
     sides = [Arguments(samples, metric_params, "samples")]
     n_samples = sides[0].n_samples
@@ -183,17 +177,20 @@ def bootstrap_interval(
     resamples = Resamples(n_samples, groups, n_resamples, random_state)
     of_batch = partial(resampled.of_batch, resamples)
     found = share(of_batch, resamples.n_batches, n_jobs=n_jobs)
-    values = _drop_failures(found, "resamples")
+    values = _drop_failures(found[: resamples.n_drawn], "resamples")
     rounding = _ROUNDING * resampled.scale
     if np.ptp(values) <= rounding:
         _warn_of_constant(value, len(values))
         return Interval(value, np.nan, np.nan, n_samples)
     # Equal values must not be told apart by rounding.
     values[abs(values - value) <= rounding] = value
-    left_out = _leave_out(resampled, resamples, method, n_jobs)
-    if method == "auto" and left_out is not None:
-        confidence_level = widen(confidence_level, left_out)
-    low, high = _find_ends(values, value, left_out, confidence_level)
+    left_out = _drop_failures(found[resamples.n_drawn :], "samples without a part")
+    level = widen(confidence_level, left_out)
+    ends = bca_ends(values, value, left_out, level)
+    if ends is None:
+        _warn_of_outside(value, len(values))
+        ends = percentile_ends(values, level)
+    low, high = ends
     return Interval(value, float(low), float(high), n_samples)
 
 
@@ -253,30 +250,10 @@ def _warn_of_constant(value, n_values):
     )
 
 
-def _leave_out(resampled, resamples, method, n_jobs):
-    """Return the values without each row or group, None where not wanted."""
-    at_once = resampled.can_leave_out_at_once and not resamples.has_groups
-    is_cheap = at_once or resamples.n_units <= resamples.n_resamples
-    if method == "percentile" or (method == "auto" and not is_cheap):
-        return None
-    if at_once:
-        return resampled.left_out()
-    without = partial(resampled.without, resamples)
-    found = share(without, resamples.n_units, n_jobs=n_jobs)
-    return _drop_failures(found, "leave-one-out samples")
-
-
-def _find_ends(values, value, left_out, level):
-    """Return percentiles, corrected for bias and skew if `left_out` is given."""
-    if left_out is None:
-        return percentile_ends(values, level)
-    ends = bca_ends(values, value, left_out, level)
-    if ends is not None:
-        return ends
+def _warn_of_outside(value, n_values):
     warn_user(
-        f"The value on the samples, {value:g}, is outside the range of all "
-        f"{len(values)} resamples, so a percentile interval without bias correction is "
-        "returned. Repeated rows change this metric more than chance does. Do not rely "
-        "on this interval."
+        f"The value on the samples, {value:g}, is outside the range of all {n_values} "
+        "resamples, so a percentile interval without bias correction is returned. "
+        "Repeated rows change this metric more than chance does. Do not rely on this "
+        "interval."
     )
-    return percentile_ends(values, level)

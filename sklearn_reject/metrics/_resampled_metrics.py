@@ -158,8 +158,6 @@ class _Metric:
 class CalledMetric(_Metric):
     """A metric, or its difference, that is called on the rows of each resample."""
 
-    can_leave_out_at_once = False
-
     def __init__(self, metric, sides):
         self._metric = metric
         self._sides = sides
@@ -167,17 +165,10 @@ class CalledMetric(_Metric):
 
     def of_batch(self, resamples, batch):
         """Return values of a batch of resamples, NaN where it fails, and why it did."""
-        return self._of_many(resamples.rows(batch))
-
-    def without(self, resamples, unit):
-        """Return the value without one row or group, and why it fails."""
-        return self._of_many([resamples.rows_without(unit)])
-
-    def _of_many(self, many_rows):
         values, reason = [], None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # said of all samples already
-            for rows in many_rows:
+            for rows in resamples.rows(batch):
                 try:
                     values.append(self._of_rows(rows))
                 except _FAILURES as error:
@@ -210,8 +201,6 @@ def _evaluate(metric, args, named):
 class CountedMetric(_Metric):
     """An area, or a difference of two, from the number of times of each sample."""
 
-    can_leave_out_at_once = True
-
     def __init__(self, metric, sides, kind):
         samples = [_scores_and_losses(*side.take(None)) for side in sides]
         self._values = [metric(None, None, s, loss=losses) for s, losses in samples]
@@ -219,20 +208,8 @@ class CountedMetric(_Metric):
 
     def of_batch(self, resamples, batch):
         """Return values of a batch of resamples, and None, as it never fails."""
-        return self._of_counts(resamples.counts(batch)), None
-
-    def without(self, resamples, unit):
-        """Return the value without one row or group, and None."""
-        counts = np.zeros((1, resamples.n_samples), dtype=np.intp)
-        counts[0, resamples.rows_without(unit)] = 1
-        return self._of_counts(counts), None
-
-    def left_out(self):
-        """Return the values without each sample, all at once."""
-        return _subtract([area.leave_one_out() for area in self._areas])
-
-    def _of_counts(self, counts):
-        return _subtract([area.areas(counts) for area in self._areas])
+        counts = resamples.counts(batch)
+        return _subtract([area.areas(counts) for area in self._areas]), None
 
 
 _AREAS = ((aurc_score, "aurc"), (augrc_score, "augrc"))

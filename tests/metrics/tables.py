@@ -50,6 +50,21 @@ def draw_data(seed=0, n=80, with_ood=True):
     )
 
 
+def rows_of(n_samples, *, n_resamples=60, **options):
+    """Return the rows of each resample, and those that are left of each part."""
+    seen = []
+
+    def note(rows):
+        seen.append(rows)
+        return (-1) ** len(seen) * len(seen)  # never equal, the first in the middle
+
+    options = {"random_state": 0, "confidence_level": 0.8, **options}
+    samples = (np.arange(n_samples),)
+    metrics.bootstrap_interval(note, samples, n_resamples=n_resamples, **options)
+    np.testing.assert_array_equal(seen[0], *samples)
+    return seen[1 : n_resamples + 1], seen[n_resamples + 1 :]
+
+
 # Each takes data, whether labels or the losses themselves are given, and the unit that
 # losses, and what is measured in them, are given in.
 

@@ -18,7 +18,7 @@ from sklearn_reject.metrics import (
     deferral_area_score,
     ood_auroc_score,
 )
-from tests.metrics.tables import draw_data
+from tests.metrics.tables import draw_data, rows_of
 
 N = 60
 DATA = draw_data(n=N, with_ood=False)
@@ -30,11 +30,10 @@ GROUPS = ROWS % 7 + ROWS % 15
 SAMPLES = Y_TRUE, Y_PRED, UNCERTAINTY
 # Errors come last.
 RANKED = Y_TRUE, Y_PRED, UNCERTAINTY + (Y_TRUE != Y_PRED)
-METHODS = "BCa", "percentile"
 # So few resamples that corrections may go beyond them.
 pytestmark = pytest.mark.filterwarnings(
     "ignore:After the corrections for bias",
-    "ignore:The value depends on a few of",
+    "ignore:The value depends on a few samples",
 )
 OTHER = Y_TRUE, Y_TRUE[::-1], TIED
 FEW = {"n_resamples": 60, "confidence_level": 0.8, "random_state": 0}
@@ -55,56 +54,58 @@ def ends(interval):
     return [interval.value, interval.low, interval.high]
 
 
-def draws_of(n_samples, n_resamples=60, **options):
-    """Return the rows of each resample, as a metric sees them."""
-    seen = []
+def bca(metric, level=0.8, n_resamples=60):
+    """Return the ends that scipy has of the same resamples of the rows.
 
-    def note(rows):
-        seen.append(rows)
-        return len(seen) + 0.5  # never equal
-
-    options = {"method": "percentile", "random_state": 0, **options}
-    bootstrap_interval(
-        note, (np.arange(n_samples),), n_resamples=n_resamples, **options
-    )
-    np.testing.assert_array_equal(seen[0], np.arange(n_samples))
-    return seen[1:]
-
-
-def expected_ends(values, draws, level, method, metric=np.mean):
-    """Return the ends that scipy has of the same resamples."""
-    resampled = np.array([metric(values[rows]) for rows in draws])
-    result = SimpleNamespace(bootstrap_distribution=resampled)
+    The level makes up for few losses: by the degrees of freedom of their variance, of
+    which there are four at least.
+    """
+    draws, left = rows_of(N, n_resamples=n_resamples)
+    away = np.array([metric(rows) for rows in left])
+    away -= away.mean()
+    kurtosis = N * (away**4).sum() / (away**2).sum() ** 2
+    freedom = min(max(2 * N / (kurtosis - 1) if kurtosis > 1 else N, 4), N - 1)
+    resampled = np.array([metric(rows) for rows in draws])
     return bootstrap(
-        (values,), metric, n_resamples=0, bootstrap_result=result, method=method,
-        confidence_level=level, vectorized=False,
+        (ROWS,), metric, n_resamples=0, method="BCa", vectorized=False,
+        bootstrap_result=SimpleNamespace(bootstrap_distribution=resampled),
+        confidence_level=1 - 2 * norm.cdf(t.ppf((1 - level) / 2, freedom)),
     ).confidence_interval  # fmt: skip
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("values", [ROWS < 9.0, ROWS < 30.0, UNCERTAINTY**2])
 @pytest.mark.parametrize("level", [0.5, 0.9])
-def test_ends_are_those_of_scipy(method, level):
-    values = np.random.default_rng(2).normal(size=N) ** 2
+def test_ends_are_those_of_scipy(values, level):
     options = {"n_resamples": 200, "confidence_level": level, "random_state": 0}
-    found = bootstrap_interval(np.mean, (values,), method=method, **options)
-    expected = expected_ends(values, draws_of(N, 200), level, method)
+    found = bootstrap_interval(np.mean, (values * 1.0,), **options)
     assert isinstance(found, Interval)
     assert (found.value, found.n_samples) == (values.mean(), N)
-    np.testing.assert_allclose(ends(found)[1:], expected, rtol=1e-12)
-
-
-@pytest.mark.parametrize("values", [ROWS < 9.0, ROWS < 30.0, UNCERTAINTY])
-def test_auto_is_bca_of_a_level_that_makes_up_for_few_losses(values):
-    """By the degrees of freedom of their variance, of which there are four at least."""
-    values = values * 1.0
-    found = bootstrap_interval(np.mean, (values,), **FEW)
-    kurtosis = np.mean(((values - values.mean()) / values.std()) ** 4)
-    freedom = min(max(2 * N / (kurtosis - 1) if kurtosis > 1 else N, 4), N - 1)
-    level = 1 - 2 * norm.cdf(t.ppf(0.1, freedom))
-    expected = expected_ends(values, draws_of(N), level, "BCa")
+    expected = bca(lambda rows: values[rows].mean(), level, 200)
     np.testing.assert_allclose(ends(found)[1:], expected, rtol=1e-9)
-    plain = bootstrap_interval(np.mean, (values,), method="BCa", **FEW)
-    assert found.low <= plain.low < plain.high <= found.high
+
+
+def test_at_most_a_hundred_parts_are_left_out():
+    """The ends are what Efron (1987) makes of them, where each counts as a sample."""
+    n, groups = 750, np.arange(750) % 250
+    values = np.random.default_rng(2).exponential(size=n)
+    for of_rows in (None, groups):
+        draws, left = rows_of(n, groups=of_rows)
+        parts = [np.setdiff1d(np.arange(n), rows) for rows in left]
+        np.testing.assert_array_equal(np.sort(np.concatenate(parts)), np.arange(n))
+        sizes = {len(part) for part in parts}
+        assert len(parts) == 100
+        assert sizes == ({7, 8} if of_rows is None else {6, 9})
+        neighbours = [np.diff(part).min() == 1 for part in parts]
+        assert np.mean(neighbours) < 0.5  # parts are no blocks of rows
+        resampled, left = ([values[r].mean() for r in rows] for rows in (draws, left))
+        away = np.mean(left) - left
+        skew = (away**3).sum() / (away**2).sum() ** 1.5
+        kurtosis = 100 * (away**4).sum() / (away**2).sum() ** 2
+        tails = t.ppf([0.1, 0.9], 200 / (kurtosis - 1))
+        bias = norm.ppf(np.mean(resampled < values.mean()))
+        shares = norm.cdf(bias + (bias + tails) / (1 - skew / 6 * (bias + tails)))
+        found = bootstrap_interval(np.mean, (values,), groups=of_rows, **FEW)
+        np.testing.assert_allclose(ends(found)[1:], np.quantile(resampled, shares))
 
 
 @AREAS
@@ -134,8 +135,7 @@ def test_counts_of_many_samples(metric, n_values, rate):
     n = 20_000
     scores = rng.random(n) if n_values is None else rng.integers(0, n_values, n) / 7
     losses = rng.random(n) * (rng.random(n) < rate)
-    options = {"method": "percentile", "n_resamples": 10, "confidence_level": 0.8}
-    options |= {"metric_params": {"loss": losses}, "random_state": 0}
+    options = FEW | {"n_resamples": 10, "metric_params": {"loss": losses}}
     for groups in (None, np.floor(30 * rng.random(n) ** 3)):
         found, expected = (
             bootstrap_interval(each, (None, None, scores), groups=groups, **options)
@@ -147,7 +147,7 @@ def test_counts_of_many_samples(metric, n_values, rate):
 
 @pytest.mark.parametrize("groups", [None, GROUPS], ids=["rows", "groups"])
 def test_rows_or_whole_groups_are_drawn(groups):
-    draws = draws_of(N, 400, groups=groups)
+    draws, _ = rows_of(N, n_resamples=400, groups=groups)
     assert len(draws) == 400
     counts = np.array([np.bincount(rows, minlength=N) for rows in draws])
     if groups is None:
@@ -240,20 +240,14 @@ def test_losses_of_two_opinions_are_resampled_together(where):
     elif where == "samples":
         names = "y_true", "y_first", "y_second", "deferral_score"
         samples, params = {**dict(zip(names, samples, strict=True)), **params}, None
-    options = {"method": "percentile", **FEW}
-    found = bootstrap_interval(
-        deferral_area_score, samples, metric_params=params, **options
-    )
-    expected = expected_ends(np.arange(N), draws_of(N), 0.8, "percentile", area_of)
-    np.testing.assert_allclose(ends(found)[1:], expected)
+    options = FEW | {"metric_params": params}
+    found = bootstrap_interval(deferral_area_score, samples, **options)
+    np.testing.assert_allclose(ends(found)[1:], bca(area_of))
     if where == "params":
-        other = *NO_LABELS, TIED
-        paired = bootstrap_interval(
-            deferral_area_score, samples, other=other, metric_params=params, **options
-        )
-        difference = lambda rows: area_of(rows) - area_of(rows, TIED)  # noqa: E731
-        args = np.arange(N), draws_of(N), 0.8, "percentile", difference
-        np.testing.assert_allclose(ends(paired)[1:], expected_ends(*args))
+        options["other"] = *NO_LABELS, TIED
+        paired = bootstrap_interval(deferral_area_score, samples, **options)
+        expected = bca(lambda rows: area_of(rows) - area_of(rows, TIED))
+        np.testing.assert_allclose(ends(paired)[1:], expected)
 
 
 # Where there is no interval
@@ -265,7 +259,7 @@ def n_distinct(rows):
 
 RARE = np.where(ROWS < 4, "ood", "a"), UNCERTAINTY
 SAME_ORDER = Y_TRUE, Y_PRED, UNCERTAINTY**3
-OF_FEW = {"metric_params": {"loss": ROWS < 3}, "method": "auto"}
+OF_FEW = {"metric_params": {"loss": ROWS < 3}}
 
 
 @pytest.mark.parametrize(
@@ -293,7 +287,7 @@ OF_FEW = {"metric_params": {"loss": ROWS < 3}, "method": "auto"}
         ),
         (
             *(np.mean, (ROWS < 1.0,), {"n_resamples": 1000}, RejectionWarning),
-            "depends on a few of 60 samples",
+            "depends on a few samples",
         ),
     ],
     ids=["failures", "same order", "outside", "ends", "few groups", "one loss"],
@@ -323,16 +317,10 @@ def test_a_metric_that_fails_often(metric):
 
 @COUNTED_OR_CALLED
 @pytest.mark.parametrize("losses", [np.zeros(N), np.full(N, 0.3)], ids=["0", "0.3"])
-@pytest.mark.parametrize("method", METHODS)
-def test_the_same_value_on_all_resamples_is_no_certainty(metric, losses, method):
+def test_the_same_value_on_all_resamples_is_no_certainty(metric, losses):
+    options = FEW | {"metric_params": {"loss": losses}}
     with pytest.warns(UndefinedMetricWarning, match="on all 60 resamples.*NaN"):
-        found = bootstrap_interval(
-            metric,
-            (None, None, UNCERTAINTY),
-            metric_params={"loss": losses},
-            method=method,
-            **FEW,
-        )
+        found = bootstrap_interval(metric, (None, None, UNCERTAINTY), **options)
     assert found.value == pytest.approx(losses[0])
     assert np.isnan([found.low, found.high]).all()
 
@@ -383,7 +371,6 @@ CURVE = metrics.risk_coverage_curve
         ({"confidence_level": 95}, r"confidence_level must be in \]0, 1\["),
         ({"n_resamples": 0}, "n_resamples must be a positive int"),
         ({"n_resamples": 39}, "n_resamples=39 is too few.*Use at least 40;"),
-        ({"method": "bca"}, "method must be one of"),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )

@@ -44,7 +44,7 @@ def risk_band(sample, coverage, level, n_resamples, random_state):
     coverage = coverage[_points(len(coverage))]
     resamples = Resamples(len(scores), None, n_resamples, random_state)
     counted = curves.CountedRisks(scores, losses, weight, coverage)
-    counts = map(resamples.counts, range(resamples.n_batches))
+    counts = map(resamples.counts, range(resamples.n_drawn))
     risks = np.concatenate([counted.risks(of_batch) for of_batch in counts])
     low, high = percentile_ends(risks, level, axis=0)
     if not losses.any():

@@ -20,7 +20,6 @@ from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.metrics import (
     DeferralCurveDisplay,
     RiskCoverageDisplay,
-    bootstrap_interval,
     deferral_curve,
     get_selective_scorer,
     risk_coverage_curve,
@@ -29,6 +28,7 @@ from sklearn_reject.metrics import (
 from sklearn_reject.scores import SELE
 from tests.metrics.models import Spread, three_classes
 from tests.metrics.plot.drawn import legend_of
+from tests.metrics.tables import rows_of
 
 X, y = three_classes(240)
 X_test, y_test = X[120:], y[120:]
@@ -234,7 +234,7 @@ FEW = {"n_resamples": 30, "random_state": 0}
 
 
 @weights
-def test_a_band_holds_the_intervals_of_the_risk_at_each_coverage(weight):
+def test_a_band_holds_quantiles_of_the_risk_at_each_coverage(weight):
     """Where all accepted losses are 0, or all are 1, its ends are exact ones."""
     display = RiskCoverageDisplay.from_predictions(
         *SAMPLES, sample_weight=weight, confidence_level=0.8, **FEW
@@ -245,19 +245,20 @@ def test_a_band_holds_the_intervals_of_the_risk_at_each_coverage(weight):
     all_lost = 0.1 ** (1 / (coverage * number))
     assert (high >= 1 - all_lost).all()
     assert (low <= all_lost).all()
+    draws, _ = rows_of(120, **FEW)
     for at in (40, 100, 119):
-        interval = bootstrap_interval(
-            partial(
-                selective_risk_at_coverage_score, coverage=coverage[at], randomize=True
-            ),
-            SAMPLES,
-            metric_params={"labels": [0, 1, 2], "sample_weight": weight},
-            confidence_level=0.8,
-            method="percentile",
-            **FEW,
-        )
-        assert low[at] == pytest.approx(min(interval.low, all_lost[at]), abs=1e-9)
-        assert high[at] == pytest.approx(max(interval.high, 1 - all_lost[at]), abs=1e-9)
+        options = {"coverage": coverage[at], "randomize": True, "labels": [0, 1, 2]}
+        risks = [
+            selective_risk_at_coverage_score(
+                *(each[rows] for each in SAMPLES),
+                sample_weight=None if weight is None else weight[rows],
+                **options,
+            )
+            for rows in draws
+        ]
+        ends = np.quantile(risks, [0.1, 0.9])
+        assert low[at] == pytest.approx(min(ends[0], all_lost[at]), abs=1e-9)
+        assert high[at] == pytest.approx(max(ends[1], 1 - all_lost[at]), abs=1e-9)
     (drawn,) = display.band_.get_paths()
     for end in (low, high):
         for point in zip(coverage, end, strict=True):
