@@ -152,10 +152,7 @@ _REJECTED = Mark(
     "Pass the result of `predict_label`, the labels of all samples, rejected or not",
 )
 
-_FEW, _SOME = 8, 2**14
-
-# Whole numbers in so wide a range are counted instead of sorted.
-_WIDEST = 2**16
+_FEW, _SOME = 8, 2**12
 
 
 def refuse_reject_label(
@@ -168,14 +165,14 @@ def refuse_reject_label(
     and say of the label what `mark` says.
     """
     labels = set(np.asarray(labels).tolist())
-    unknown = distinct_labels(y_pred) - labels
+    unknown = _distinct(y_pred) - labels
     # Most classes are among any few samples, and few labels take no sort to look for.
-    unknown -= distinct_labels(y_true[:: 1 + len(y_true) // _SOME])
+    unknown -= _distinct(y_true[:: 1 + len(y_true) // _SOME])
     if len(unknown) <= _FEW:
         unknown = {label for label in unknown if not np.any(y_true == label)}
     if not unknown:
         return
-    known = distinct_labels(y_true) | labels
+    known = _distinct(y_true) | labels
     unknown -= known
     classes = np.array([*known], dtype=object)
     automatic = resolve_reject_label("auto", classes, automatic=mark.automatic)
@@ -198,15 +195,7 @@ def refuse_reject_label(
         )
 
 
-def distinct_labels(labels):
-    """Return the set of labels that occur."""
-    if labels.dtype.kind == "O":
-        return set(labels.tolist())
-    if labels.dtype.kind in "iu" and len(labels):
-        low, high = int(labels.min()), int(labels.max())
-        if high - low < _WIDEST:
-            offsets = labels.astype(np.int64)
-            offsets -= labels.min().astype(np.int64)
-            present = np.flatnonzero(np.bincount(offsets)).tolist()
-            return {low + offset for offset in present}  # maybe beyond int64
-    return set(np.unique(labels).tolist())
+def _distinct(labels):
+    if labels.dtype.kind != "O":
+        labels = np.unique(labels)
+    return set(labels.tolist())
