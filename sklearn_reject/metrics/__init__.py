@@ -13,8 +13,6 @@ from sklearn_reject.metrics._ood import (
     ood_auroc_score,
     ood_precision_recall_curve,
     ood_roc_curve,
-)
-from sklearn_reject.metrics._ood_risk import (
     selective_risk_at_precision_recall_score,
     selective_risk_at_tpr_fpr_score,
 )
@@ -23,7 +21,6 @@ from sklearn_reject.metrics._plot.ood_frontier import OODFrontierDisplay
 from sklearn_reject.metrics._plot.pn_curve import PNCurveDisplay
 from sklearn_reject.metrics._plot.risk_coverage import RiskCoverageDisplay
 from sklearn_reject.metrics._pn import pn_auc_score, pn_curve
-from sklearn_reject.metrics._rated import make_rated_scorer
 from sklearn_reject.metrics._risk_coverage import (
     augrc_score,
     aurc_score,
@@ -35,6 +32,7 @@ from sklearn_reject.metrics._risk_coverage import (
 from sklearn_reject.metrics._scorers import (
     get_selective_scorer,
     get_selective_scorer_names,
+    make_rated_scorer,
     make_selective_scorer,
 )
 from sklearn_reject.metrics._selective_cost import selective_cost_score

@@ -8,16 +8,18 @@ from math import isfinite
 from numbers import Real
 from typing import Any, Literal
 
-from sklearn_reject._curves._ood import check_ood_prior
-from sklearn_reject._typing import Decorated
+from sklearn.metrics import check_scoring
+
+from sklearn_reject._typing import Decorated, Label
 from sklearn_reject._validation import check_number, check_option
 from sklearn_reject.decoding import AVERAGES
 from sklearn_reject.losses import check_set_loss
 from sklearn_reject.metrics._deferral import deferral_area_score
 from sklearn_reject.metrics._deferral_scoring import by_costs, by_opinions
-from sklearn_reject.metrics._ood import fpr_at_tpr_score, ood_auroc_score
-from sklearn_reject.metrics._ood_risk import (
+from sklearn_reject.metrics._ood import (
     check_bound,
+    fpr_at_tpr_score,
+    ood_auroc_score,
     selective_risk_at_precision_recall_score,
     selective_risk_at_tpr_fpr_score,
 )
@@ -32,6 +34,7 @@ from sklearn_reject.metrics._scoring import (
     by_ood,
     by_order,
     by_origin,
+    by_rated,
     by_sets,
 )
 from sklearn_reject.metrics._selective_cost import selective_cost_score
@@ -100,9 +103,13 @@ _REQUESTS = {
     by_sets: {"groups": True},
 }
 _CHECKS = {
-    **dict.fromkeys(("tpr", "min_tpr", "max_fpr", "min_precision"), check_bound),
-    **dict.fromkeys(("risk", "reject_cost"), check_number),
-    "ood_prior": lambda value, _: check_ood_prior(value),
+    **dict.fromkeys(
+        ("tpr", "min_tpr", "max_fpr", "min_precision", "ood_prior"), check_bound
+    ),
+    "risk": check_number,
+    "reject_cost": lambda cost, name: (
+        cost if cost is None else check_number(cost, name)
+    ),
     "positive": partial(check_option, options=("id", "ood")),
     "average": partial(check_option, options=AVERAGES),
     "normalize": _check_normalize,
@@ -225,7 +232,7 @@ def get_selective_scorer(name: str, /, **params: Any) -> Callable[..., float]:
     for option, value in options.items():
         if value is _NEEDED:
             raise TypeError(f"The scorer {name!r} needs the option {option!r}.")
-        if option in _CHECKS and (value is not None or option != "reject_cost"):
+        if option in _CHECKS:
             options[option] = _CHECKS[option](value, option)
     if name == "neg_set_loss":
         check_set_loss(**{option: options[option] for option in _SETS})
@@ -360,6 +367,84 @@ def make_selective_scorer(
     }
     sign = 1 if greater_is_better else -1
     return Scorer(by_accepted, metric, sign, options, _WEIGHT)
+
+
+def make_rated_scorer(
+    scoring: str | Callable[..., Any], *, unrated_label: Label = -1
+) -> Callable[..., float]:
+    """Make a scorer that uses rated documents only, from any other scorer.
+
+    If documents that nobody has rated have a label such as -1, scorers like that of the
+    precision treat it as a class, or raise an error. This scorer leaves these documents
+    out, so their predictions do not count: a model that reports more unrated documents
+    is not judged worse. Models are comparable only if documents were rated down to the
+    same lowest thresholds.
+
+    If missing ratings are NaN, pass a splitter such as `KFold()` as `cv` of a search:
+    for a number of folds scikit-learn looks for classes, and refuses NaN.
+
+    Parameters
+    ----------
+    scoring : str or callable
+        Name of a scorer of scikit-learn, or a callable ``(estimator, X, y)`` such as
+        :func:`~sklearn.metrics.make_scorer` returns, which takes `sample_weight`, too,
+        where that is given.
+
+    unrated_label : label, default=-1
+        Label of documents that were not rated. Missing values always mean not rated.
+        None if nothing else does.
+
+    Returns
+    -------
+    scorer : callable
+        ``scorer(estimator, X, y, sample_weight=None)``, higher is better.
+
+    Raises
+    ------
+    ValueError
+        If there is no scorer of this name, or more than one is given. The scorer
+        raises where no document is rated.
+
+    See Also
+    --------
+    pn_auc_score : An area that does not depend on a threshold.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn_reject import EnsembleThresholdTuner
+    >>> from sklearn_reject.metrics import make_rated_scorer
+    >>> scores, y = make_classification(
+    ...     1000, 2, n_informative=2, n_redundant=0, weights=[0.9], random_state=0
+    ... )
+    >>> y[scores.max(axis=1) < 0] = -1  # nobody has looked
+    >>> tuner = EnsembleThresholdTuner(None, max_fp_per_tp=1)
+    >>> precision = cross_val_score(
+    ...     tuner, scores, y, scoring=make_rated_scorer("precision"), cv=3
+    ... )
+    >>> bool((precision > 0.5).all())
+    True
+
+    The gain at a price of two false positives for a true one:
+
+    >>> from sklearn.metrics import confusion_matrix, make_scorer
+    >>> def gain(y_true, y_pred):
+    ...     tn, fp, fn, tp = confusion_matrix(y_true, y_pred).ravel()
+    ...     return tp - fp / 2
+    >>> scorer = make_rated_scorer(make_scorer(gain))
+    >>> bool(scorer(tuner.fit(scores, y), scores, y) > 0)
+    True
+    """
+    if not isinstance(scoring, str) and not callable(scoring):
+        raise ValueError(
+            "scoring must be the name of one scorer, or a callable such as make_scorer "
+            f"returns, got {scoring!r}. For several scorers, pass each to "
+            "make_rated_scorer and collect the results in a dictionary."
+        )
+    # The estimator is not looked at where a scorer is given.
+    scorer = check_scoring(scoring=scoring)
+    return Scorer(by_rated, scorer, 1, {"unrated_label": unrated_label}, _WEIGHT)
 
 
 def _check_penalty(penalty, on_reject):

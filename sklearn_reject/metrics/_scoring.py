@@ -8,8 +8,9 @@ from scipy.sparse import issparse
 from sklearn.utils import column_or_1d
 from sklearn.utils.metadata_routing import UNCHANGED, MetadataRequest
 
+from sklearn_reject._labels import find_rated
 from sklearn_reject._response._positive import with_unseen
-from sklearn_reject._sklearn import _routing_enabled
+from sklearn_reject._sklearn import _num_samples, _routing_enabled, _safe_indexing
 from sklearn_reject._validation import (
     check_sample_weight,
     refuse_unread,
@@ -193,6 +194,27 @@ def _mistake(y, labels, accepted, estimator):
     labels = labels.astype(classes.dtype)
     labels[right] = other
     return labels
+
+
+def by_rated(estimator, X, y, scorer, *, unrated_label, sample_weight=None):
+    """Evaluate another scorer of rated documents only."""
+    y, is_rated = find_rated(y, unrated_label)
+    rows = np.flatnonzero(is_rated)
+    if not len(rows):
+        raise ValueError(
+            f"y has no rated documents: all {len(y)} are missing or {unrated_label!r}, "
+            "the unrated_label. Use folds with rated documents, such as those of "
+            "StratifiedKFold."
+        )
+    params = {}
+    if sample_weight is not None:
+        weight = check_sample_weight(sample_weight, _num_samples(X))
+        params["sample_weight"] = weight[rows]
+    labels = y[rows]
+    if labels.dtype.kind == "O":
+        # What is left of labels beside missing values is of one kind.
+        labels = np.array(labels.tolist())
+    return scorer(estimator, _safe_indexing(X, rows), labels, **params)
 
 
 def by_sets(estimator, X, y, metric, *, average, pos_label, groups=None, **options):
