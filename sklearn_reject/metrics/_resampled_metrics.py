@@ -18,7 +18,7 @@ from sklearn_reject.metrics._risk_coverage import (
 
 # Keywords of metrics that hold one value a sample, and one that may.
 _OF_SAMPLES = ("sample_weight", "novelty")
-_MAYBE_OF_SAMPLES = "loss"
+_LOSS = "loss"
 
 # Keywords that are as long as a sample of few rows by chance.
 _OF_CLASSES = ("labels", "target_names")
@@ -46,49 +46,45 @@ class Arguments:
         _check_samples(samples, name)
         is_named = isinstance(samples, Mapping)
         self.arrays = dict(samples) if is_named else dict(enumerate(samples))
-        if self._is_pair(self.arrays.get(_MAYBE_OF_SAMPLES)):
-            self.arrays[_MAYBE_OF_SAMPLES] = _Pair(self.arrays[_MAYBE_OF_SAMPLES])
-        lengths = {
-            f"{name}[{key!r}]": _count_rows(array, f"{name}[{key!r}]")
-            for key, array in self.arrays.items()
-            if array is not None
-        }
-        if not lengths:
-            raise ValueError(f"{name} holds no array: {samples!r}.")
-        self.n_samples = next(iter(lengths.values()))
-        for key, length in lengths.items():
-            check_same_length(self.n_samples, **{key: range(length)})
         self.constants = {}
+        self.n_samples = None
+        for key, array in self.arrays.items():
+            if array is not None:
+                self._add(key, array, f"{name}[{key!r}]")
+        if self.n_samples is None:
+            raise ValueError(f"{name} holds no array: {samples!r}.")
         for key, value in dict(params or {}).items():
-            self._add(key, value, name)
+            if key in self.arrays:
+                raise ValueError(
+                    f"{key!r} is in {name} as well as in metric_params. Omit one of "
+                    "them."
+                )
+            if self._is_pair(key, value) or _is_of_samples(key, value):
+                self._add(key, value, key)
+                continue
+            is_as_long = np.ndim(value) == 1 and len(value) == self.n_samples
+            if is_as_long and key not in _OF_CLASSES:
+                raise ValueError(
+                    f"metric_params[{key!r}] has one value per sample, but "
+                    "metric_params are not resampled. Pass it by name in "
+                    f"{name}, a dict of all arrays that are to be resampled."
+                )
+            self.constants[key] = value
 
-    def _is_pair(self, loss):
-        """Tell whether a loss holds those of two opinions, one each a sample."""
-        given = [key for key, x in self.arrays.items() if x is not None]
-        return is_pair(loss, without_labels=len({*given} - {_MAYBE_OF_SAMPLES}) == 1)
+    def _add(self, key, array, name):
+        """Add an array whose rows are those of the others."""
+        if self._is_pair(key, array):
+            array = _Pair(array)
+            check_same_length(len(array[0]), **{name: array[1]})
+        n_rows = _count_rows(array[0] if isinstance(array, _Pair) else array, name)
+        self.n_samples = n_rows if self.n_samples is None else self.n_samples
+        check_same_length(self.n_samples, **{name: range(n_rows)})
+        self.arrays[key] = array
 
-    def _add(self, key, value, name):
-        if key in self.arrays:
-            raise ValueError(
-                f"{key!r} is in {name} as well as in metric_params. Omit one of them."
-            )
-        if key == _MAYBE_OF_SAMPLES and self._is_pair(value):
-            self.arrays[key] = _Pair(value)
-            n_rows = _count_rows(self.arrays[key], f"metric_params[{key!r}]")
-            check_same_length(self.n_samples, **{key: range(n_rows)})
-            return
-        if _is_of_samples(key, value):
-            check_same_length(self.n_samples, **{key: range(_num_samples(value))})
-            self.arrays[key] = value
-            return
-        is_as_long = np.ndim(value) == 1 and len(value) == self.n_samples
-        if is_as_long and key not in _OF_CLASSES:
-            raise ValueError(
-                f"metric_params[{key!r}] has one value per sample, but metric_params "
-                f"are not resampled. Pass it by name in {name}, a dict of all arrays "
-                "that are to be resampled."
-            )
-        self.constants[key] = value
+    def _is_pair(self, key, loss):
+        """Tell whether these are the losses of two opinions, one each a sample."""
+        given = {k for k, x in self.arrays.items() if x is not None} - {_LOSS}
+        return key == _LOSS and is_pair(loss, without_labels=len(given) == 1)
 
     def take(self, rows):
         """Return positional arguments and keywords of some rows, None for all."""
@@ -123,9 +119,6 @@ def _check_samples(samples, name):
 
 
 def _count_rows(array, name):
-    if isinstance(array, _Pair):
-        check_same_length(len(array[0]), **{name: array[1]})
-        return len(array[0])
     refuse_dask(array, name)
     if np.ndim(array) == 0 and not hasattr(array, "shape"):
         raise ValueError(
@@ -136,7 +129,7 @@ def _count_rows(array, name):
 
 
 def _is_of_samples(key, value):
-    if key == _MAYBE_OF_SAMPLES:
+    if key == _LOSS:
         return is_vector(value)
     return key in _OF_SAMPLES and value is not None and np.ndim(value) > 0
 
