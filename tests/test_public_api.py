@@ -232,7 +232,7 @@ SHARED_PARAMETERS = {
         r"metrics\.\w+Display\.plot",
         None,
         # With intervals or not; by what an oracle orders, and what is random.
-        {"plot_point": 2, "point_kwargs": 2, "plot_oracle": 2, "plot_random": 3},
+        {"plot_point": 2, "plot_oracle": 2, "plot_random": 3},
     ),
     "monitors": (
         r"selection\.(\w+Monitor|RejectionRule\.monitor)",

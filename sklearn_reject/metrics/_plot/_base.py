@@ -39,7 +39,6 @@ class Part(NamedTuple):
     name: str
     wanted: bool | None  # None draws it where its data is known
     data: Any
-    options: Any  # of the user, for matplotlib
 
 
 class CurveDisplay:
@@ -120,7 +119,7 @@ class CurveDisplay:
         self.line_ = self._draw_curves(name, curve_kwargs)
         for part, is_shown in zip(parts, shown, strict=True):
             draw = getattr(self, f"_draw_{part.name}")
-            drawn = draw(part.data, part.options or {}) if is_shown else None
+            drawn = draw(part.data) if is_shown else None
             setattr(self, f"{part.name}_", drawn)
         xlabel, ylabel = self._labels
         self.ax_.set_ylim(bottom=0, auto=True)
@@ -193,7 +192,7 @@ class CurveDisplay:
             for name, area in zip(names, shown, strict=True)
         ]
 
-    def _draw_point(self, points, options):
+    def _draw_point(self, points):
         """Draw the point of the rule of each curve, in its color."""
         labels = ["rules"] + [None] * (len(points) - 1)
         if len(points) == 1:
@@ -202,23 +201,22 @@ class CurveDisplay:
         lines = np.atleast_1d(self.line_)[: len(points)]
         for line, (x, y), label in zip(lines, points, labels, strict=True):
             style = {"label": label, "color": line.get_color(), **_POINT_STYLE}
-            drawn += self.ax_.plot([x], [y], **{**style, **options})
+            drawn += self.ax_.plot([x], [y], **style)
         return one_or_all(drawn)
 
     def _describe_rule(self, x, y):
         return self._rule.format(short(x), short(y))
 
-    def _draw_target(self, target, options):
-        return draw_bound(self.ax_, target, options)
+    def _draw_target(self, target):
+        return draw_bound(self.ax_, target)
 
-    def _draw_oracle(self, curve, options):
-        line = self.ax_.plot(*curve, **{**_ORACLE_STYLE, **options})[0]
+    def _draw_oracle(self, curve):
+        line = self.ax_.plot(*curve, **_ORACLE_STYLE)[0]
         return keep_one(self.ax_, line)
 
-    def _draw_random(self, ends, options):
+    def _draw_random(self, ends):
         """Draw what chance has between the left and the right end, or one value."""
-        style = {**_RANDOM_STYLE, **options}
-        line = self.ax_.plot([0, 1], np.broadcast_to(ends, 2), **style)[0]
+        line = self.ax_.plot([0, 1], np.broadcast_to(ends, 2), **_RANDOM_STYLE)[0]
         return keep_one(self.ax_, line)
 
 

@@ -73,12 +73,12 @@ def find_target(estimator, names):
     return target
 
 
-def draw_bound(ax, target, options):
+def draw_bound(ax, target):
     """Draw the first bound of a target that is a line, and return it, or None."""
     name = next((name for name in LINES if name in target), None)
     if name is None:
         return None
-    style, value = _style_of(target, [name], options), target[name]
+    style, value = _style_of(target, [name]), target[name]
     draw = {"h": ax.axhline, "v": ax.axvline, "rate": partial(_draw_rate, ax)}
     return keep_one(ax, draw[LINES[name]](value, **style))
 
@@ -93,7 +93,7 @@ def _draw_rate(ax, value, **style):
     return line
 
 
-def draw_corner(ax, target, bounds, best, options):
+def draw_corner(ax, target, bounds, best):
     """Draw what is within the bounds on x and y, and return its border, or None.
 
     `bounds` are the names of those on x and on y, and `best` is the corner of the axes
@@ -103,7 +103,7 @@ def draw_corner(ax, target, bounds, best, options):
     known = [name for name in bounds if name in target]
     if not known:
         return None
-    style = _style_of(target, known, options)
+    style = _style_of(target, known)
     x, y = map(target.get, bounds)
     if y is None:
         return keep_one(ax, ax.axvline(x, **style))
@@ -118,7 +118,7 @@ def draw_corner(ax, target, bounds, best, options):
     return line
 
 
-def _style_of(target, names, options):
+def _style_of(target, names):
     """Return the style of the line of some bounds, with their entry in the legend."""
     label = ", ".join(_TEXTS[name].format(short(target[name])) for name in names)
     if "confidence_level" in target:
@@ -126,7 +126,7 @@ def _style_of(target, names, options):
     else:
         label = f"target: {label}"
     style = {"color": ink(), "linestyle": "--", "linewidth": 1.2, "zorder": 1.9}
-    return {"label": label, **style, **options}
+    return {"label": label, **style}
 
 
 def acceptance(estimator, X, labels, scores):

@@ -313,10 +313,6 @@ class DeferralCurveDisplay(CurveDisplay):
         plot_oracle: bool = False,
         plot_random: bool = False,
         curve_kwargs: Options | Sequence[Options] | None = None,
-        point_kwargs: Options | None = None,
-        target_kwargs: Options | None = None,
-        oracle_kwargs: Options | None = None,
-        random_kwargs: Options | None = None,
     ) -> Self:
         """Draw the curves.
 
@@ -342,16 +338,8 @@ class DeferralCurveDisplay(CurveDisplay):
             Whether to draw the line of a random score, from one mean loss to the other.
 
         curve_kwargs : dict or list of dict, default=None
-            Passed to matplotlib's `plot` for all curves, or for each.
-
-        point_kwargs : dict, default=None
-            Passed to matplotlib's `plot` for the operating point.
-
-        target_kwargs : dict, default=None
-            Passed to matplotlib for the line of the target.
-
-        oracle_kwargs, random_kwargs : dict, default=None
-            Passed to matplotlib's `plot` for the references.
+            Passed to matplotlib's `plot` for all curves, or for each. The rest of what
+            is drawn can be styled afterwards, as attributes of the display.
 
         Returns
         -------
@@ -367,10 +355,10 @@ class DeferralCurveDisplay(CurveDisplay):
             reference is wanted that the display does not have.
         """
         parts = [
-            Part("point", plot_point, self.point, point_kwargs),
-            Part("target", plot_target, self.target, target_kwargs),
-            Part("oracle", plot_oracle, self.oracle, oracle_kwargs),
-            Part("random", plot_random, self.random, random_kwargs),
+            Part("point", plot_point, self.point),
+            Part("target", plot_target, self.target),
+            Part("oracle", plot_oracle, self.oracle),
+            Part("random", plot_random, self.random),
         ]
         return self._plot(ax, name, curve_kwargs, parts, xlim=(-0.01, 1.01))
 

@@ -328,9 +328,6 @@ class OODFrontierDisplay(CurveDisplay):
         plot_target: bool | None = None,
         plot_random: bool | None = None,
         curve_kwargs: Options | Sequence[Options] | None = None,
-        point_kwargs: Options | None = None,
-        target_kwargs: Options | None = None,
-        random_kwargs: Options | None = None,
     ) -> Self:
         """Draw the curves.
 
@@ -358,16 +355,8 @@ class OODFrontierDisplay(CurveDisplay):
             Whether to draw the line of a random score. None does it where it is known.
 
         curve_kwargs : dict or list of dict, default=None
-            Passed to matplotlib's `plot` for all curves, or for each.
-
-        point_kwargs : dict, default=None
-            Passed to matplotlib's `plot` for the operating point.
-
-        target_kwargs : dict, default=None
-            Passed to matplotlib for the line of the target.
-
-        random_kwargs : dict, default=None
-            Passed to matplotlib's `plot` for the references.
+            Passed to matplotlib's `plot` for all curves, or for each. The rest of what
+            is drawn can be styled afterwards, as attributes of the display.
 
         Returns
         -------
@@ -387,12 +376,12 @@ class OODFrontierDisplay(CurveDisplay):
             target = dict(zip(self._bounds, map(float, bounds), strict=True))
         points = None if self.point is None else [self.point]
         parts = [
-            Part("random", plot_random, self.random, random_kwargs),
-            Part("target", plot_target, target, target_kwargs),
-            Part("point", plot_point, points, point_kwargs),
+            Part("random", plot_random, self.random),
+            Part("target", plot_target, target),
+            Part("point", plot_point, points),
         ]
         limits = {} if self.kind == "risk_coverage" else {"ylim": (0, 1.01)}
         return self._plot(ax, name, curve_kwargs, parts, xlim=(0, 1.01), **limits)
 
-    def _draw_target(self, target, options):
-        return draw_corner(self.ax_, target, self._bounds, self._best, options)
+    def _draw_target(self, target):
+        return draw_corner(self.ax_, target, self._bounds, self._best)

@@ -356,9 +356,6 @@ class PNCurveDisplay(CurveDisplay):
         plot_point: bool | None = None,
         plot_tangent: bool | None = None,
         curve_kwargs: Options | Sequence[Options] | None = None,
-        path_kwargs: Options | None = None,
-        point_kwargs: Options | None = None,
-        tangent_kwargs: Options | None = None,
     ) -> Self:
         """Draw the curves.
 
@@ -387,13 +384,8 @@ class PNCurveDisplay(CurveDisplay):
             point. None does it where the point is drawn.
 
         curve_kwargs : dict or list of dict, default=None
-            Passed to matplotlib's `plot` for all curves, or for each.
-
-        path_kwargs, tangent_kwargs : dict, default=None
-            Passed to matplotlib's `plot` for the path, and to `axline` for the tangent.
-
-        point_kwargs : dict, default=None
-            Passed to matplotlib's `errorbar`.
+            Passed to matplotlib's `plot` for all curves, or for each. The rest of what
+            is drawn can be styled afterwards, as attributes of the display.
 
         Returns
         -------
@@ -414,9 +406,9 @@ class PNCurveDisplay(CurveDisplay):
         if plot_tangent is None:
             plot_tangent = plot_point
         parts = [
-            Part("path", plot_path, self.path, path_kwargs),
-            Part("point", plot_point, point, point_kwargs),
-            Part("tangent", plot_tangent, point, tangent_kwargs),
+            Part("path", plot_path, self.path),
+            Part("point", plot_point, point),
+            Part("tangent", plot_tangent, point),
         ]
         shown = 0.0 if ax is None or not ax.has_data() else ax.get_xlim()[1]
         self._plot(ax, name, curve_kwargs, parts)
@@ -431,26 +423,26 @@ class PNCurveDisplay(CurveDisplay):
         rated = self.fp[0][-1] + self.tp[0][-1]
         return reached < rated * (1 - _ROUNDING)
 
-    def _draw_path(self, path, options):
+    def _draw_path(self, path):
         color = np.atleast_1d(self.line_)[0].get_color()
-        style = {"label": "path", "color": color, **_PATH_STYLE, **options}
+        style = {"label": "path", "color": color, **_PATH_STYLE}
         return self.ax_.plot(path.fp, path.tp, **style)[0]
 
-    def _draw_tangent(self, point, options):
+    def _draw_tangent(self, point):
         """Draw the line of the target derivative through a point; None without one."""
         slope = point.target_derivative
         if np.isnan(slope):
             return None  # targets that are no slopes have no tangent
         label = f"target: dTP/dFP = {slope:.3g}"
-        style = {"label": label, "color": ink(), **_TANGENT_STYLE, **options}
+        style = {"label": label, "color": ink(), **_TANGENT_STYLE}
         return self.ax_.axline((point.fp, point.tp), slope=slope, **style)
 
-    def _draw_point(self, point, options):
+    def _draw_point(self, point):
         """Draw an operating point, with its intervals as error bars."""
         done = f"precision = {point.precision:.3g}"
         done = "predicts nothing" if np.isnan(point.precision) else done
         label = f"operating point ({done})"
-        style = {"label": label, "color": ink(), **_POINT_STYLE, **options}
+        style = {"label": label, "color": ink(), **_POINT_STYLE}
         across = _lengths(point.fp, point.fp_interval)
         up = _lengths(point.tp, point.tp_interval)
         return self.ax_.errorbar(point.fp, point.tp, up, across, **style)

@@ -354,11 +354,6 @@ class RiskCoverageDisplay(CurveDisplay):
         plot_oracle: bool = False,
         plot_random: bool = False,
         curve_kwargs: Options | Sequence[Options] | None = None,
-        band_kwargs: Options | None = None,
-        point_kwargs: Options | None = None,
-        target_kwargs: Options | None = None,
-        oracle_kwargs: Options | None = None,
-        random_kwargs: Options | None = None,
     ) -> Self:
         """Draw the curves.
 
@@ -383,19 +378,8 @@ class RiskCoverageDisplay(CurveDisplay):
             Whether to draw the mean loss, the risk of a random score.
 
         curve_kwargs : dict or list of dict, default=None
-            Passed to matplotlib's `plot` for all curves, or for each.
-
-        band_kwargs : dict, default=None
-            Passed to matplotlib's `fill_between` for all bands.
-
-        point_kwargs : dict, default=None
-            Passed to matplotlib's `plot` for the operating point.
-
-        target_kwargs : dict, default=None
-            Passed to matplotlib for the line of the target.
-
-        oracle_kwargs, random_kwargs : dict, default=None
-            Passed to matplotlib's `plot` for the references.
+            Passed to matplotlib's `plot` for all curves, or for each. The rest of what
+            is drawn can be styled afterwards, as attributes of the display.
 
         Returns
         -------
@@ -410,17 +394,12 @@ class RiskCoverageDisplay(CurveDisplay):
             If there are not as many names or `curve_kwargs` as curves, or a reference
             is wanted, or a band styled, that the display does not have.
         """
-        if band_kwargs is not None and self.band is None:
-            raise ValueError(
-                "band_kwargs is given, but the display has no `band`. Pass it to the "
-                "constructor, or use from_predictions with a confidence_level."
-            )
         parts = [
-            Part("band", None, self.band, band_kwargs),
-            Part("point", plot_point, self.point, point_kwargs),
-            Part("target", plot_target, self.target, target_kwargs),
-            Part("oracle", plot_oracle, self.oracle, oracle_kwargs),
-            Part("random", plot_random, self.random, random_kwargs),
+            Part("band", None, self.band),
+            Part("point", plot_point, self.point),
+            Part("target", plot_target, self.target),
+            Part("oracle", plot_oracle, self.oracle),
+            Part("random", plot_random, self.random),
         ]
         return self._plot(ax, name, curve_kwargs, parts, xlim=(0, 1.01))
 
@@ -455,12 +434,12 @@ class RiskCoverageDisplay(CurveDisplay):
         if level is not None:
             self.band = [risk_band(sample, *self.coverage, level, *options)]
 
-    def _draw_band(self, bands, options):
+    def _draw_band(self, bands):
         """Draw the band of each line; its left end has no say in the limits."""
         drawn = []
         for line, band in zip(np.atleast_1d(self.line_), bands, strict=True):
             coverage, low, high = map(np.asarray, band)
-            style = {"color": line.get_color(), **_BAND_STYLE, **options}
+            style = {"color": line.get_color(), **_BAND_STYLE}
             limits = self.ax_.dataLim.frozen()
             drawn.append(self.ax_.fill_between(coverage, low, high, **style))
             self.ax_.dataLim.set(limits)

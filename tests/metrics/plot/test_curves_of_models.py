@@ -289,7 +289,6 @@ def test_a_band_of_many_samples_has_few_points_and_none_without_weight():
     [
         ({"confidence_level": 95}, r"confidence_level must be in \]0, 1\["),
         ({"confidence_level": 0.95, "n_resamples": 10}, "n_resamples=10 is too few"),
-        ({"band_kwargs": {"alpha": 1}}, "band_kwargs is given, but the display has"),
         ({"sample_weight": WEIGHT[:3]}, "sample_weight has 3 elements.*120 samples"),
         ({"uncertainty": [1, 2]}, r"uncertainty has 2 elements.*120 samples"),
         ({"y_pred": np.where(LABELS == 0, -1, LABELS)}, "y_pred holds -1"),

@@ -173,9 +173,6 @@ def test_bounds_are_a_corner(kind, corner, label):
     )
     np.testing.assert_array_equal(display.target_.get_xydata(), corner)
     assert named(display) == [f"target: {label}"]
-    display.plot(bounds=(0.1, 0.5), target_kwargs={"color": "red", "label": "mine"})
-    assert display.target_.get_color() == "red"
-    assert named(display) == ["mine"]
     assert display.plot().target_ is None
 
 
