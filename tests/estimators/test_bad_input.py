@@ -29,7 +29,7 @@ from sklearn_reject.scores import ConditionalRisk, Margin, get_score_names
 X, y = make_classification(120, n_features=4, flip_y=0.2, random_state=0)
 NAN, INF = float("nan"), float("inf")
 FITTED = FrozenEstimator(GaussianNB().fit(X, y))
-THREE_CLASSES = FrozenEstimator(GaussianNB().fit(X, np.arange(len(X)) % 3))
+OF_THREE = {"estimator": FrozenEstimator(GaussianNB().fit(X, np.arange(120) % 3))}
 
 
 class LabelsOnly(ClassifierMixin, BaseEstimator):
@@ -86,30 +86,64 @@ def at_row_5(value):
     return np.where(np.arange(120) == 5, value, 1.0)
 
 
-def score_of(value):
-    return {"uncertainty_score": lambda _, X: value(X) if callable(value) else value}
+NO_NUMBERS = [-0.1, NAN, INF, -INF, True, False, "0.1", [0.1], 0.1j]
+# A parameter, values that it cannot have, and words of the message, which shows them.
+BAD_VALUES = [
+    ("reject_cost", NO_NUMBERS, ["reject_cost must be", "[0, inf["]),
+    ("target_risk", NO_NUMBERS, ["target_risk must be", "[0, inf["]),
+    (
+        "target_coverage",
+        [*NO_NUMBERS, 0, 1.0000001, 80],
+        ["target_coverage must be", "]0, 1]"],
+    ),
+    (
+        "uncertainty_score",
+        ["nonsense", "", 3, None, Margin, ["margin"]],
+        ["uncertainty_score must be", "'auto'", str(get_score_names())],
+    ),
+    ("loss", ["hinge", "", 5, None], ["'absolute'", "'zero_one'", "cost matrix"]),
+    ("reject_label", [1, 1.0, True, np.int8(0)], ["reject_label=", "[0, 1]", "'auto'"]),
+    (
+        "reject_label",
+        [[-1], (-1,), {"a": 1}, np.array([-1]), object, b"x"],
+        ["reject_label must be 'auto', None"],
+    ),
+    ("cv", [0, 1, -3, True, False], ["cv must be", "2"]),
+    ("cv", [0.0, 1.0, 1.5, -0.2, NAN, INF], ["cv", "share", "]0, 1["]),
+    (
+        "randomize",
+        ["yes", None, 2, 0.5, np.array([True])],
+        ["randomize must be one of"],
+    ),
+]
 
 
-def full(value):
-    return score_of(lambda X: np.full(len(X), value))
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [(name, value, words) for name, values, words in BAD_VALUES for value in values],
+)
+def test_values(name, value, words):
+    with pytest.raises(ValueError, match=mentions(repr(value), *words)):
+        fitting({name: value})
 
 
-# Options, and words that must be in the message.
+def estimating(estimator, **options):
+    return {"estimator": estimator, "cv": 5, **options}
+
+
+def scored_by(function):
+    return {"uncertainty_score": lambda _, X: function(X), "cv": 5}
+
+
+def losing(value):
+    return lambda y_true, y_pred: np.where(y_true == y_pred, 0.0, value)
+
+
+CERTIFIED = {"confidence_level": 0.9, "cv": 0.3}
+PLAIN = {"cv": "plug_in"}
+OF_TRUTH = "true_class_probability"
+# Options, and words of the message.
 OF_OPTIONS = [
-    # Targets
-    *(
-        ({name: value}, [f"{name} must be", interval, repr(value)])
-        for name, interval in (
-            ("reject_cost", "[0, inf["),
-            ("target_risk", "[0, inf["),
-            ("target_coverage", "]0, 1]"),
-        )
-        for value in (-0.1, NAN, INF, -INF, True, False, "0.1", [0.1], 0.1j)
-    ),
-    *(
-        ({"target_coverage": value}, ["must be in ]0, 1]", repr(value)])
-        for value in (0, 1.0000001, 80)
-    ),
     *(
         (targets, ["At most one", *(f"{k}={v}" for k, v in targets.items()), "None"])
         for targets in (
@@ -119,29 +153,16 @@ OF_OPTIONS = [
         )
     ),
     # The estimator
-    *(
-        ({"estimator": estimator}, ["estimator must be a classifier", f"`{missing}`"])
-        for estimator, missing in (
-            (object(), "fit"),
-            (StandardScaler(), "predict"),
-            (None, "fit"),
-            ("x", "fit"),
-        )
-    ),
-    *(
-        ({"estimator": estimator}, ["classifier", "LinearRegression"])
-        for estimator in (
-            LinearRegression(),
-            make_pipeline(StandardScaler(), LinearRegression()),
-        )
-    ),
-    (
-        {"estimator": LabelsOnly()},
-        ["uncertainty_score='auto'", "LabelsOnly", "callable"],
-    ),
+    (estimating(object()), ["estimator must be a classifier", "`fit`"]),
+    (estimating(None), ["estimator must be a classifier", "`fit`"]),
+    (estimating("x"), ["estimator must be a classifier", "`fit`"]),
+    (estimating(StandardScaler()), ["estimator must be a classifier", "`predict`"]),
+    (estimating(LinearRegression()), ["classifier", "LinearRegression"]),
+    (estimating(make_pipeline(LinearRegression())), ["classifier", "LinearRegression"]),
+    (estimating(LabelsOnly()), ["uncertainty_score='auto'", "LabelsOnly", "callable"]),
     *(
         (
-            {"estimator": estimator, "uncertainty_score": score, "cv": 2},
+            estimating(estimator, uncertainty_score=score),
             [type(estimator).__name__, f"`{method}`", "uncertainty_score"],
         )
         for estimator, score, method in (
@@ -152,12 +173,10 @@ OF_OPTIONS = [
             (LabelsOnly(), ConditionalRisk(), "predict_proba"),
         )
     ),
-    ({"estimator": Stray(), "cv": 5}, ["Stray.predict", "99", "[0, 1]"]),
+    (estimating(BlackBox(), uncertainty_score=OF_TRUTH), ["has no `predict_proba`"]),
+    (estimating(Stray()), ["Stray.predict", "99", "[0, 1]"]),
     *(
-        (
-            {"estimator": Misshapen(output), "cv": 5},
-            ["predict_proba", "Misshapen", *words],
-        )
+        (estimating(Misshapen(output)), ["predict_proba", "Misshapen", *words])
         for output, words in (
             (lambda X: np.full((len(X), 3), 1 / 3), ["shape (24, 3)", "2 classes"]),
             (lambda X: np.full(len(X), 0.5), ["shape (24,)", "2 classes"]),
@@ -168,57 +187,43 @@ OF_OPTIONS = [
     # Scores
     *(
         (
-            {"cv": 5} | score_of(lambda X, bad=bad: np.append(np.zeros(23), bad)),
+            scored_by(lambda X, bad=bad: np.append(np.zeros(23), bad)),
             ["uncertainty_score must be finite", str(bad), "row 23"],
         )
         for bad in (NAN, INF, -INF)
     ),
     *(
-        (
-            {"cv": 5} | score_of(value),
-            ["uncertainty_score returned", f"shape {shape}", "24 samples"],
-        )
-        for value, shape in (
+        (scored_by(score), ["uncertainty_score returned", f"shape {shape}", "24 samp"])
+        for score, shape in (
             (lambda X: np.zeros((len(X), 1)), "(24, 1)"),
             (lambda X: np.zeros(len(X) - 1), "(23,)"),
-            (0.0, "()"),
-            (None, "()"),
+            (lambda X: 0.0, "()"),
+            (lambda X: None, "()"),
         )
     ),
-    (full("high"), ["uncertainty_score must hold"]),
-    (full(1j), ["uncertainty_score must hold"]),
+    (scored_by(lambda X: np.full(len(X), "high")), ["uncertainty_score must hold"]),
+    (scored_by(lambda X: np.full(len(X), 1j)), ["uncertainty_score must hold"]),
     *(
-        (
-            {"uncertainty_score": score},
-            [
-                "uncertainty_score must be",
-                "'auto'",
-                str(get_score_names()),
-                repr(score),
-            ],
+        ({"uncertainty_score": score, "cv": 0.3}, words)
+        for score, words in (
+            ("likelihood_ratio", ["learns from OOD samples", "DoubleScore"]),
+            ("nearest", ["a novelty score such as", "'knn'"]),
+            (Margin(kind="least"), ["kind", "'top_two'", "'least'"]),
+            (ConditionalRisk(decision="guess"), ["decision", "'bayes'", "'guess'"]),
         )
-        for score in ("nonsense", "", 3, None, Margin, ["margin"])
     ),
     (
-        {"uncertainty_score": "likelihood_ratio"},
-        ["learns from OOD samples", "DoubleScore"],
-    ),
-    ({"uncertainty_score": "nearest"}, ["a novelty score such as", "'knn'"]),
-    ({"uncertainty_score": Margin(kind="least")}, ["kind", "'top_two'", "'least'"]),
-    (
-        {"uncertainty_score": ConditionalRisk(decision="guess")},
-        ["decision", "'bayes'", "'guess'"],
+        {"uncertainty_score": "sele", "cv": ShuffleSplit(1, random_state=0)},
+        ["at least two splits with different test"],
     ),
     # Losses
-    *(({"loss": loss}, ["loss", repr(loss)]) for loss in ("hinge", "", 5, None)),
-    ({"loss": "hinge"}, ["'absolute'", "'zero_one'", "cost matrix"]),
     *(
         ({"loss": loss, "uncertainty_score": score}, words)
         for score in ("entropy", "conditional_risk")
         for loss, words in (
-            (lambda t, p: np.where(t == p, 0.0, -1.0), ["non-negative", "-1.0"]),
-            (lambda t, p: np.where(t == p, 0.0, NAN), ["finite", "nan"]),
-            (lambda t, p: np.where(t == p, 0.0, INF), ["finite", "inf"]),
+            (losing(-1.0), ["non-negative", "-1.0"]),
+            (losing(NAN), ["finite", "nan"]),
+            (losing(INF), ["finite", "inf"]),
             (lambda t, p: np.zeros((len(t), 2)), ["vector", "2)"]),
             (lambda t, p: np.zeros(len(t) + 1), ["losses", "samples"]),
             (lambda t, p: 0.0, ["losses", "vector"]),
@@ -227,7 +232,7 @@ OF_OPTIONS = [
     *(
         ({"loss": costs}, words)
         for costs, words in (
-            ([[0, 1, 1], [1, 0, 1], [1, 1, 0]], ["(3, 3)", "(2, 2)"]),
+            (1 - np.eye(3), ["(3, 3)", "(2, 2)"]),
             ([[0, 1]], ["(1, 2)", "(2, 2)"]),
             ([0, 1], ["(2,)", "(2, 2)"]),
             ([[0, NAN], [1, 0]], ["cost matrix", "finite", "nan"]),
@@ -237,50 +242,30 @@ OF_OPTIONS = [
             ([[0, 1], [1]], ["loss", "cost matrix"]),
         )
     ),
+    (OF_THREE | {"loss": [[0, 1], [1, 0]]}, ["(2, 2)", "3 labels", "(3, 3)"]),
     (
-        {"estimator": THREE_CLASSES, "loss": [[0, 1], [1, 0]]},
-        ["(2, 2)", "3 labels", "(3, 3)"],
+        {"target_risk": 0.5, "loss": [[0, 9], [1, 0]], "max_loss": 5.0},
+        ["max_loss=5.0 is below 9"],
     ),
-    # The reject label
-    *(
-        ({"reject_label": label}, [f"reject_label={label!r}", "[0, 1]", "'auto'"])
-        for label in (1, 1.0, True, np.int8(0))
-    ),
-    *(
-        ({"reject_label": label}, ["reject_label", "NaN", "'auto'"])
-        for label in (np.nan, np.float32("nan"))
-    ),
-    *(
-        ({"reject_label": label}, ["reject_label must be 'auto', None", repr(label)])
-        for label in ([-1], (-1,), {"a": 1}, np.array([-1]), object, b"x")
-    ),
-    ({"estimator": THREE_CLASSES, "reject_label": 2}, ["reject_label=2", "[0, 1, 2]"]),
-    # cv and switches
-    *(({"cv": cv}, ["cv must be", "2", repr(cv)]) for cv in (0, 1, -3, True, False)),
-    *(
-        ({"cv": cv}, ["cv", "share", "]0, 1[", repr(cv)])
-        for cv in (0.0, 1.0, 1.5, -0.2, NAN, INF)
-    ),
-    ({"cv": "five"}, ["cv"]),
+    # Labels, splits and seeds
+    ({"reject_label": NAN}, ["reject_label", "NaN", "'auto'"]),
+    ({"reject_label": np.float32("nan")}, ["reject_label", "NaN", "'auto'"]),
+    (OF_THREE | {"reject_label": 2}, ["reject_label=2", "[0, 1, 2]"]),
     *(
         ({"estimator": FITTED, "cv": cv}, ["cv=", "FrozenEstimator", "cv=None"])
         for cv in (3, 0.5, [(np.arange(60), np.arange(60, 120))])
     ),
+    ({"cv": "five"}, ["cv"]),
     ({"cv": []}, ["cv", "no samples"]),
     ({"cv": [(np.arange(120), np.arange(0))]}, ["cv", "no samples"]),
     ({"cv": 80}, ["n_splits=80"]),
     ({"cv": LeaveOneGroupOut()}, ["groups"]),
-    *(
-        ({"randomize": value}, ["randomize must be one of", repr(value)])
-        for value in ("yes", None, 2, 0.5, np.array([True, False]))
-    ),
-    *(
-        ({"random_state": value, "cv": 0.3}, [words])
-        for value, words in (("seed", "'seed'"), (-1, "Seed must be"), (0.5, "0.5"))
-    ),
+    ({"cv": 0.3, "random_state": "seed"}, ["'seed'"]),
+    ({"cv": 0.3, "random_state": -1}, ["Seed must be"]),
+    ({"cv": 0.3, "random_state": 0.5}, ["0.5"]),
     # Plain rules and certificates
     *(
-        ({"cv": "plug_in"} | options, ["cv='plug_in' compares a reject_cost"])
+        (PLAIN | options, ["cv='plug_in' compares a reject_cost"])
         for options in (
             {"target_risk": 0.2},
             {"target_coverage": 0.5},
@@ -289,34 +274,17 @@ OF_OPTIONS = [
         )
     ),
     (
-        {"target_risk": 0.5, "loss": [[0, 9], [1, 0]], "max_loss": 5.0},
-        ["max_loss=5.0 is below 9"],
-    ),
-    *(
-        ({"confidence_level": 0.9} | options, words)
-        for options, words in (
-            (
-                {"cv": 5, "target_risk": 0.3},
-                ["confidence_level=0.9 needs samples on which", "cv=5 leaves none"],
-            ),
-            (
-                {"cv": 3, "estimator": FITTED, "uncertainty_score": "sele"},
-                ["cv=3 leaves none"],
-            ),
-            ({"reject_cost": 0.3, "cv": 0.3}, ["A reject_cost has no bound"]),
-            ({"cv": 0.3, "confidence_level": 1.0}, ["confidence_level must be"]),
-            ({"cv": 0.3, "confidence_level": 90}, ["confidence_level must be"]),
-            ({"cv": 0.3, "target_risk": 1e-3}, ["at least 2302 are needed"]),
-        )
+        CERTIFIED | {"target_risk": 0.3, "cv": 5},
+        ["confidence_level=0.9 needs samples on which", "cv=5 leaves none"],
     ),
     (
-        {"estimator": BlackBox(), "uncertainty_score": "true_class_probability"},
-        ["has no `predict_pr"],
+        CERTIFIED | {"cv": 3, "estimator": FITTED, "uncertainty_score": "sele"},
+        ["cv=3 leaves none"],
     ),
-    (
-        {"uncertainty_score": "sele", "cv": ShuffleSplit(1, random_state=0)},
-        ["at least two splits with different test"],
-    ),
+    (CERTIFIED | {"reject_cost": 0.3}, ["A reject_cost has no bound"]),
+    (CERTIFIED | {"confidence_level": 1.0}, ["confidence_level must be"]),
+    (CERTIFIED | {"confidence_level": 90}, ["confidence_level must be"]),
+    (CERTIFIED | {"target_risk": 1e-3}, ["at least 2302 are needed"]),
 ]
 
 
@@ -374,7 +342,7 @@ OF_SAMPLES = [
         ["y_true", "7", "[0, 1]"],
     ),
     (
-        {"target_risk": 0.3, "confidence_level": 0.9, "cv": 0.3},
+        CERTIFIED,
         {"sample_weight": np.ones(120)},
         ["confidence_level cannot be combined with"],
     ),
