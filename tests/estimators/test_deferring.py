@@ -17,7 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_reject import DeferringClassifier, InfeasibleTargetError
+from sklearn_reject import DeferringClassifier
 from sklearn_reject.metrics import deferral_area_score
 from sklearn_reject.selection import GroupedDeferralRule, solve_deferral
 
@@ -137,11 +137,16 @@ def test_without_a_target_asking_costs_nothing():
     assert (model.predict(X[NEW]) == y[NEW]).mean() > 0.9
 
 
+def cascade(last=None):
+    """Return two classifiers and whoever is last, to be asked at a cost."""
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0)
+    inner = confident(last, deferral_cost=0.2).set_params(estimator=tree)
+    return confident(inner, deferral_cost=0.05)
+
+
 def test_cascade_asks_each_level_about_its_rows():
     oracle = Oracle()
-    inner = confident(FrozenEstimator(oracle), deferral_cost=0.2)
-    inner.set_params(estimator=DecisionTreeClassifier(max_depth=3, random_state=0))
-    model = fit(confident(inner, deferral_cost=0.05))
+    model = fit(cascade(FrozenEstimator(oracle)))
     oracle.asked.clear()
     labels = model.predict(X[NEW])
     deferred = model.defer(X[NEW])
@@ -187,15 +192,11 @@ def test_costs_of_a_cascade_count_for_the_first():
 
 
 def test_cascade_to_a_person():
-    inner = confident(deferral_cost=0.2)
-    inner.set_params(estimator=DecisionTreeClassifier(max_depth=3, random_state=0))
-    model = fit(confident(inner, deferral_cost=0.05), expert_labels=y[FIT])
-    labels = model.predict(X[NEW])
+    model = fit(cascade(), expert_labels=y[FIT])
+    open_rows = np.flatnonzero(model.predict(X[NEW]) == -1)
     deferred = model.defer(X[NEW])
     again = model.expert_.defer(X[NEW][deferred])
-    np.testing.assert_array_equal(
-        np.flatnonzero(labels == -1), np.flatnonzero(deferred)[again]
-    )
+    np.testing.assert_array_equal(open_rows, np.flatnonzero(deferred)[again])
     person = model.report(X[NEW], y[NEW], expert_labels=y[NEW]).parts[-1]
     assert (person.name, person.risk.value) == ("person", 0)
 
@@ -224,15 +225,12 @@ def test_probabilities_are_those_of_whoever_answers():
 
 
 def test_certified_risk():
-    model = confident(
-        FrozenEstimator(Oracle()), target_risk=0.1, confidence_level=0.9, cv=0.5
-    )
-    fit(model)
-    certificate = model.rule_.certificate
-    assert certificate.quantity == "system_risk"
-    assert certificate.n_samples == 125
-    assert model.rule_.system_risk < 0.1
-    assert model.rule_.deferral_rate < 1
+    options = {"target_risk": 0.1, "confidence_level": 0.9, "cv": 0.5}
+    rule = fit(confident(FrozenEstimator(Oracle()), **options)).rule_
+    assert rule.certificate.quantity == "system_risk"
+    assert rule.certificate.n_samples == 125
+    assert rule.system_risk < 0.1
+    assert rule.deferral_rate < 1
 
 
 def test_score_is_minus_the_area():
@@ -342,18 +340,3 @@ def test_certified_in_every_group():
     certificates = model.fit(FRAME[FIT], y[FIT]).rule_.certificate
     levels = {group: each.confidence_level for group, each in certificates.items()}
     assert levels == pytest.approx({"north": 0.9, "south": 0.9})
-
-
-@pytest.mark.parametrize("group_by", [None, "region"])
-def test_target_risk_that_cannot_be_met(group_by):
-    model = by_region(target_risk=0.01, group_by=group_by)
-    message = "No group has a rule" if group_by else "0.01"
-    with pytest.raises(InfeasibleTargetError, match=message) as caught:
-        model.fit(FRAME[FIT], y[FIT])
-    lowest = caught.value.attainable["target_risk"]
-    rule = model.set_params(target_risk=lowest).fit(FRAME[FIT], y[FIT]).rule_
-    if group_by:
-        risks = {group: each.system_risk for group, each in rule.rules.items()}
-    else:
-        risks = rule.system_risk
-    assert risks == pytest.approx(lowest)

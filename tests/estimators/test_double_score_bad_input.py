@@ -13,7 +13,7 @@ from sklearn.model_selection import PredefinedSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import LocalOutlierFactor
 
-from sklearn_reject import DoubleScoreOODClassifier, InfeasibleTargetError
+from sklearn_reject import DoubleScoreOODClassifier
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.scores import Entropy
 
@@ -139,15 +139,6 @@ def test_weights(options, weight, message):
 def test_scores_that_are_not_fitted():
     with pytest.raises(NotFittedError):
         double(uncertainty_score=FrozenEstimator(Entropy()), **RATES).fit(X, y)
-
-
-def test_bounds_that_cannot_be_met_say_what_can():
-    with pytest.raises(InfeasibleTargetError, match="largest TPR at max_fpr=0") as info:
-        double(min_tpr=0.95, max_fpr=0.01).fit(X, y)
-    attainable = info.value.attainable
-    assert attainable.get("min_tpr", 0) < 0.95
-    least = attainable["max_fpr"]
-    assert double(min_tpr=0.95, max_fpr=least).fit(X, y).rule_.fpr <= least + 1e-12
 
 
 def test_constant_scores_are_accepted_at_random():

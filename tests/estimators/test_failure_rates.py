@@ -162,20 +162,6 @@ def test_groups_have_rules_of_their_own(confidence_level):
 # What cannot be had
 
 
-def test_few_samples_are_infeasible():
-    few = make(0.005)
-    with pytest.raises(InfeasibleTargetError, match="wrong: 199 are needed") as caught:
-        few.fit(X, y)
-    rule = few.set_params(**caught.value.attainable).fit(X, y).rule_
-    assert rule.certificate.target == pytest.approx(1 / 121, rel=1e-5)
-    assert rule.coverage > 0
-    few.set_params(confidence_level=0.9)
-    with pytest.raises(InfeasibleTargetError, match=r"guaranteed is 0\.019") as e:
-        few.fit(X, y)
-    rule = few.set_params(**e.value.attainable).fit(X, y).rule_
-    assert rule.certificate.confidence_level == 0.9
-
-
 def test_a_class_without_calibration_samples():
     frozen = FrozenEstimator(GaussianNB().fit(X, y))
     two = y < 2

@@ -5,7 +5,6 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, Ridge
-from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_reject import SelectiveRegressor
@@ -76,13 +75,6 @@ def test_rules_and_protocols():
     frozen = FrozenEstimator(Ridge().fit(X[TRAIN], y[TRAIN]))
     held = SelectiveRegressor(frozen, target_coverage=0.8, random_state=0)
     assert held.fit(X[TEST], y[TEST]).rule_.coverage == pytest.approx(0.8)
-    neighbors = SelectiveRegressor(
-        KNeighborsRegressor(),
-        target_coverage=0.6,
-        uncertainty_score=lambda knn, X: knn.kneighbors(X)[0].mean(axis=1),
-        cv=0.3,
-    )
-    assert neighbors.fit(X, y).rule_.coverage == pytest.approx(0.6)
 
 
 def test_certified():
