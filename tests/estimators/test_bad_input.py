@@ -102,12 +102,6 @@ BAD_VALUES = [
         ["uncertainty_score must be", "'auto'", str(get_score_names())],
     ),
     ("loss", ["hinge", "", 5, None], ["'absolute'", "'zero_one'", "cost matrix"]),
-    ("reject_label", [1, 1.0, True, np.int8(0)], ["reject_label=", "[0, 1]", "'auto'"]),
-    (
-        "reject_label",
-        [[-1], (-1,), {"a": 1}, np.array([-1]), object, b"x"],
-        ["reject_label must be 'auto', None"],
-    ),
     ("cv", [0, 1, -3, True, False], ["cv must be", "2"]),
     ("cv", [0.0, 1.0, 1.5, -0.2, NAN, INF], ["cv", "share", "]0, 1["]),
     (
@@ -247,10 +241,7 @@ OF_OPTIONS = [
         {"target_risk": 0.5, "loss": [[0, 9], [1, 0]], "max_loss": 5.0},
         ["max_loss=5.0 is below 9"],
     ),
-    # Labels, splits and seeds
-    ({"reject_label": NAN}, ["reject_label", "NaN", "'auto'"]),
-    ({"reject_label": np.float32("nan")}, ["reject_label", "NaN", "'auto'"]),
-    (OF_THREE | {"reject_label": 2}, ["reject_label=2", "[0, 1, 2]"]),
+    # Splits and seeds
     *(
         ({"estimator": FITTED, "cv": cv}, ["cv=", "FrozenEstimator", "cv=None"])
         for cv in (3, 0.5, [(np.arange(60), np.arange(60, 120))])
@@ -350,9 +341,6 @@ OF_SAMPLES = [
         ({"loss": loss}, {"y": NAMES}, [f"loss='{loss}'", "numeric", "cost matrix"])
         for loss in ("absolute", "squared")
     ),
-    ({"reject_label": "low"}, {"y": NAMES}, ["reject_label='low'", "'auto'"]),
-    ({"reject_label": False}, {"y": y == 1}, ["reject_label=False", "'auto'"]),
-    ({"reject_label": 0}, {"y": y == 1}, ["reject_label=0", "[False, True]"]),
 ]
 
 

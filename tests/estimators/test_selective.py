@@ -347,43 +347,6 @@ def test_frozen_classifier_is_used_as_it_is():
 # Labels of every kind
 
 
-@pytest.mark.parametrize(
-    ("classes", "reject_label", "dtype"),
-    [
-        (["a", "b"], "reject", "<U6"),
-        (["reject", "stay"], "reject_", "<U7"),
-        (["a long name", "b"], "reject", "<U11"),
-        ([False, True], -1, "int64"),
-        (np.array([0, 200], dtype=np.uint8), -1, "int64"),
-        (np.array([0, 1], dtype=np.int8), -1, "int8"),
-        ([-1, 1], -2, "int64"),
-        (np.array([-128, -1], dtype=np.int8), -129, "int64"),
-        ([0.0, 1.0], -1, "float64"),
-        ([-1.0, 1.0], -2, "float64"),
-        (np.array(["a", "b"], dtype=object), "reject", "object"),
-    ],
-    ids=str,
-)
-def test_reject_label_fits_the_labels(classes, reject_label, dtype):
-    classes = np.asarray(classes)
-    labels = classes[y2]
-    selective = SelectiveClassifier(LogisticRegression(), target_coverage=0.5)
-    selective.fit(X2, labels)
-    predicted = selective.predict(X2)
-    accepted = selective.accept(X2)
-    expected = LogisticRegression().fit(X2, labels).predict(X2)
-
-    assert selective.reject_label_ == reject_label
-    assert predicted.dtype == np.dtype(dtype)
-    assert type(predicted) is np.ndarray
-    assert 0 < accepted.sum() < len(X2)
-    assert (predicted[~accepted] == reject_label).all()
-    np.testing.assert_array_equal(predicted[accepted], expected[accepted])
-    assert selective.score(X2, labels) == pytest.approx(
-        SelectiveClassifier(LogisticRegression()).fit(X2, y2).score(X2, y2), rel=1e-9
-    )
-
-
 # Containers
 
 
