@@ -16,7 +16,6 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
-    GridSearchCV,
     GroupKFold,
     KFold,
     ShuffleSplit,
@@ -593,27 +592,20 @@ def test_groups_are_routed_through_a_pipeline():
 @pytest.mark.parametrize(
     "scoring", [None, get_selective_scorer("neg_set_loss")], ids=["own", "scorer"]
 )
-def test_groups_of_a_splitter_where_samples_are_sets(sets, scoring):
+@pytest.mark.parametrize("strategy", ["dta", "eum"])
+def test_groups_of_a_splitter_where_samples_are_sets(sets, scoring, strategy):
     classifier, X, y, *_ = problem_of(sets)
-    groups = np.arange(len(y)) // 4
+    groups, folds = np.arange(len(y)) // 4, GroupKFold(3)
+    decoder = ExpectedLossDecoder(classifier, strategy=strategy, cv=GroupKFold(2))
     with sklearn.config_context(enable_metadata_routing=True):
-        search = GridSearchCV(
-            ExpectedLossDecoder(classifier),
-            {"strategy": ["dta", "eum"], "cv": [GroupKFold(2)]},
-            scoring=scoring,
-            cv=GroupKFold(3),
-            error_score="raise",
-        ).fit(X, y, groups=groups)
-        for number, strategy in enumerate(["dta", "eum"]):
-            folds = GroupKFold(3).split(X, y, groups)
-            for fold, (train, test) in enumerate(folds):
-                cv = list(GroupKFold(2).split(X[train], y[train], groups[train]))
-                alone = ExpectedLossDecoder(classifier, strategy=strategy, cv=cv)
-                alone.fit(X[train], y[train])
-                score = search.cv_results_[f"split{fold}_test_score"][number]
-                assert score == alone.score(X[test], y[test])
+        options = {"params": {"groups": groups}, "error_score": "raise"}
+        scores = cross_val_score(decoder, X, y, cv=folds, scoring=scoring, **options)
         # They do not make sets of samples here.
-        best = search.best_estimator_
-        for method in (best.predict, best.expected_loss):
+        decoder.fit(X, y, groups=groups)
+        for method in (decoder.predict, decoder.expected_loss):
             np.testing.assert_array_equal(method(X, groups=groups), method(X))
-        assert best.score(X, y, groups=groups) == best.score(X, y)
+        assert decoder.score(X, y, groups=groups) == decoder.score(X, y)
+    for (train, test), score in zip(folds.split(X, y, groups), scores, strict=True):
+        cv = list(GroupKFold(2).split(X[train], y[train], groups[train]))
+        alone = clone(decoder).set_params(cv=cv).fit(X[train], y[train])
+        assert score == alone.score(X[test], y[test])
