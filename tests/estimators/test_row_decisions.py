@@ -446,19 +446,6 @@ def test_keys_of_times(zone):
     np.testing.assert_array_equal(row_keys(plain, np.arange(4)), keys)
 
 
-def test_keys_of_what_only_becomes_an_array():
-    class Convertible:
-        def __array__(self, dtype=None, copy=None):
-            return X
-
-        def __len__(self):
-            return len(X)
-
-    X = np.random.default_rng(0).normal(size=(5, 2))
-    keys = row_keys(Convertible(), slice(None))
-    np.testing.assert_array_equal(keys, row_keys(X, slice(None)))
-
-
 @pytest.mark.parametrize("as_array", [np.array, list], ids=["array", "list"])
 def test_keys_of_large_images(as_array):
     """An array is hashed whole, not by its text, which leaves most of it out."""
