@@ -12,7 +12,6 @@ from sklearn.ensemble import (
     StackingClassifier,
     VotingClassifier,
 )
-from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.inspection import partial_dependence, permutation_importance
 from sklearn.model_selection import learning_curve
 from sklearn.multiclass import OneVsOneClassifier

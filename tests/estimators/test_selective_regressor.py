@@ -62,6 +62,8 @@ def test_several_outputs_are_averaged():
     losses = selective.loss_(Y, selective.predict(X))
     expected = np.abs(Y - selective.predict(X)).mean(axis=1)
     np.testing.assert_allclose(losses, expected)
+    with pytest.raises(ValueError, match="same number of outputs"):
+        selective.score(X, y)
 
 
 def test_rules_and_protocols():
@@ -81,31 +83,15 @@ def test_certified():
     def clipped(y_true, y_pred):
         return np.minimum(np.abs(y_true - y_pred), 3.0)
 
-    selective = SelectiveRegressor(
-        Ridge(),
-        loss=clipped,
-        target_risk=0.8,
-        confidence_level=0.9,
-        max_loss=3.0,
-        cv=0.4,
-        random_state=0,
-    ).fit(X, y)
-    assert selective.rule_.certificate.bound == "betting"
-    assert selective.rule_.selective_risk < 0.8
+    options = {"confidence_level": 0.9, "cv": 0.4, "random_state": 0}
+    selective = SelectiveRegressor(Ridge(), loss=clipped, target_risk=0.8, **options)
     with pytest.raises(ValueError, match="max_loss is needed to certify"):
-        selective.set_params(max_loss=None).fit(X, y)
-    covered = SelectiveRegressor(
-        Ridge(), target_coverage=0.7, confidence_level=0.9, cv=0.4
-    )
+        selective.fit(X, y)
+    rule = selective.set_params(max_loss=3.0).fit(X, y).rule_
+    assert rule.certificate.bound == "betting"
+    assert rule.selective_risk < 0.8
+    covered = SelectiveRegressor(Ridge(), target_coverage=0.7, **options)
     assert covered.fit(X, y).rule_.certificate.quantity == "coverage"
-
-
-def test_predictions_of_another_shape():
-    selective = SelectiveRegressor(
-        Ridge(), uncertainty_score=QUICK, target_coverage=0.5, cv=0.5
-    ).fit(X, Y)
-    with pytest.raises(ValueError, match="same number of outputs"):
-        selective.score(X, y)
 
 
 def test_scores_of_a_few_levels_that_only_folds_have_are_told():
