@@ -18,7 +18,7 @@ from sklearn_reject.decoding import decode, expected_loss_curve, tune_threshold
 
 TITLE = "sets of the least expected loss, one thread unless said"
 
-_BY_QUADRATURE = ("f1", "jaccard", "am", "g_tp_pr", "auc")
+_BY_QUADRATURE = ("f1", "jaccard", "am", "g_tp_pr")
 _MEANS_OF_RATES = ("g_mean", "h_mean")
 
 # Probabilities of items: how many are likely is what differs.

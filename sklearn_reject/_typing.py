@@ -72,7 +72,6 @@ SetLossLike: TypeAlias = (
         "g_mean",
         "h_mean",
         "hamming",
-        "auc",
     ]
     | Callable[..., ArrayLike]
 )

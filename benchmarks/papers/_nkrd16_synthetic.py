@@ -42,6 +42,17 @@ def draw(n_draws, seed=0):
     return expit(rng.normal(size=(n_draws, N_ITEMS, 2)) @ weights)[..., 0]
 
 
+def loss_of(name):
+    """Return the loss of a name, a function for AUC."""
+    return _product_of_error_rates if name == "auc" else name
+
+
+def _product_of_error_rates(tp, fp, fn, tn):
+    """Return ``fp fn / ((tp + fn) (fp + tn))``, the rate of no items being one."""
+    pairs = (fn, tp + fn), (fp, fp + tn)
+    return np.prod([np.where(n > 0, k / np.maximum(n, 1), 1) for k, n in pairs], axis=0)
+
+
 def bounds(name):
     """Return the bounds on the size of a set; without them AUC is best at the ends."""
     return {"min_positive": 1, "max_positive": N_ITEMS - 1} if name == "auc" else {}
@@ -59,7 +70,7 @@ def expected_losses(name, eta):
     for item, is_positive in enumerate(outcomes.T):
         chance = eta[:, [item]]
         chances *= np.where(is_positive, chance, 1 - chance)
-    return chances @ _losses(check_set_loss(name), outcomes).T
+    return chances @ _losses(check_set_loss(loss_of(name)), outcomes).T
 
 
 def _losses(loss, sets):
@@ -85,7 +96,7 @@ def verify(name, n_draws=N_DRAWS):
     least = expected[:, is_allowed].min(axis=1)
     draws = np.arange(n_draws)
     best_top, curve_error = _compare_curves(name, eta, expected, is_allowed)
-    masks, claimed = decode(eta, loss=name, **bounds(name))
+    masks, claimed = decode(eta, loss=loss_of(name), **bounds(name))
     ours = expected[draws, numbers_of(masks)]
     return Verified(
         n_draws,
@@ -101,7 +112,9 @@ def _compare_curves(name, eta, expected, is_allowed):
     numbers = np.cumsum(1 << order, axis=1)
     numbers = np.column_stack([np.zeros(len(eta), dtype=np.intp), numbers])
     enumerated = np.take_along_axis(expected, numbers, axis=1)
-    curves = expected_loss_curve(np.take_along_axis(eta, order, axis=1), loss=name)
+    curves = expected_loss_curve(
+        np.take_along_axis(eta, order, axis=1), loss=loss_of(name)
+    )
     best = np.where(is_allowed[numbers], enumerated, np.inf).min(axis=1)
     return best, np.abs(curves - enumerated).max()
 

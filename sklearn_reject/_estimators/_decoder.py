@@ -111,9 +111,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
         :class:`~sklearn.frozen.FrozenEstimator` is not fitted again.
 
     loss : {"f1", "f_beta", "jaccard", "am", "balanced_accuracy", "g_tp_pr", \
-            "g_mean", "h_mean", "hamming", "auc"}, callable or SetLoss, default="f1"
+            "g_mean", "h_mean", "hamming"}, callable or SetLoss, default="f1"
         Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it, lower
-        is better. "auc" needs bounds on the size of the sets.
+        is better.
 
     beta : float > 0, default=1.0
         Weight of recall in the loss "f_beta", the only one that takes it.
@@ -329,8 +329,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         set_loss = check_set_loss(
             self.loss, beta=self.beta, zero_division=self.zero_division
         )
-        decides = set_loss if isinstance(self.strategy, str) else None
-        bounds = check_bounds(decides, self.min_positive, self.max_positive)
+        bounds = check_bounds(self.min_positive, self.max_positive)
         params["sample_weight"] = sample_weight
         X, y = read_samples(X, y, params, check_set_labels)
         items = find_items(self.estimator, y, self.pos_label)

@@ -85,9 +85,7 @@ def decode(
         Probability of each item to be positive, in any order.
 
     loss : str, callable or SetLoss
-        Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it. "auc"
-        needs bounds on the size of the set, without which the best set is the same
-        whatever the probabilities.
+        Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it.
 
     beta : float > 0, default=1.0
         Weight of recall in the loss "f_beta", the only one that takes it.
@@ -132,8 +130,8 @@ def decode(
     ------
     ValueError
         If probabilities are NaN or not in [0, 1], there are no items, `groups` has
-        another length or comes with a matrix, an option or a bound is invalid, a vector
-        comes with an `average`, or the loss needs bounds.
+        another length or comes with a matrix, an option or a bound is invalid, or a
+        vector comes with an `average`.
 
     Warns
     -----
@@ -187,7 +185,7 @@ def decode(
     check_option(distribution, "distribution", DISTRIBUTIONS)
     if distribution == "multinomial":
         check_distribution(eta, groups)
-    bounds = check_bounds(loss, min_positive, max_positive)
+    bounds = check_bounds(min_positive, max_positive)
     rule = SetRule(loss, distribution, *bounds)
     mask, losses = choose_items(eta, rule, average, groups=groups, n_jobs=n_jobs)
     is_one_set = average == "micro" or (eta.ndim == 1 and groups is None)

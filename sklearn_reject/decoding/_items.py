@@ -121,21 +121,8 @@ def check_distribution(eta, groups=None):
         )
 
 
-def check_bounds(loss, min_positive, max_positive):
-    """Return the least and the largest number of items to predict, maybe None.
-
-    `loss`, which may need bounds, is None where it does not decide on the size.
-    """
-    needed = () if loss is None else loss.needs_bounds
-    left_out = {"min_positive": min_positive == 0, "max_positive": max_positive is None}
-    missing = [name for name in needed if left_out[name]]
-    if missing:
-        raise ValueError(
-            f"{loss!r} needs {' and '.join(missing)}. Otherwise the best set does not "
-            "depend on the probabilities. Pass "
-            f"{' and '.join(f'{name}=' for name in missing)} as well, or use a loss "
-            "that weighs both kinds of errors."
-        )
+def check_bounds(min_positive, max_positive):
+    """Return the least and the largest number of items to predict, maybe None."""
     min_positive = _check_bound(min_positive, "min_positive")
     if max_positive is not None:
         max_positive = _check_bound(max_positive, "max_positive")

@@ -101,8 +101,8 @@ def _curves_of_fixed_denominator(eta, ratio, n_negatives):
     top, rest = _halves(ratio)
     k = np.arange(eta.shape[1] + 1)
     taken, left = (_expected_gain(half, eta) for half in (top, rest))
-    left = left[:, -1:] - left + n_negatives * _cells_of_others(ratio).tn
-    above = taken + left if ratio.factor is None else taken * left
+    left = left[:, -1:] - left + n_negatives * ratio.numerator.tn
+    above = taken + left
     below = _least_denominator(ratio, k, eta.shape[1] - k, n_negatives)
     curves = np.zeros_like(above)
     return np.divide(above, below**ratio.power, out=curves, where=below > 0)
@@ -173,9 +173,7 @@ def _expected_gains(ratio, tops, rests, k, n_rest, n_negatives):
     """Return the expected numerator, from sums of the chances of both halves."""
     top, rest = _halves(ratio)
     taken, left = top.gains(tops, k), rest.gains(rests, n_rest)
-    left = left + n_negatives * _cells_of_others(ratio).tn
-    if ratio.factor is not None:
-        return taken * left
+    left = left + n_negatives * ratio.numerator.tn
     return taken + left if left.any() else taken
 
 
@@ -276,16 +274,11 @@ class Half(NamedTuple):
 
 def _halves(ratio):
     """Return what the predicted items, tp or fp, and the others, fn or tn, add."""
-    below, above, others = ratio.denominator, ratio.numerator, _cells_of_others(ratio)
+    below, above = ratio.denominator, ratio.numerator
     return (
         _half((below.tp, above.tp), (below.fp, above.fp)),
-        _half((below.fn, others.fn), (below.tn, others.tn)),
+        _half((below.fn, above.fn), (below.tn, above.tn)),
     )
-
-
-def _cells_of_others(ratio):
-    """Return the cells by which items that are not predicted add to the numerator."""
-    return ratio.numerator if ratio.factor is None else ratio.factor
 
 
 def _half(positive, negative):
@@ -337,12 +330,9 @@ def _prefix(chances):
 
 def _least_positive(ratio):
     """Return the least denominator where the numerator is not zero."""
-    least = 0.0
-    for above in filter(None, (ratio.numerator, ratio.factor)):
-        pairs = zip(above, ratio.denominator, strict=True)
-        # Where the numerator is zero throughout, any denominator will do.
-        least += min((w for gain, w in pairs if gain), default=max(ratio.denominator))
-    return least
+    pairs = zip(ratio.numerator, ratio.denominator, strict=True)
+    # Where the numerator is zero throughout, any denominator will do.
+    return min((w for gain, w in pairs if gain), default=max(ratio.denominator))
 
 
 def exponential_sum(low, high, power):

@@ -157,10 +157,9 @@ def tune_threshold(
         Of a vector without `groups`, and with "macro" and "micro", the weight of each
         item or row, shape (n_items,) or (n_samples,): it counts as so many, so that
         tables of probability, label and number, as those of partitions, stand for all
-        items. Bounds and losses that need them exclude it, and a callable gets sums of
-        weights as counts. Where groups or rows are the
-        sets, the weight of each set in the mean, shape (n_sets,), groups in sorted
-        order. What weighs zero is left out.
+        items. Bounds exclude it, and a callable gets sums of weights as counts. Where
+        groups or rows are the sets, the weight of each set in the mean, shape
+        (n_sets,), groups in sorted order. What weighs zero is left out.
 
     Returns
     -------
@@ -173,9 +172,9 @@ def tune_threshold(
     ValueError
         If `y` holds anything but 0 and 1, a probability is NaN or not in [0, 1], the
         shapes differ, `groups` has another length or comes with a matrix, a vector
-        comes with an `average`, there is no item, a bound is invalid, the loss is
-        degenerate without bounds, or `sample_weight` has another shape, is negative,
-        all zero, or weighs items that bounds count.
+        comes with an `average`, there is no item, a bound is invalid, or
+        `sample_weight` has another shape, is negative, all zero, or weighs items that
+        bounds count.
 
     Warns
     -----
@@ -229,16 +228,15 @@ def tune_threshold(
     eta = check_probabilities(eta)
     y = check_indicators(y, eta.shape)
     check_average(average, eta.shape)
-    bounds = {"min_positive": min_positive, "max_positive": max_positive}
     weight, is_one_set = None, eta.ndim == 1 or average != "samples"
     items_weigh = sample_weight is not None and groups is None and is_one_set
     if items_weigh:
-        _refuse_bounds(loss, **bounds)
+        _refuse_bounds(min_positive, max_positive)
         what = "item" if eta.ndim == 1 else "row"
         weight = _check_weight(sample_weight, len(eta), what)
         rows = np.flatnonzero(weight)
         y, eta, weight = y[rows], eta[rows], weight[rows]
-    bounds = check_bounds(loss, **bounds)
+    bounds = check_bounds(min_positive, max_positive)
     if average == "macro":
         options = loss, bounds_of_sets(bounds, len(y)), weight
         pairs = zip(y.T, np.ascontiguousarray(eta.T), strict=True)
@@ -282,18 +280,15 @@ def _check_weight(sample_weight, length, what):
     return check_sample_weight(sample_weight, length)
 
 
-def _refuse_bounds(loss, min_positive, max_positive):
+def _refuse_bounds(min_positive, max_positive):
     """Raise where bounds count items that weigh more or less than one."""
-    is_given = {
-        "min_positive": min_positive != 0 or "min_positive" in loss.needs_bounds,
-        "max_positive": max_positive is not None or "max_positive" in loss.needs_bounds,
-    }
-    names = " and ".join(name for name, given in is_given.items() if given)
+    names = ["min_positive"] * (min_positive != 0)
+    names += ["max_positive"] * (max_positive is not None)
     if names:
         raise ValueError(
-            f"sample_weight counts an item as any number of items, but {names}, given "
-            "or needed by the loss, count each item as one. Repeat the items, for "
-            "example with np.repeat, or use a loss that needs no bounds."
+            f"sample_weight counts an item as any number of items, but "
+            f"{' and '.join(names)} count each item as one. Repeat the items, for "
+            "example with np.repeat."
         )
 
 

@@ -256,44 +256,6 @@ class HammingLoss(_TotalLoss):
         return _divide(fp + fn, tp + fp + fn + tn, 0.0)
 
 
-class AUCLoss(_NamedLoss):
-    """Product of the two error rates.
-
-    ``fp fn / ((tp + fn) (fp + tn))``, in [0, 1]. It is zero where nothing or everything
-    is predicted, so that a best set needs bounds on its size that exclude both.
-
-    Parameters
-    ----------
-    zero_division : float in [0, 1], default=0.0
-        One minus the error rate of a class that is absent.
-
-    Examples
-    --------
-    >>> from sklearn_reject.losses import check_set_loss
-    >>> float(check_set_loss("auc")(tp=1, fp=1, fn=1, tn=1))
-    0.25
-    """
-
-    needs_bounds = ("min_positive", "max_positive")
-
-    def expansion(self, n_items):
-        false_positive, false_negative = Cells(fp=1.0), Cells(fn=1.0)
-        ratios = tuple(
-            Ratio(1 / n_items, false_positive, of_class, factor=false_negative)
-            for of_class in (_POSITIVE, _NEGATIVE)
-        )
-        error = 1 - self.zero_division
-        absences = (
-            Absence(_POSITIVE, 0.0, error / n_items),
-            Absence(_NEGATIVE, error, -error / n_items),
-        )
-        return Expansion(0.0, ratios, absences)
-
-    def _losses(self, tp, fp, fn, tn):
-        tpr, tnr = _rates(tp, fp, fn, tn, self.zero_division)
-        return (1 - tpr) * (1 - tnr)
-
-
 _HALVES_OF_RATES = (
     Ratio(-0.5, _TRUE_POSITIVE, _POSITIVE),
     Ratio(-0.5, _TRUE_NEGATIVE, _NEGATIVE),
@@ -458,7 +420,6 @@ def f1_loss(*, zero_division=0.0):
 # What each name stands for.
 SET_LOSSES = {
     "am": AMLoss,
-    "auc": AUCLoss,
     "balanced_accuracy": BalancedAccuracyLoss,
     "f1": f1_loss,
     "f_beta": FBetaLoss,
@@ -480,7 +441,7 @@ def check_set_loss(
 
     Parameters
     ----------
-    loss : {"am", "auc", "balanced_accuracy", "f1", "f_beta", "g_mean", "g_tp_pr", \
+    loss : {"am", "balanced_accuracy", "f1", "f_beta", "g_mean", "g_tp_pr", \
             "h_mean", "hamming", "jaccard"}, callable or SetLoss
         A name, or a function of arrays tp, fp, fn and tn, which it gets by these names,
         that returns one finite number for each confusion matrix.

@@ -24,17 +24,15 @@ class Cells(NamedTuple):
 
 
 class Ratio(NamedTuple):
-    """``coefficient * numerator * factor / (denominator**power * k**size_power)``.
+    """``coefficient * numerator / (denominator**power * k**size_power)``.
 
-    With k = tp + fp, and with `Cells` for weights of the counts: not negative in the
-    denominator, of fn and tn only in a `factor`, whose numerator is of tp and fp only.
-    Zero where the denominator or, for a positive `size_power`, k is zero.
+    With k = tp + fp, and with `Cells` for weights of the counts, not negative in the
+    denominator. Zero where the denominator or, for a positive `size_power`, k is zero.
     """
 
     coefficient: float
     numerator: Cells
     denominator: Cells
-    factor: Cells | None = None
     power: float = 1.0
     size_power: float = 0.0
 
@@ -90,9 +88,6 @@ class SetLoss:
     >>> FalseAlarm()(tp=[3, 3], fp=[0, 1], fn=2, tn=5)
     array([0., 1.])
     """
-
-    #: Bounds on k without which the best set is the same whatever the probabilities.
-    needs_bounds: tuple[str, ...] = ()
 
     #: Largest absolute value, zero if it is not known. Expected losses that differ by
     #: 1e-12 times as much, which may be rounding, are taken for equal.

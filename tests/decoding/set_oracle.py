@@ -51,11 +51,6 @@ def h_mean(tp, fp, fn, tn, beta, z):
     return 1.0 if tpr == 0 or tnr == 0 else 1 - 2 / (1 / tpr + 1 / tnr)
 
 
-def auc(tp, fp, fn, tn, beta, z):
-    tpr, tnr = rates(tp, fp, fn, tn, z)
-    return (1 - tpr) * (1 - tnr)
-
-
 # Name to a function (tp, fp, fn, tn, beta, zero_division) of single counts.
 DEFINITIONS = {
     "f1": lambda tp, fp, fn, tn, beta, z: f_beta(tp, fp, fn, tn, 1, z),
@@ -64,7 +59,7 @@ DEFINITIONS = {
         function.__name__: function
         for function in (
             *(f_beta, jaccard, am, balanced_accuracy, g_tp_pr),
-            *(g_mean, h_mean, auc),
+            *(g_mean, h_mean),
         )
     },
 }
@@ -112,15 +107,6 @@ def all_losses():
 
 LOSSES = all_losses()
 KEYS = sorted(LOSSES)
-
-
-def bounds_for(loss, low, high, n):
-    """Return bounds on the size of sets of n items, with those that a loss needs."""
-    if "min_positive" in loss.needs_bounds:
-        low, high = max(low, 1), high if high is None else max(high, 1)
-    if "max_positive" in loss.needs_bounds and high is None:
-        high = n
-    return {"min_positive": low, "max_positive": high}
 
 
 def outcomes(n):

@@ -103,9 +103,6 @@ ARGUMENTS = [
     (BOTH, {"max_positive": -2}, "max_positive must be an int >= 0, got -2"),
     (BOTH, {"max_positive": True}, "max_positive must be an int >= 0, got True"),
     (BOTH, {"min_positive": 2, "max_positive": 1}, "is above max_positive=1. Swap"),
-    (BOTH, {"loss": "auc"}, "AUCLoss.*needs min_positive and max_positive"),
-    (BOTH, {"loss": "auc", "max_positive": 1}, "needs min_positive.*min_positive="),
-    (BOTH, {"loss": "auc", "min_positive": 1}, "needs max_positive"),
     (BOTH, {"average": "macro"}, r"average='macro'.*\(2,\).*vector"),
     (BOTH, {"average": "micro", "groups": [0, 1]}, "Set average to 'samples'"),
     *((BOTH, {"average": odd}, "average must be one of") for odd in ("weighted", None)),
@@ -167,12 +164,7 @@ ARGUMENTS = [
     (
         [tune],
         {"sample_weight": [1, 2], "min_positive": 1, "max_positive": 2},
-        "but min_positive and max_positive, .*Repeat the items",
-    ),
-    (
-        [tune],
-        {"sample_weight": [1, 2], "loss": "auc"},
-        "but min_positive and max_positive, given or needed by the loss",
+        "but min_positive and max_positive .*Repeat the items",
     ),
     *(
         (

@@ -261,7 +261,6 @@ GAINS = {
     "h_mean": lambda z, k, n, p0, p1: (
         p0 * harmonic(z, (n - k) / n) + p1 * harmonic(z, k / n)
     ),
-    "auc": lambda z, k, n, p0, p1: z * (p0 * k / n + p1 * (n - k) / n),
 }
 
 
@@ -338,7 +337,6 @@ def closed_form(name, eta, beta):
         "am": (c + (n - 1 - k + c) / (n - 1)) / 2,
         "g_mean": c * np.sqrt((n - k) / (n - 1)),
         "h_mean": 2 * c * (n - k) / (2 * n - 1 - k),
-        "auc": 1 - (1 - c) * k / (n - 1),
     }[name]
 
 

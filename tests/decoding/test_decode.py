@@ -19,7 +19,6 @@ from tests.decoding.set_oracle import (
     PRECISION,
     RECALL,
     ZERO_DIVISIONS,
-    bounds_for,
     draw_probabilities,
     expected_losses,
     outcomes,
@@ -43,7 +42,7 @@ def problems(draw, max_size=7):
     if draw(st.booleans()):
         low = draw(st.integers(0, len(eta)))
         high = draw(st.none() | st.integers(low, len(eta) + 2))
-    return eta, loss, bounds_for(loss, low, high, len(eta))
+    return eta, loss, {"min_positive": low, "max_positive": high}
 
 
 def inside(bounds, sizes):
@@ -124,7 +123,7 @@ def test_the_smallest_set_of_equals():
 @pytest.mark.parametrize("n", [1, 2, 5])
 @pytest.mark.parametrize(
     "key",
-    [k for k in KEYS if k[0] in DEFINITIONS and not LOSSES[k].needs_bounds],
+    [k for k in KEYS if k[0] in DEFINITIONS],
     ids=str,
 )
 def test_certain_and_impossible_items(key, n):
@@ -194,7 +193,7 @@ def test_each_set_is_a_call(eta, key, average, bounds, to_sparse):
     sets, loss = SETS[average](eta), LOSSES[key]
     low, high = (0, None) if bounds is None else sorted(bounds)
     low = min(low, len(sets[0]))
-    options = {"loss": loss, **bounds_for(loss, low, high, len(sets[0]))}
+    options = {"loss": loss, "min_positive": low, "max_positive": high}
     mask, losses = decode(eta, average=average, **options)
     found, of_sparse = decode(to_sparse(eta), average=average, **options)
     assert (found.format, found.dtype, found.shape) == ("csr", bool, eta.shape)

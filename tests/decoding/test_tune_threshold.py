@@ -18,7 +18,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn_reject.decoding import TunedThreshold, tune_threshold
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.losses import check_set_loss
-from tests.decoding.set_oracle import KEYS, LOSSES, bounds_for
+from tests.decoding.set_oracle import KEYS, LOSSES
 
 
 def tuned_at(threshold, loss):
@@ -87,7 +87,7 @@ def problems(draw, max_size=12):
 def test_loss_is_the_least_of_all_thresholds(problem, key):
     y, eta, groups, low, high = problem
     loss = LOSSES[key]
-    options = bounds_for(loss, low, high, len(y))
+    options = {"min_positive": low, "max_positive": high}
     bounds = tuple(options.values())
     tuned = tune_threshold(y, eta, loss=loss, groups=groups, **options)
     sets = split(y, eta, groups)
@@ -308,8 +308,7 @@ def test_never_above_the_tuned_threshold_of_scikit_learn(
 
 # Weighted items and sets, against repeated ones
 
-FREE = sorted(key for key, loss in LOSSES.items() if not loss.needs_bounds)
-RATIOS = [key for key in FREE if key[0] != "callable"]  # which may see their scale
+RATIOS = [key for key in KEYS if key[0] != "callable"]  # which may see their scale
 
 
 @st.composite
@@ -333,7 +332,7 @@ def assert_same(tuned, expected, atol=0.0):
 
 @given(
     items=weighed_items(),
-    key=st.sampled_from(FREE),
+    key=st.sampled_from(KEYS),
     average=st.sampled_from([None, "macro", "micro"]),
 )
 def test_whole_weights_are_repeated_items(items, key, average):
@@ -353,8 +352,7 @@ def test_whole_weights_are_repeated_items(items, key, average):
 def test_whole_weights_are_repeated_sets(items, low, key):
     y, eta, weight = items
     loss = LOSSES[key]
-    options = bounds_for(loss, low, 2 if loss.needs_bounds else None, 3)
-    low = options["min_positive"]
+    options = {"min_positive": low}
     y, eta = np.column_stack([y, 1 - y, y]), np.column_stack([eta, eta[::-1], eta / 2])
     tuned = tune_threshold(y, eta, loss=loss, sample_weight=weight, **options)
     repeated = np.repeat(y, weight, axis=0), np.repeat(eta, weight, axis=0)

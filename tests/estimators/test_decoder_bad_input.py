@@ -64,8 +64,6 @@ BAD_FITS = [
     ({"loss": "f2"}, {}, "loss must be one of"),
     ({"loss": total}, {}, "one number for each confusion"),
     ({"beta": 2.0}, {}, "only 'f_beta' takes beta"),
-    ({"loss": "auc"}, {}, "min_positive and max_positive"),
-    ({"loss": "auc", "min_positive": 1}, {}, "needs max_positive"),
     ({"beta": 0}, {}, "beta must be"),
     ({"zero_division": 2}, {}, "zero_division must be"),
     ({"strategy": "best"}, {}, r"strategy must be one of \['auto', 'dta', 'eum'\]"),

@@ -65,8 +65,6 @@ def test_what_losses_say_of_themselves(key):
     is_named = key[0] in DEFINITIONS
     assert loss.spares_negatives == is_named
     assert loss.largest == is_named
-    needs = ("min_positive", "max_positive") if key[0] == "auc" else ()
-    assert loss.needs_bounds == needs
     has_expansion = key[0] not in ("g_mean", "h_mean", "callable")
     assert (loss.expansion(5) is not None) == has_expansion
 
