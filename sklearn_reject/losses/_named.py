@@ -328,8 +328,8 @@ class FractionalLinearLoss(SetLoss):
         zero_division: float = 0.0,
     ) -> None:
         super().__init__(zero_division=zero_division)
-        self.numerator = _check_constants(numerator, "numerator")
-        self.denominator = _check_constants(denominator, "denominator")
+        self.numerator = _check_constants(numerator, "numerator").tolist()
+        self.denominator = _check_constants(denominator, "denominator").tolist()
         self._above = _weights_of_cells(self.numerator)
         self._below = _weights_of_cells(self.denominator)
         self._check_denominator()
@@ -376,16 +376,9 @@ class FractionalLinearLoss(SetLoss):
 
     def _falls_at_corners(self):
         corners = np.array([[1, 0, 0], [1, 0, 1], [1, 1, 0], [1, 1, 1]])
-        c, d = self.numerator, self.denominator
+        c, d = np.array([self.numerator, self.denominator])
         gain = c[1] * (corners @ d[[0, 2, 3]]), d[1] * (corners @ c[[0, 2, 3]])
         return bool((gain[0] - gain[1] <= _ROUNDING * np.abs(gain).max()).all())
-
-    def _parameters(self):
-        constants = {
-            "numerator": self.numerator.tolist(),
-            "denominator": self.denominator.tolist(),
-        }
-        return {**super()._parameters(), **constants}
 
 
 def _check_constants(values, name):
@@ -405,7 +398,7 @@ def _weights_of_cells(constants):
     """Return what one item in each cell adds, times n."""
     # (1, u, v, p) of one item that is tp, fp, fn or tn, times n.
     of_cells = [(1, 1, 1, 1), (1, 0, 1, 0), (1, 0, 0, 1), (1, 0, 0, 0)]
-    summands = (constants * of_cells).tolist()
+    summands = np.multiply(constants, of_cells).tolist()
     totals = [fsum(row) for row in summands]
     # No more than the rounding of its summands is zero.
     sizes = [_ROUNDING * fsum(map(abs, row)) for row in summands]
