@@ -9,6 +9,7 @@ from sklearn_reject.scores._detectors import LikelihoodRatio, OutlierDetector
 from sklearn_reject.scores._distances import KNN, Mahalanobis, RelativeMahalanobis
 from sklearn_reject.scores._gain import ExpectedGain
 from sklearn_reject.scores._learned import LearnedScore
+from sklearn_reject.scores._linear import SELE
 from sklearn_reject.scores._logits import GEN, MSP, ODIN, Energy, MaxLogit, ReAct
 from sklearn_reject.scores._novelty import NoveltyScore
 from sklearn_reject.scores._plug_in import (
@@ -34,7 +35,6 @@ from sklearn_reject.scores._resolve import (
     resolve_novelty,
     resolve_score,
 )
-from sklearn_reject.scores._sele import SELE
 from sklearn_reject.scores._subspace import SIRC, ViM
 
 __all__ = [

@@ -8,13 +8,13 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.ensemble import IsolationForest
+from sklearn.ensemble import HistGradientBoostingClassifier, IsolationForest
 
 from sklearn_reject._response._response import Response
 from sklearn_reject._typing import Estimator, MatrixLike, RandomState
 from sklearn_reject._validation import check_option
 from sklearn_reject.scores._inputs import Inputs, InputScore
-from sklearn_reject.scores._learned import own_classifier, weight_for
+from sklearn_reject.scores._learned import check_classifier, weight_for
 
 
 class OutlierDetector(InputScore):
@@ -191,7 +191,10 @@ class LikelihoodRatio(InputScore):
         self.random_state = random_state
 
     def _fit(self, response, y, sample_weight, X_ood):
-        classifier = own_classifier(self, "CalibratedClassifierCV adds it.")
+        check_classifier(self.classifier, "CalibratedClassifierCV adds it.")
+        classifier = HistGradientBoostingClassifier(random_state=self.random_state)
+        if self.classifier is not None:
+            classifier = clone(self.classifier)
         self._inputs_ = Inputs(self.features, learner=classifier)
         inside = self._inputs_.fit(response)
         outside = self._inputs_.complete(Response(response.estimator, X_ood))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -22,7 +22,7 @@ from sklearn_reject.scores._encoding import (
     join,
     options_for,
 )
-from sklearn_reject.scores._learned import LearnedScore
+from sklearn_reject.scores._learned import LearnedScore, weight_for
 
 # The samples, for weights of their own for each predicted label (FPV23, eq. 37).
 PER_LABEL: Literal["per_label_linear"] = "per_label_linear"
@@ -123,6 +123,48 @@ class FeatureScore(LearnedScore):
             options["takes_infinite"] = isinstance(learner, _BOOSTING)
         encoder = Encoder(random_state=self.random_state, **options)
         return FeatureMap(self.features_, encoder)
+
+    def _make_learner(self, targets, kind=None):
+        """Return an unfitted clone of the user's learner, or histogram boosting."""
+        if getattr(self, self.learner) is not None:
+            return clone(getattr(self, self.learner))
+        kind = kind or self.default_learner
+        options = {"categorical_features": self._map_.categories}
+        if kind is HistGradientBoostingClassifier:
+            counts = np.unique(targets, return_counts=True)[1]
+            # What tells when to stop is a stratified part, which takes two of each.
+            options["early_stopping"] = "auto" if counts.min() > 1 else False
+        return kind(random_state=self.random_state, **options)
+
+    def _fit_learner(self, learner, features, targets, sample_weight):
+        """Return what has learned losses, or the loss that all of them are."""
+        given = weight_for(learner, sample_weight, self.learner)
+        if np.ptp(targets) == 0:
+            return float(targets[0])
+        if is_classifier(learner):  # some take integers only
+            targets = targets.astype(np.intp)
+        return learner.fit(features, targets, **given)
+
+    def _expect(self, learners, predictions):
+        """Return the losses that learners expect, each an array or one number."""
+        features = None
+        if not all(isinstance(learner, float) for learner in learners):
+            features = self._map_.transform(predictions)
+        return [_expect(learner, features) for learner in learners]
+
+
+def _expect(learner, features):
+    """Return the expected loss by a fitted learner, or the loss that all have."""
+    if isinstance(learner, float):
+        return learner
+    if not is_classifier(learner):
+        return learner.predict(features)
+    # Term by term, as a product of matrices may round otherwise in other chunks.
+    probabilities = learner.predict_proba(features)
+    expected = np.zeros(len(probabilities))
+    for value, column in zip(learner.classes_, probabilities.T, strict=True):
+        expected += value * column
+    return expected
 
 
 def is_per_label(features):

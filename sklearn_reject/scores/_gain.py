@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import is_classifier, is_regressor
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -24,7 +24,6 @@ from sklearn_reject._typing import (
 from sklearn_reject._validation import take_weight
 from sklearn_reject.losses import losses_where_known
 from sklearn_reject.scores._features import FeatureScore
-from sklearn_reject.scores._learned import early_stopping_for, weight_for
 
 
 class ExpectedGain(FeatureScore):
@@ -220,62 +219,31 @@ class ExpectedGain(FeatureScore):
         # often err on the same samples. What is known of one alone has to do for
         # the others, and then counts for more.
         self.n_asked_ = np.count_nonzero(is_known)
-        self._signs_, parts = (1.0, -1.0), [(first, ~np.isnan(first))]
+        parts = [(first, ~np.isnan(first)), (second, is_known)]
         if is_known.all():
-            self._signs_, parts = (1.0,), [(first - second, is_known)]
-        else:
-            parts.append((second, is_known))
+            parts = [(first - second, is_known)]
         values = np.concatenate([first, second[is_known]])
         is_zero_one = bool(((values == 0) | (values == 1)).all())
+        learner = self.base_learner
+        if not (is_zero_one or learner is None) and is_classifier(learner):
+            raise ValueError(
+                f"base_learner={learner!r} is a classifier, which can only learn "
+                "losses of 0 and 1, but there are other losses. Use a regressor."
+            )
+        kind = self.default_learner if is_zero_one else HistGradientBoostingRegressor
         self._map_ = self.make_map()
         features = self._map_.fit(predictions, parts[0][0])
-        self.learners_ = [
-            self._fit_learner(
-                features[rows],
-                losses[rows],
-                take_weight(sample_weight, rows),
-                is_zero_one,
+        self.learners_ = []
+        for losses, rows in parts:
+            learner = self._make_learner(losses[rows], kind)
+            weight = take_weight(sample_weight, rows)
+            self.learners_.append(
+                self._fit_learner(learner, features[rows], losses[rows], weight)
             )
-            for losses, rows in parts
-        ]
-
-    def _fit_learner(self, features, losses, sample_weight, is_zero_one):
-        """Return what has learned losses, or the loss that all of them are."""
-        learner = self._make_learner(losses, is_zero_one)
-        given = weight_for(learner, sample_weight, "base_learner")
-        if np.ptp(losses) == 0:
-            return float(losses[0])
-        if is_classifier(learner):  # some take integers only
-            losses = losses.astype(np.intp)
-        return learner.fit(features, losses, **given)
-
-    def _make_learner(self, losses, is_zero_one):
-        """Return an unfitted learner of losses, or of differences of losses."""
-        if self.base_learner is not None:
-            if is_classifier(self.base_learner) and not is_zero_one:
-                raise ValueError(
-                    f"base_learner={self.base_learner!r} is a classifier, which can "
-                    "only learn losses of 0 and 1, but there are other losses. Use a "
-                    "regressor."
-                )
-            return clone(self.base_learner)
-        options = {
-            "categorical_features": self._map_.categories,
-            "random_state": self.random_state,
-        }
-        if not is_zero_one:
-            return HistGradientBoostingRegressor(**options)
-        options |= early_stopping_for(losses)
-        return HistGradientBoostingClassifier(**options)
 
     def _predict(self, predictions):
-        features = None
-        if any(not isinstance(learner, float) for learner in self.learners_):
-            features = self._map_.transform(predictions)
-        gain = np.zeros(len(predictions))
-        for sign, learner in zip(self._signs_, self.learners_, strict=True):
-            gain += sign * _expect(learner, features)
-        return gain
+        first, *second = self._expect(self.learners_, predictions)
+        return np.full(len(predictions), first - sum(second))
 
 
 def _can_learn(learner):
@@ -298,17 +266,3 @@ def _split(targets):
             "estimators without an expert cannot use it as uncertainty_score."
         )
     return first, second, is_known
-
-
-def _expect(learner, features):
-    """Return the expected loss by a fitted learner, or the loss that all have."""
-    if isinstance(learner, float):
-        return learner
-    if not is_classifier(learner):
-        return learner.predict(features)
-    # Term by term, as a product of matrices may round otherwise in other chunks.
-    probabilities = learner.predict_proba(features)
-    expected = np.zeros(len(probabilities))
-    for value, column in zip(learner.classes_, probabilities.T, strict=True):
-        expected += value * column
-    return expected

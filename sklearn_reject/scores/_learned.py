@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone, is_regressor
-from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
@@ -373,25 +372,12 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         task.call_on_fit_task_end(estimator=self)
 
 
-def own_classifier(score, way_out):
-    """Return a clone of the `classifier` of a score, or the default one for None."""
-    classifier = score.classifier
-    if classifier is None:
-        return HistGradientBoostingClassifier(random_state=score.random_state)
-    if not hasattr(classifier, "predict_proba"):
+def check_classifier(classifier, way_out):
+    """Raise unless the `classifier` of a score has probabilities, or is None."""
+    if classifier is not None and not hasattr(classifier, "predict_proba"):
         raise ValueError(
             f"classifier must have `predict_proba`, got {classifier!r}. {way_out}"
         )
-    return clone(classifier)
-
-
-def early_stopping_for(targets):
-    """Return the option of histogram gradient boosting that such classes need.
-
-    The part that tells when to stop is stratified, which takes two samples of each.
-    """
-    counts = np.unique(targets, return_counts=True)[1]
-    return {"early_stopping": "auto" if counts.min() > 1 else False}
 
 
 def weight_for(learner, sample_weight, name):

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -16,11 +16,7 @@ from sklearn.ensemble import (
 from sklearn_reject._typing import Estimator, FeaturesLike, RandomState, TaskLossLike
 from sklearn_reject._validation import index_labels
 from sklearn_reject.scores._features import PER_LABEL, FeatureScore, is_per_label
-from sklearn_reject.scores._learned import (
-    early_stopping_for,
-    own_classifier,
-    weight_for,
-)
+from sklearn_reject.scores._learned import check_classifier, weight_for
 from sklearn_reject.scores._linear import (
     LinearModel,
     check_linear_options,
@@ -179,13 +175,7 @@ class LossRegression(FeatureScore):
             return
         self._map_ = self.make_map()
         features = self._map_.fit(predictions, targets)
-        if self.regressor is None:
-            regressor = HistGradientBoostingRegressor(
-                categorical_features=self._map_.categories,
-                random_state=self.random_state,
-            )
-        else:
-            regressor = clone(self.regressor)
+        regressor = self._make_learner(targets)
         given = weight_for(regressor, sample_weight, "regressor")
         self.regressor_ = regressor.fit(features, targets, **given)
 
@@ -283,11 +273,6 @@ class TrueClassProbability(LossRegression):
     name = "true_class_probability"
 
     estimates_risk = False
-
-    features_: Any
-    regressor_: Any
-    alpha_: float
-    areas_: dict[float, float]
 
     def _check_options(self, classes):
         super()._check_options(classes)
@@ -395,10 +380,13 @@ class ErrorProbability(FeatureScore):
         self.loss = loss
         self.random_state = random_state
 
-    def _learn(self, predictions, targets, sample_weight, context):
-        classifier = own_classifier(
-            self, "Use CalibratedClassifierCV, or LossRegression with a regressor."
+    def _check_options(self, classes):
+        check_classifier(
+            self.classifier,
+            "Use CalibratedClassifierCV, or LossRegression with a regressor.",
         )
+
+    def _learn(self, predictions, targets, sample_weight, context):
         other = targets[(targets != 0) & (targets != 1)]
         if len(other):
             raise ValueError(
@@ -407,20 +395,11 @@ class ErrorProbability(FeatureScore):
             )
         self._map_ = self.make_map()
         features = self._map_.fit(predictions, targets)
-        self.classifier_, self._constant_ = None, float(targets[0])
-        if np.ptp(targets) == 0:
-            return
-        if self.classifier is None:
-            classifier.set_params(
-                categorical_features=self._map_.categories,
-                **early_stopping_for(targets),
-            )
-        given = weight_for(classifier, sample_weight, "classifier")
-        self.classifier_ = classifier.fit(features, targets > 0, **given)
+        classifier = self._make_learner(targets)
+        self._learned_ = self._fit_learner(classifier, features, targets, sample_weight)
+        is_constant = isinstance(self._learned_, float)
+        self.classifier_ = None if is_constant else self._learned_
 
     def _predict(self, predictions):
-        if self.classifier_ is None:
-            return np.full(len(predictions), self._constant_)
-        features = self._map_.transform(predictions)
-        column = list(self.classifier_.classes_).index(True)
-        return self.classifier_.predict_proba(features)[:, column]
+        [risk] = self._expect([self._learned_], predictions)
+        return np.full(len(predictions), risk)
