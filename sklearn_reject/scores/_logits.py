@@ -25,8 +25,8 @@ from sklearn_reject.scores._novelty import (
     check_finite,
     find_logits,
     find_probabilities,
+    only_head,
     own_features,
-    refuse_several_members,
     warn_of_one_decision_value,
     warn_of_one_probability,
 )
@@ -248,22 +248,22 @@ class ODIN(NoveltyScore):
     def _fit(self, response, y, sample_weight, X_ood):
         check_number(self.epsilon, "epsilon")
         check_number(self.temperature, "temperature", open_low=True)
-        if self.input_gradient is not None:
-            if not callable(self.input_gradient):
-                raise ValueError(
-                    "input_gradient must be a callable (estimator, X, temperature) -> "
-                    "gradient of the shape of X, or None, got "
-                    f"{self.input_gradient!r}."
-                )
-            warn_of_one_decision_value(self, response)
-            return
+        if self.input_gradient is None:
+            self._check_closed_form(response)
+        elif not callable(self.input_gradient):
+            raise ValueError(
+                "input_gradient must be a callable (estimator, X, temperature) -> "
+                f"gradient of the shape of X, or None, got {self.input_gradient!r}."
+            )
+        warn_of_one_decision_value(self, response)
+
+    def _check_closed_form(self, response):
         if self.logits is not None:
             raise ValueError(
                 "logits is a function, so its gradient is unknown. Pass a callable "
                 "(estimator, X, temperature) -> gradient as `input_gradient` too."
             )
-        refuse_several_members(response, "ODIN", "`input_gradient`")
-        if response.head is None:
+        if only_head(response, self, "`input_gradient`") is None:
             name = type(response.members[0].model).__name__
             raise ValueError(
                 "ODIN needs the gradient with respect to the input, which is unknown "
@@ -271,7 +271,6 @@ class ODIN(NoveltyScore):
                 "scikit-learn, pass a callable (estimator, X, temperature) -> gradient "
                 "as `input_gradient`, or use another novelty_score."
             )
-        warn_of_one_decision_value(self, response)
 
     def _novelty(self, response):
         if self.input_gradient is None:
@@ -380,9 +379,7 @@ class ReAct(NoveltyScore):
                 "is unknown. Pass a callable (estimator, features) -> (n_samples, "
                 "n_classes) as `head` too."
             )
-        if self.head is None:
-            refuse_several_members(response, "ReAct", "`head`")
-        if self.head is None and response.head is None:
+        if self.head is None and only_head(response, self, "`head`") is None:
             name = type(response.members[0].model).__name__
             raise ValueError(
                 f"ReAct needs the last layer, which {name} does not have. Use an "

@@ -156,16 +156,16 @@ class NoveltyScore(BaseEstimator):
         """
         check_is_fitted(estimator)
         forget(self)
-        needs = {
-            "X": (self.needs_samples, X, "ID samples, normally the training samples"),
-            "y": (self.needs_labels, y, "labels of the ID samples"),
-            "X_ood": (
+        for name, is_needed, given, meaning in (
+            ("X", self.needs_samples, X, "ID samples, normally the training samples"),
+            ("y", self.needs_labels, y, "labels of the ID samples"),
+            (
+                "X_ood",
                 self.needs_ood,
                 X_ood,
                 "OOD samples, of which each fold needs some",
             ),
-        }
-        for name, (is_needed, given, meaning) in needs.items():
+        ):
             if is_needed and given is None:
                 raise ValueError(
                     f"{name} is None: {type(self).__name__} is fitted on {meaning}. "
@@ -338,16 +338,17 @@ def check_finite(values, name):
 _N_LOOKED_AT = 10
 
 
-def refuse_several_members(response, name, functions):
-    """Raise where there is no last layer as there are several classifiers inside."""
+def only_head(response, score, functions):
+    """Return the last layer, if one is known, or raise for several classifiers."""
     if len(response.members) > 1:
         model = type(response.model).__name__
         raise ValueError(
-            f"{name} needs the last layer of one classifier, but {model} has "
-            f"{len(response.members)} classifiers. Set ensemble=False of the "
-            f"CalibratedClassifierCV, pass {functions}, or use another novelty_score, "
-            "such as 'knn'."
+            f"{type(score).__name__} needs the last layer of one classifier, but "
+            f"{model} has {len(response.members)} classifiers. Set ensemble=False of "
+            f"the CalibratedClassifierCV, pass {functions}, or use another "
+            "novelty_score, such as 'knn'."
         )
+    return response.head
 
 
 def warn_of_one_decision_value(score, response):

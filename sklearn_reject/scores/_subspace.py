@@ -15,8 +15,8 @@ from sklearn_reject.scores._novelty import (
     NoveltyScore,
     find_logits,
     find_probabilities,
+    only_head,
     own_features,
-    refuse_several_members,
 )
 from sklearn_reject.scores._plug_in import entropies
 
@@ -99,10 +99,7 @@ class ViM(NoveltyScore):
 
     def _fit(self, response, y, sample_weight, X_ood):
         features = own_features(response, self.features)
-        head = _own_head(response, self)
-        self.space_ = fit_residual_space(
-            features, head, self.n_components, sample_weight
-        )
+        self.space_ = _fit_space(self, response, features, sample_weight)
         largest = find_logits(response, self.logits).max(axis=1)
         logit = np.average(largest, weights=sample_weight)
         residual = np.average(self.space_.norms(features), weights=sample_weight)
@@ -214,10 +211,7 @@ class SIRC(NoveltyScore):
         features = own_features(response, self.features)
         self.space_ = None
         if self.feature_score == "residual":
-            head = _own_head(response, self)
-            self.space_ = fit_residual_space(
-                features, head, self.n_components, sample_weight
-            )
+            self.space_ = _fit_space(self, response, features, sample_weight)
         usual = self._score_features(features)
         mean = np.average(usual, weights=sample_weight)
         spread = np.sqrt(np.average((usual - mean) ** 2, weights=sample_weight))
@@ -260,12 +254,12 @@ class ResidualSpace:
         return row_norms(row_products(features - self.origin, self.basis))
 
 
-def _own_head(response, score):
-    """Return the last layer that sees the features, None where it is not known."""
-    if score.features is not None:
-        return None
-    refuse_several_members(response, type(score).__name__, "`features`")
-    return response.head
+def _fit_space(score, response, features, weight):
+    """Return the space about the last layer that sees the features, if one is known."""
+    head = None
+    if score.features is None:
+        head = only_head(response, score, "`features`")
+    return fit_residual_space(features, head, score.n_components, weight)
 
 
 def fit_residual_space(features, head=None, n_components=None, weight=None):
