@@ -1,6 +1,5 @@
 """What learned scores see of frames, text, sparse samples and pipelines."""
 
-import pickle
 from datetime import date
 from decimal import Decimal
 
@@ -28,7 +27,7 @@ from sklearn.feature_selection import (
 )
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import (
@@ -43,7 +42,6 @@ from sklearn.preprocessing import (
 from sklearn_reject import (
     DoubleScoreOODClassifier,
     SelectiveClassifier,
-    SelectiveRegressor,
 )
 from sklearn_reject._sklearn import _num_samples
 from sklearn_reject.scores import (
@@ -58,6 +56,7 @@ from sklearn_reject.scores import (
     LikelihoodRatio,
     LossRegression,
     Mahalanobis,
+    NoveltyScore,
     OutlierDetector,
     ReAct,
     TrueClassProbability,
@@ -544,10 +543,6 @@ def test_missing_numbers_are_means_to_linear_scores():
             for given in (X, imputed)
         )
         np.testing.assert_allclose(found, expected, atol=1e-8)
-    model = HistGradientBoostingClassifier(**SMALL).fit(X, y)
-    for score in QUICK.values():
-        found = clone(score).fit(X, y, estimator=model).uncertainty(X)
-        assert np.isfinite(found).all()
 
 
 @pytest.mark.parametrize("features", ["input", "input+response", "per_label_linear"])
@@ -564,19 +559,6 @@ def test_sparse_samples_give_the_same_linear_score_up_to_centering(features):
         assert np.corrcoef(dense, found)[0, 1] > 0.999
     else:
         np.testing.assert_allclose(found, dense, atol=2e-4)
-
-
-def test_sparse_samples_for_trees():
-    X = np.random.default_rng(2).normal(size=(N, 3))
-    y, thin = (X[:, 0] > 0).astype(int), sparse.csr_matrix(X)
-    y[::5] = 0
-    model = LogisticRegression().fit(X, y)
-    for score in QUICK.values():
-        if not isinstance(score, SELE):
-            score = clone(score).set_params(random_state=0)
-            dense = score.fit(X, y, estimator=model).uncertainty(X)
-            found = score.fit(thin, y, estimator=model).uncertainty(thin)
-            np.testing.assert_allclose(found, dense)
 
 
 def test_wide_sparse_samples_are_projected_for_trees():
@@ -640,29 +622,6 @@ def test_what_cannot_work_is_refused_before_anything_is_fitted(
     assert Counting.n_fits == 0
 
 
-@pytest.mark.slow
-def test_regressors_and_two_scores_on_mixed_frames():
-    for score in QUICK.values():
-        if not isinstance(score, (ErrorProbability, TrueClassProbability)):
-            selective = SelectiveRegressor(
-                make_pipeline(by_column(), LinearRegression()),
-                target_coverage=0.8,
-                uncertainty_score=score,
-                cv=2,
-            ).fit(FRAME, FRAME["hours"] + np.arange(N) % 5)
-            assert selective.uncertainty(FRAME).shape == (N,)
-        double = DoubleScoreOODClassifier(
-            on_frames(),
-            uncertainty_score=clone(score).set_params(features="model_input+response"),
-            novelty_score="msp",
-            min_tpr=0.5,
-            max_fpr=1.0,
-            cv=0.3,
-            random_state=0,
-        ).fit(FRAME, np.where(np.arange(N) % 10 == 3, "ood", Y))
-        assert double.accept(FRAME).shape == (N,)
-
-
 def test_scores_of_users_see_samples_and_outputs():
     class Seen(LearnedScore):
         features = "anything"
@@ -678,65 +637,46 @@ def test_scores_of_users_see_samples_and_outputs():
     assert score.seen_.outputs.shape == (N, 2)
 
 
-# `set_config(transform_output=...)` is for the transformers of users
-
 DENSE = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
 OF_MODEL_INPUT = clone(QUICK["loss_regression"]).set_params(
     features="model_input+response"
 )
+NUMERIC = np.random.default_rng(0).normal(size=(N, 4))
 HOURS = FRAME[["hours"]].to_numpy() / 40
+LINEAR = LogisticRegression()
+SCALED = make_pipeline(StandardScaler(), LINEAR)
+NOVELTY = [
+    *(GEN(), KNN(), Mahalanobis(), MSP(), Energy(), ODIN(), ReAct(), ViM(1)),
+    LikelihoodRatio(LINEAR),
+    OutlierDetector(IsolationForest(n_estimators=5, random_state=0)),
+]
 
 
 @pytest.mark.filterwarnings("ignore:X .* feature names:UserWarning")
 @pytest.mark.parametrize("output", ["pandas", "polars"])
 @pytest.mark.parametrize(
-    ("score", "X"),
+    ("score", "X", "model"),
     [
-        (OF_MODEL_INPUT, FRAME),
-        (QUICK["sele"], FRAME),
-        (QUICK["sele"], HOURS),
-        (LossRegression(alphas=0.1, features="per_label_linear"), HOURS),
-        (LossRegression(Ridge(), StandardScaler()), HOURS),
+        (OF_MODEL_INPUT, FRAME, on_frames(DENSE)),
+        (QUICK["sele"], FRAME, on_frames(DENSE)),
+        (QUICK["sele"], HOURS, LINEAR),
+        (LossRegression(alphas=0.1, features="per_label_linear"), HOURS, LINEAR),
+        (LossRegression(Ridge(), StandardScaler()), HOURS, LINEAR),
+        *((score, NUMERIC, SCALED) for score in NOVELTY),
     ],
     ids=repr,
 )
-def test_output_of_transformers_of_learned_scores(score, X, output):
+def test_output_of_transformers_is_for_those_of_users(score, X, model, output):
+    """With `set_config(transform_output=...)` the scores are the same."""
     pytest.importorskip(output)
-    estimator = LogisticRegression() if X is HOURS else on_frames(DENSE)
-    selective = SelectiveClassifier(
-        estimator, uncertainty_score=score, target_coverage=0.8, cv=2, random_state=0
-    )
-    plain = clone(selective).fit(X, Y)
-    expected = plain.uncertainty(X)
+    given = {"estimator": model.fit(X, Y)}
+    if isinstance(score, NoveltyScore):
+        given["X_ood"] = X[:30]
+    method = "novelty" if "X_ood" in given else "uncertainty"
+    plain = clone(score).fit(X, Y, **given)
+    expected = getattr(plain, method)(X)
     with sklearn.config_context(transform_output=output):
-        np.testing.assert_array_equal(plain.uncertainty(X), expected)
-        framed = clone(selective).fit(X, Y)
-        np.testing.assert_allclose(framed.uncertainty(X), expected, rtol=1e-9)
-    np.testing.assert_allclose(framed.uncertainty(X), expected, rtol=1e-9)
-    again = pickle.loads(pickle.dumps(framed))
-    np.testing.assert_array_equal(again.uncertainty(X), framed.uncertainty(X))
-
-
-@pytest.mark.filterwarnings("ignore:X .* feature names:UserWarning")
-@pytest.mark.parametrize("output", ["pandas", "polars"])
-@pytest.mark.parametrize(
-    "score",
-    [
-        *(GEN(), KNN(), Mahalanobis(), MSP(), Energy(), ODIN(), ReAct(), ViM()),
-        LikelihoodRatio(LogisticRegression()),
-        OutlierDetector(IsolationForest(n_estimators=5, random_state=0)),
-    ],
-    ids=repr,
-)
-def test_output_of_transformers_of_novelty_scores(score, output):
-    pytest.importorskip(output)
-    X = np.random.default_rng(0).normal(size=(90, 4))
-    y = np.arange(90) % 3
-    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-    samples = {"X": X, "y": y, "estimator": model, "X_ood": X + 3}
-    plain = score.fit(**samples)
-    expected = plain.novelty(X)
-    with sklearn.config_context(transform_output=output):
-        np.testing.assert_allclose(plain.novelty(X), expected, rtol=1e-12)
-        framed = clone(score).fit(**samples).novelty(X)
-    np.testing.assert_allclose(framed, expected)
+        np.testing.assert_allclose(getattr(plain, method)(X), expected, rtol=1e-12)
+        framed = clone(score).fit(X, Y, **given)
+        np.testing.assert_allclose(getattr(framed, method)(X), expected, rtol=1e-9)
+    np.testing.assert_allclose(getattr(framed, method)(X), expected, rtol=1e-9)

@@ -10,21 +10,19 @@ from scipy.special import entr, logsumexp, softmax
 from scipy.stats import spearmanr
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_digits
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Perceptron, RidgeClassifier
 from sklearn.model_selection import (
     FixedThresholdClassifier,
     GridSearchCV,
-    RandomizedSearchCV,
     TunedThresholdClassifierCV,
 )
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KernelDensity
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from sklearn_reject import DoubleScoreOODClassifier
@@ -332,9 +330,6 @@ def test_extremes_of_logits():
     found = novelty_of_logits(GEN(), steps)
     np.testing.assert_allclose(found, expected, rtol=1e-4)
     assert (np.diff(found) < 0).all()
-    many = np.random.default_rng(0).normal(size=(5, 300)) * 3
-    expected = gen(softmax(many, axis=1), 0.1, 100)
-    np.testing.assert_allclose(novelty_of_logits(GEN(), many), expected)
 
 
 def test_odin_resolves_logits_at_a_high_temperature():
@@ -347,7 +342,7 @@ def test_odin_resolves_logits_at_a_high_temperature():
     assert len(np.unique(novelty)) == len(X)
 
 
-def test_sirc_far_away_and_near():
+def test_sirc_far_away():
     model = LogisticRegression().fit(X, Y)
     sure = {"logits": lambda e, X: np.tile([1.0, 0, 0], (len(X), 1))}
     score = SIRC(features=lambda e, X: X, **sure).fit(1000 + X, estimator=model)
@@ -357,14 +352,6 @@ def test_sirc_far_away_and_near():
     assert np.isfinite(novelty).all()
     certain = SIRC(logits=lambda e, X: np.tile([0.0, -1e5, -1e5], (len(X), 1)))
     np.testing.assert_array_equal(certain.fit(X, estimator=model).novelty(X), 0)
-    # Where the features are as usual, the softmax decides.
-    near = SIRC(features=lambda e, X: 5 + 1e-9 * X[:, :1] + 1e-9 * X[:, 10:11])
-    same = np.tile(X[:1], (50, 1))
-    same[:, 20:] = X[:50, 20:]
-    orders = [
-        score.fit(X, estimator=model).novelty(same).argsort() for score in (near, MSP())
-    ]
-    np.testing.assert_array_equal(*orders)
 
 
 def test_samples_that_are_no_matrix():
@@ -409,15 +396,6 @@ AROUND = {
         lambda m: make_pipeline(m[0], m[-1][0], m[-1][1]),
     ),
     "grid search": (search, lambda m: m.best_estimator_),
-    "random search": (
-        lambda e: RandomizedSearchCV(e, {}, n_iter=1, cv=2),
-        lambda m: m.best_estimator_,
-    ),
-    "search of a pipeline": (lambda e: search(scaled(e)), lambda m: m.best_estimator_),
-    "pipeline of a search": (
-        lambda e: scaled(search(e)),
-        lambda m: make_pipeline(m[0], m[1].best_estimator_),
-    ),
     "calibrated once": (
         lambda e: calibrate(e, ensemble=False),
         lambda m: m.calibrated_classifiers_[0].estimator,
@@ -425,10 +403,6 @@ AROUND = {
     "frozen, calibrated": (
         lambda e: calibrate(FrozenEstimator(e.fit(X, BINARY)), ensemble=True),
         lambda m: m.calibrated_classifiers_[0].estimator.estimator,
-    ),
-    "fixed threshold": (
-        lambda e: FixedThresholdClassifier(e, threshold=0.3),
-        lambda m: m.estimator_,
     ),
     "tuned threshold": (
         lambda e: TunedThresholdClassifierCV(e, cv=2, thresholds=2),
@@ -539,23 +513,6 @@ def test_members_without_some_of_the_classes_have_no_common_logits():
         Energy().fit(estimator=model).novelty(X)
 
 
-def test_data_frames_with_text_reach_the_network_inside():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(X[:, 18:22], columns=list("abcd"))
-    frame["color"] = np.where(X[:, 30] > 0.5, "red", "blue")
-    columns = make_column_transformer(
-        (OneHotEncoder(), ["color"]), remainder=StandardScaler()
-    )
-    model = calibrate(make_pipeline(columns, network()), ensemble=False)
-    model.fit(frame, BINARY)
-    [fold] = model.calibrated_classifiers_
-    new = ByHand(fold.estimator[-1], fold.estimator[0].transform(frame))
-    score = Energy().fit(estimator=model)
-    for rows in (slice(None), slice(4, 5)):
-        found = score.novelty(frame[rows])
-        np.testing.assert_allclose(found, energy(new.logits)[rows], atol=1e-10)
-
-
 # Two classes, whose scores may know nothing but the probability of an error
 
 LITTLE_USE = [GEN(), ODIN(), Energy(), MaxLogit()]
@@ -613,9 +570,9 @@ def test_others_have_nothing_to_say():
         ODIN(input_gradient=lambda e, X, T: np.ones(X.shape)).fit(X, estimator=two)
 
 
-@pytest.mark.parametrize("cv", [3, 0.3])
-@pytest.mark.parametrize("n_jobs", [None, 2])
-@pytest.mark.parametrize("novelty_score", ["energy", "odin"])
+@pytest.mark.parametrize(
+    ("novelty_score", "n_jobs", "cv"), [("energy", None, 0.3), ("odin", 2, 3)]
+)
 def test_a_fit_in_folds_says_it_once_at_the_line_of_the_user(novelty_score, n_jobs, cv):
     labels = np.append(Y > 0, np.full(len(NEW), -1))
     model = DoubleScoreOODClassifier(
