@@ -53,14 +53,14 @@ def require_in_memory(*, may_be_masked=(), **arguments):
     `may_be_masked` are names of arguments of which what is masked is not known.
     """
     for name, values in arguments.items():
-        _refuse_dask(values, name, _COMPUTE)
+        refuse_dask(values, name, _COMPUTE)
         if name not in _MAYBE_MASKED | {*may_be_masked}:
             refuse_masked(values, name)
 
 
 def refuse_unmapped(X):
     """Raise for rows in a Dask collection, over whose parts a method can be mapped."""
-    _refuse_dask(X, "X", _MAP)
+    refuse_dask(X, "X", _MAP)
 
 
 def of_arrays(function: Decorated, may_be_masked=()) -> Decorated:
@@ -92,18 +92,14 @@ def refuse_unread(values, name):
     refuse_masked(values, name)
 
 
-def refuse_dask(values, name):
-    """Raise for a Dask collection of scores, losses, labels or weights."""
-    _refuse_dask(values, name, _ADD_UP)
-
-
-def _refuse_dask(values, name, way_out, **words):
+def refuse_dask(values, name, way_out=_ADD_UP):
+    """Raise for a Dask collection, unless told else of scores, losses or weights."""
     kind = type(values)
     if not hasattr(kind, "__dask_graph__") or values.__dask_graph__() is None:
         return  # xarray has the method, too, and no graph of arrays in memory
     raise TypeError(
         f"{name} is a Dask collection ({kind.__module__}.{kind.__qualname__}). "
-        + way_out.format(name=name, **words)
+        + way_out.format(name=name)
     )
 
 

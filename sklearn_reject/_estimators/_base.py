@@ -327,9 +327,7 @@ class RejectMixin:
         accepted : ndarray of shape (n_samples,), dtype bool
             Whether the prediction is to be trusted.
         """
-        require_fit(self)
-        keys = self._check_keys(X, keys)
-        return self._accept(X, *self._evaluate(Response(self.estimator_, X)), keys)
+        return self.predict_all(X, keys).accepted
 
     def accept_proba(self, X: MatrixLike) -> np.ndarray:
         """Return the probability that each sample is accepted.
@@ -368,7 +366,7 @@ class RejectMixin:
             `accepted`, arrays with one entry per sample.
         """
         require_fit(self)
-        keys = self._check_keys(X, keys)
+        keys = check_keys(X, keys, self.rule_)
         labels, scores = self._evaluate(Response(self.estimator_, X))
         accepted = self._accept(X, labels, scores, keys)
         return Decisions(labels, self._combine(scores), accepted)
@@ -406,9 +404,6 @@ class RejectMixin:
         """Return whether samples are accepted."""
         probability = self._probability(X, labels, scores)
         return draw_rows(probability, features_of(self, X), keys, self.seed_)
-
-    def _check_keys(self, X, keys):
-        return check_keys(X, keys, self.rule_)
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "rule_")
@@ -471,7 +466,7 @@ class RejectClassifier(RejectMixin, ClassifierWrapper):
             Labels, in a dtype that holds the classes and the reject label.
         """
         require_fit(self)
-        keys = self._check_keys(X, keys)
+        keys = check_keys(X, keys, self.rule_)
         labels, scores = self._evaluate(Response(self.estimator_, X))
         if self.reject_label_ is None:
             return labels

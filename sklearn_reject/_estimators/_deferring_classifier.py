@@ -493,9 +493,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             If the expert fails. It has the rows that the expert was asked about, and
             all other labels.
         """
-        labels, _, deferred = self._decide(X, keys)
-        labels, _, is_open = self._ask(X, labels, deferred)
-        return self._mark(labels, is_open)
+        return self.predict_all(X, keys).label
 
     def predict_first(self, X: MatrixLike) -> np.ndarray:
         """Predict labels of all samples with the first classifier.
@@ -712,15 +710,6 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             sample_weight=sample_weight,
         )
 
-    def _check_labeled(self, X, y, expert_labels):
-        """Return samples and their labels, or raise if an answer is not asked for."""
-        require_fit(self)
-        require_in_memory(X=X, y=y, expert_labels=expert_labels)
-        X, y = indexable(X, y)
-        if expert_labels is not None and not asks_person(self.expert_):
-            refuse_labels(self._asked["expert"])
-        return X, check_class_labels(y)
-
     def report(
         self,
         X: MatrixLike,
@@ -760,8 +749,11 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         ValueError
             If an argument is invalid.
         """
-        X, y = self._check_labeled(X, y, expert_labels)
-        return report_deferral(as_fitted(self), X, y, expert_labels, confidence_level)
+        fitted, given = as_fitted(self), {"expert_labels": expert_labels}
+        X, y = read_samples(X, y, given, check_class_labels)
+        if expert_labels is not None and not asks_person(self.expert_):
+            refuse_labels(fitted.expert)
+        return report_deferral(fitted, X, y, expert_labels, confidence_level)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return the routing of metadata to `fit`, both estimators and the splitter.

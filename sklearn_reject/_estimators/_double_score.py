@@ -42,7 +42,12 @@ from sklearn_reject._estimators._retarget import (
     copy_fitted,
     require_fit,
 )
-from sklearn_reject._fitting._folds import RiskAndNovelty, Samples
+from sklearn_reject._fitting._folds import (
+    RiskAndNovelty,
+    Samples,
+    evaluate_both,
+    losses_inside,
+)
 from sklearn_reject._fitting._out_of_sample import evaluate_for_threshold
 from sklearn_reject._fitting._routing import draw_seeds, refuse_weights, route_params
 from sklearn_reject._fitting._splits import (
@@ -73,7 +78,6 @@ from sklearn_reject._validation import (
 from sklearn_reject.losses import check_loss
 from sklearn_reject.scores import (
     NoveltyScore,
-    evaluate_score,
     find_labels,
     resolve_novelty,
     resolve_score,
@@ -529,7 +533,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         largest = self.loss_.max_loss
         if largest is None:
             largest = self.loss_.matrix(self.classes_).max()
-        losses = self._losses(y, labels, ~is_ood & ~is_wild, elsewhere=largest)
+        losses = losses_inside(self.loss_, y, labels, ~is_ood & ~is_wild, largest)
         weight = check_sample_weight(sample_weight, len(y))
         labeled = np.flatnonzero(~is_wild)
         return -aurc_score(
@@ -601,12 +605,6 @@ class DoubleScoreOODClassifier(RejectClassifier):
             tags.input_tags.sparse = False
         return tags
 
-    def _losses(self, y, labels, inside, elsewhere=0.0):
-        losses = np.full(len(y), elsewhere)
-        if inside.any():
-            losses[inside] = self.loss_(y[inside], labels[inside])
-        return losses
-
     def _resolve_scores(self, classes, is_ood, seed):
         """Return both scores, with the loss and a seed unless they have their own."""
         loss = check_loss(self.loss, labels=classes)
@@ -639,11 +637,8 @@ class DoubleScoreOODClassifier(RejectClassifier):
 
     def _evaluate(self, response):
         """Return labels, and risk and novelty as the columns of a matrix."""
-        labels, risk = evaluate_score(
-            self.uncertainty_score_, response, "uncertainty_score"
-        )
-        novelty = self.novelty_score_.from_response(response)
-        return labels, np.column_stack([risk, novelty])
+        scores = self.uncertainty_score_, self.novelty_score_
+        return evaluate_both(*scores, response)
 
     def _labels(self, response):
         return find_labels(self.uncertainty_score_, response)

@@ -51,8 +51,7 @@ def find_groups(estimator, X, classes=None):
     if _is_true_class(group_by, classes):
         return None
     if is_word(group_by, PREDICTION):
-        check_predicts_classes(classes)
-        return Groups(group_by, sort_labels(as_labels(classes, "classes_")))
+        return _predicted_groups(classes)
     labels = labels_of(group_by, X)
     known = sort_labels(distinct_labels(labels, _name(group_by)))
     _warn_of_many_groups(group_by, len(known), len(labels))
@@ -105,8 +104,7 @@ def groups_of_retarget(fitted, changes, other):
     if group_by is None or _is_true_class(group_by, classes):
         return None
     if is_word(group_by, PREDICTION):
-        check_predicts_classes(classes)
-        return Groups(group_by, sort_labels(as_labels(classes, "classes_")))
+        return _predicted_groups(classes)
     if calibration is None and _is_same(group_by, fitted.group_by_):
         return Groups(group_by, tuple(fitted.rule_.rules))
     known = getattr(calibration, "grouping", None)
@@ -155,14 +153,15 @@ def _is_true_class(group_by, classes):
     return True
 
 
-def check_predicts_classes(classes):
-    """Raise where groups of predictions are asked of what predicts numbers."""
+def _predicted_groups(classes):
+    """Return the groups of predictions, or raise where those are numbers."""
     if classes is None:
         raise ValueError(
             "group_by='prediction' is for predicted classes, and a regressor predicts "
             "numbers. Pass a column, or a callable that computes groups from X, such "
             "as group_by=lambda X: model.predict(X) > 100."
         )
+    return Groups(PREDICTION, sort_labels(as_labels(classes, "classes_")))
 
 
 def as_objects(labels):

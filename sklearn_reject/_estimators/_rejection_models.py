@@ -27,22 +27,6 @@ from sklearn_reject.selection import (
 )
 
 
-def plain_grouped_rule(target, calibration, groups):
-    """Return the plain rule of Chow with the cost of each group."""
-    targets = target.by_group(groups.known)
-    costs = {label: each.value for label, each in targets.items()}
-    rule = GroupedRule(
-        {k: RejectionRule(x, 1.0, reject_cost=x) for k, x in costs.items()}
-    )
-    if calibration is None:
-        return rule
-    rule = rule.measure(**calibration.samples, groups=calibration.groups)
-    accepted = rule.accept_proba(calibration.scores, calibration.groups)
-    cost = [costs[label] for label in calibration.groups.tolist()]
-    warn_of_costly_rule(accepted, cost, calibration)
-    return rule
-
-
 def solve_grouped_rule(estimator, target, calibration, groups, solve):
     """Return the rules that `solve` finds for target, samples and confidence of all."""
     targets = target.by_group(groups.known)
@@ -187,15 +171,21 @@ def _refuse_large_losses(estimator, calibration, max_loss):
 
 
 def _plain_rule(target, calibration, groups):
-    """Return the rule that compares scores with the cost as they are."""
-    if groups is not None:
-        return plain_grouped_rule(target, calibration, groups)
-    rule = RejectionRule(target.value, 1.0, reject_cost=target.value)
+    """Return the rule of Chow, or of each group, that takes scores as they are."""
+    if groups is None:
+        rule, known = RejectionRule(target.value, 1.0, reject_cost=target.value), {}
+    else:
+        costs = {k: each.value for k, each in target.by_group(groups.known).items()}
+        rules = {k: RejectionRule(x, 1.0, reject_cost=x) for k, x in costs.items()}
+        rule = GroupedRule(rules)
+        known = {"groups": getattr(calibration, "groups", None)}
     if calibration is None:
         return rule
-    rule = rule.measure(**calibration.samples)
-    accepted = rule.accept_proba(calibration.scores)
-    warn_of_costly_rule(accepted, target.value, calibration)
+    rule = rule.measure(**calibration.samples, **known)
+    accepted, cost = rule.accept_proba(calibration.scores, **known), target.value
+    if groups is not None:
+        cost = [costs[label] for label in calibration.groups.tolist()]
+    warn_of_costly_rule(accepted, cost, calibration)
     return rule
 
 

@@ -19,6 +19,7 @@ from sklearn_reject._estimators._targets import (
     RiskBounds,
     find_target,
 )
+from sklearn_reject._fitting._folds import losses_inside
 from sklearn_reject._interval import Interval
 from sklearn_reject._validation import check_level, check_same_length
 from sklearn_reject.losses import losses_where_known
@@ -296,7 +297,7 @@ def report_ood(estimator, X, y, groups, confidence_level):
     y, is_ood, is_wild = known_labels(estimator, y)
     check_same_length(len(labels), y=y)
     is_id = ~is_ood & ~is_wild
-    losses = estimator._losses(y, labels, is_id)
+    losses = losses_inside(estimator.loss_, y, labels, is_id)
     samples = Samples.of(estimator, accepted, losses, confidence_level)
     origins = _Origins(samples, is_id, is_ood, is_wild, estimator.wild_share)
     nothing = samples.mean(losses[:0])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Literal, Self
 
 from numpy.typing import ArrayLike
-from sklearn import get_config
 
 from sklearn_reject._estimators._base import RejectClassifier, check_class_labels
 from sklearn_reject._estimators._calibration import Calibration
@@ -459,16 +458,6 @@ class SelectiveClassifier(RejectClassifier):
         require_in_memory(X=X, y=y)
         y = check_class_labels(y)
         return report_selective(as_fitted(self), X, y, confidence_level)
-
-    def __repr__(self, N_CHAR_MAX=700):
-        text = super().__repr__(N_CHAR_MAX)
-        if given_targets(self):
-            return text
-        # With all parameters shown, those of an estimator inside come first.
-        shown, name, rest = text.rpartition("reject_cost=None")
-        if get_config()["print_changed_only"] or not name:
-            return f"{text[:-1]}, reject_cost={_DEFAULT_REJECT_COST})"
-        return f"{shown}reject_cost={_DEFAULT_REJECT_COST}{rest}"
 
     def _warn_of_default(self):
         """Warn where no target is given, and the default one rejects nothing."""

@@ -187,7 +187,7 @@ def evaluate_deferral(caller, gains, answers, samples, needs_pilot, plan):
     context.call_on_fit_task_end(estimator=caller, X=X, y=y)
     _check_answers(second, second_held_out, plan.folds, gains.needs_expert)
 
-    out_of_fold, areas = None, {}
+    calibration, pilot, areas = None, None, {}
     [(name, score), *others] = gains.scores.items()
     if plan.folds:
         learner = _Learner(gains, estimator, samples, plan, values, second)
@@ -198,17 +198,16 @@ def evaluate_deferral(caller, gains, answers, samples, needs_pilot, plan):
             score = gains.scores[name]
         learner.fit(name)
         if second:
-            out_of_fold = Opinions(of_name[name], *values[:2], *second, plan.tested)
-    if plan.held_out is None:
-        return EvaluatedDeferral(
-            estimator, expert, score, out_of_fold, None, areas, plan
-        )
-    held_out = _evaluate_held_out(estimator, score, gains.loss, samples, plan)
-    rows = np.arange(len(y))[plan.held_out]
-    calibration = Opinions(*held_out, *second_held_out, rows)
-    return EvaluatedDeferral(
-        estimator, expert, score, calibration, out_of_fold, areas, plan
-    )
+            calibration = Opinions(of_name[name], *values[:2], *second, plan.tested)
+    if plan.held_out is not None:
+        X, y_held_out = samples.take(estimator, plan.held_out, plan.final)
+        response = Response(estimator, X)
+        _, gain = evaluate_score(score, response, "gain_score")
+        check_labels(response)
+        first, rows = response.labels, np.arange(len(y))[plan.held_out]
+        losses, pilot = gains.loss(y_held_out, first), calibration
+        calibration = Opinions(gain, first, losses, *second_held_out, rows)
+    return EvaluatedDeferral(estimator, expert, score, calibration, pilot, areas, plan)
 
 
 def _check_answers(second, held_out, folds, learns_gain):
@@ -289,12 +288,3 @@ class _Learner:
         if getattr(score, "needs_expert", False):
             targets = np.column_stack([self.values[1], self.second[1]])
         return seen, (outputs, labels, targets)
-
-
-def _evaluate_held_out(estimator, score, loss, samples, plan):
-    """Return gains, first labels and their losses of the rows held out."""
-    X, y = samples.take(estimator, plan.held_out, plan.final)
-    response = Response(estimator, X)
-    _, gain = evaluate_score(score, response, "gain_score")
-    check_labels(response)
-    return gain, response.labels, loss(y, response.labels)

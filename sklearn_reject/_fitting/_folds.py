@@ -363,16 +363,10 @@ class RiskAndNovelty(FoldScore):
         """Return risk and novelty, shape (n_rows, 2), and losses, zero for OOD rows."""
         X, y = samples.take(estimator, rows, self._split(train)[0])
         response = Response(estimator, X)
-        labels, risk = evaluate_score(
-            self.uncertainty_score, response, "uncertainty_score"
-        )
+        scores = self.uncertainty_score, self.novelty_score
+        labels, both = evaluate_both(*scores, response)
         check_labels(response)
-        novelty = self.novelty_score.from_response(response)
-        inside = ~self.is_ood[rows]
-        losses = np.zeros(len(risk))
-        if inside.any():
-            losses[inside] = self.loss(y[inside], labels[inside])
-        return np.column_stack([risk, novelty]), losses
+        return both, losses_inside(self.loss, y, labels, ~self.is_ood[rows])
 
     def _split(self, rows):
         """Return which of the rows are ID, and which are OOD."""
@@ -380,6 +374,20 @@ class RiskAndNovelty(FoldScore):
             rows = np.arange(len(self.is_ood))
         is_ood = self.is_ood[rows]
         return rows[~is_ood], rows[is_ood]
+
+
+def evaluate_both(uncertainty_score, novelty_score, response):
+    """Return labels, and risk and novelty as the columns of a matrix."""
+    labels, risk = evaluate_score(uncertainty_score, response, "uncertainty_score")
+    return labels, np.column_stack([risk, novelty_score.from_response(response)])
+
+
+def losses_inside(loss, y, labels, inside, elsewhere=0.0):
+    """Return the losses of samples in distribution, and a number for the others."""
+    losses = np.full(len(y), elsewhere)
+    if inside.any():
+        losses[inside] = loss(y[inside], labels[inside])
+    return losses
 
 
 def check_labels(response):
