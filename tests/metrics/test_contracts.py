@@ -11,11 +11,7 @@ import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import (
-    FixedThresholdClassifier,
-    StratifiedKFold,
-    cross_validate,
-)
+from sklearn.model_selection import FixedThresholdClassifier, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
@@ -287,15 +283,13 @@ def test_a_scorer_is_the_metric_of_any_classifier(name, scorer, metric, weighted
         (distant, distant.uncertainty(Z)),
         (rejecting, rejecting.uncertainty(Z)),
     ):
-        value = scorer(model, Z, truth, sample_weight=weight)
+        value = scorer(model, Z, truth, weight)
+        assert value == scorer(model, Z, truth, sample_weight=weight)
         assert type(value) is float
         labels = getattr(model, "predict_label", model.predict)(Z)
         expected = metric(truth, labels, uncertainty, weight)
         assert value == pytest.approx(expected, rel=1e-12)
         assert np.isfinite(value)
-    assert scorer(BAYES, Z, truth, weight) == scorer(
-        BAYES, Z, truth, sample_weight=weight
-    )
 
 
 # Each kind of model with a grid, labels, what is given beside them, and its scorers.
@@ -402,13 +396,6 @@ def test_copies_and_requests(name, scorer, metric):
         scorer.set_score_request(groups=True)
 
 
-def fitted_on_folds(truth, Z, folds):
-    """Return models of the ID samples of each training part."""
-    for train, test in folds:
-        rows = train[truth[train] >= 0]
-        yield GaussianNB().fit(Z[rows], truth[rows]), test
-
-
 class OfInside(GaussianNB):
     """Naive Bayes that does not see OOD samples in `fit`."""
 
@@ -419,21 +406,15 @@ class OfInside(GaussianNB):
 @each_scorer
 def test_weights_reach_scorers_in_cross_validation(name, scorer, metric):
     Z, truth, weight = samples_of(name)
-    folds = list(StratifiedKFold(2).split(Z, truth))
-    asking = {
-        "all": scorer.set_score_request(sample_weight="importance"),
-        "none": scorer,
-    }
+    scoring = {"all": scorer.set_score_request(sample_weight="mine"), "none": scorer}
+    options = {"cv": 2, "return_estimator": True, "return_indices": True}
     with sklearn.config_context(enable_metadata_routing=True):
-        model = OfInside()
-        found = cross_validate(
-            model, Z, truth, scoring=asking, params={"importance": weight}, cv=folds
-        )
-        options = {"scoring": scorer, "cv": folds, "params": {"sample_weight": weight}}
+        options |= {"scoring": scoring, "params": {"mine": weight}}
+        found = cross_validate(OfInside(), Z, truth, **options)
+        options |= {"scoring": scorer, "params": {"sample_weight": weight}}
         with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
-            cross_validate(model, Z, truth, **options)
-    for number, (model, rows) in enumerate(fitted_on_folds(truth, Z, folds)):
-        samples = Z[rows], truth[rows]
-        plain, weighted = (scorer(model, *samples, w) for w in (None, weight[rows]))
-        assert found["test_none"][number] == plain
-        assert found["test_all"][number] == weighted
+            cross_validate(OfInside(), Z, truth, **options)
+    for number, rows in enumerate(found["indices"]["test"]):
+        given = found["estimator"][number], Z[rows], truth[rows]
+        assert found["test_none"][number] == scorer(*given)
+        assert found["test_all"][number] == scorer(*given, weight[rows])

@@ -124,8 +124,11 @@ def test_what_is_left_to_a_person_is_rejected():
     found = make_selective_scorer(metric)(model, X_test, y_test)
     assert found == np.mean(right & ~deferred)
     assert seen == [{0, 1, 2}]  # wrong labels, and not one more class
-    with pytest.raises(ValueError, match="samples are rejected and on_reject='error'"):
-        make_selective_scorer(accuracy_score, on_reject="error")(model, X_test, y_test)
+    scorer = make_selective_scorer(accuracy_score, on_reject="error")
+    words = f"{deferred.sum()} samples are rejected and on_reject='error'.*coverage"
+    with pytest.raises(ValueError, match=words):
+        scorer(model, X_test, y_test)
+    assert scorer(BAYES, X_test, y_test) == BAYES.score(X_test, y_test)
 
 
 def test_drop_leaves_out_the_most_uncertain():
@@ -147,17 +150,6 @@ def test_a_coverage_overrules_the_classifier(on_reject):
     scorer = make_selective_scorer(accuracy_score, on_reject=on_reject, coverage=0.6)
     values = [scorer(model, X_test, y_test) for model in (SILENT, REJECTING)]
     assert values[0] == values[1] > 0
-
-
-def test_error_raises_where_something_is_rejected():
-    scorer = make_selective_scorer(accuracy_score, on_reject="error")
-    n_rejected = np.count_nonzero(~REJECTING.accept(X_test))
-    message = f"^{n_rejected} samples are rejected.*coverage"
-    with pytest.raises(ValueError, match=message):
-        scorer(REJECTING, X_test, y_test)
-    for on_reject in ("count_as_error", "error"):  # a classifier that cannot reject
-        scorer = make_selective_scorer(accuracy_score, on_reject=on_reject)
-        assert scorer(BAYES, X_test, y_test) == BAYES.score(X_test, y_test)
 
 
 def test_any_option_of_a_metric_and_weights():
@@ -195,26 +187,17 @@ def test_rejected_samples_count_as_the_penalty(metric, weight):
     assert at_coverage(NUMBERS, X_test, truth) == pytest.approx(-expected)
 
 
-def test_penalty_alone_where_nothing_is_accepted_and_none_where_everything_is():
+def test_a_penalty_counts_as_much_as_is_rejected():
     scorer, truth = make_selective_scorer(r2_score, reject_penalty=-0.5), targets_test
     assert scorer(SILENT, X_test, y_test) == -0.5
     unseen = np.where(VECTORS.accept(X_test), 0.0, 1.0)
     assert scorer(VECTORS, X_test, truth, sample_weight=unseen) == -0.5
+    accepted = VECTORS.accept(X_test)
+    expected = r2_score(truth[accepted], VECTORS.predict(X_test)[accepted])
+    expected = accepted.mean() * (expected + 0.5) - 0.5
+    assert scorer(VECTORS, X_test, truth) == pytest.approx(expected)
     plain = Ridge().fit(X, TARGETS)
     assert scorer(plain, X_test, truth) == r2_score(truth, plain.predict(X_test))
-
-
-def test_penalty_of_vectors_and_of_labels():
-    scorer = make_selective_scorer(r2_score, reject_penalty=0.0)
-    accepted = VECTORS.accept(X_test)
-    expected = r2_score(targets_test[accepted], VECTORS.predict(X_test)[accepted])
-    expected *= accepted.mean()
-    assert scorer(VECTORS, X_test, targets_test) == pytest.approx(expected)
-    share_right = lambda y_true, y_pred: np.mean(y_true == y_pred)  # noqa: E731
-    scorer = make_selective_scorer(share_right, coverage=0.5, reject_penalty=0.25)
-    right = (BAYES.predict(X_test) == y_test)[np.argsort(UNCERTAINTY)[:50]]
-    expected = right.mean() / 2 + 0.125
-    assert scorer(BAYES, X_test, y_test) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("model", [NUMBERS, VECTORS, Ridge()])
@@ -232,11 +215,10 @@ def test_a_missing_penalty_is_named(model):
         ({"on_reject": "ignore"}, "on_reject must be one of .*'ignore'"),
         ({"on_reject": "drop"}, r"on_reject='drop'.*coverage=.*count_as_error"),
         ({"coverage": 0}, r"coverage must be in \]0, 1\], got 0"),
-        ({"coverage": 1.5}, r"coverage must be in \]0, 1\], got 1.5"),
         ({"coverage": "half"}, "coverage must be a number in .*'half'"),
         *(
             ({"reject_penalty": bad}, "reject_penalty must be a finite number")
-            for bad in (np.nan, np.inf, "1", True)
+            for bad in (np.nan, "1", True)
         ),
         *(
             (
