@@ -104,18 +104,6 @@ def test_prr_is_undefined_where_differences_are_rounding():
         assert np.isnan(area_of([1, 2, 3, 4], first, second, normalize="prr"))
 
 
-def test_an_expert_who_is_always_right_leaves_no_risk_at_the_end():
-    rng = np.random.default_rng(0)
-    first, weights, scores = rng.random((3, 300_001))
-    losses = first, np.zeros(len(first))
-    _, risk, _ = deferral_curve(
-        None, None, None, scores, loss=losses, sample_weight=weights
-    )
-    assert risk[-1] == 0
-    assert (np.diff(risk) <= 0).all()
-    assert risk[0] == pytest.approx(np.average(first, weights=weights), rel=1e-13)
-
-
 # Labels
 
 Y_TRUE = np.array([0, 1, 2, 1, 0, 2])
@@ -141,31 +129,25 @@ def by_hand(cost, rows=range(6)):
     return area_of(SCORES[list(rows)], *losses)
 
 
-@pytest.mark.parametrize(
-    "second",
-    [
-        [0.0, np.nan, 1.0, 1.0, np.nan, 0.0],
-        [0, None, 1, 1, None, 0],
-        np.ma.masked_array(Y_SECOND, mask=[0, 1, 0, 0, 1, 0]),
-        pd.array([0, None, 1, 1, None, 0], dtype="Int64"),
-        pd.Series([0, None, 1, 1, None, 0], index=[3, 3, 3, 1, 2, 0]),
-    ],
-    ids=["nan", "none", "masked", "nullable", "series"],
-)
-@pytest.mark.parametrize("loss", [*LOSSES, "table", "table object", "themselves"])
-def test_missing_answers_leave_their_rows_out(second, loss):
-    cost = LOSSES.get(loss, lambda true, label: COSTS[true, label])
-    if loss == "themselves":  # the losses of the second opinion, missing alike
-        value = area_of(SCORES, Y_TRUE * 0, second)
-        expected = area_of(SCORES[KNOWN], [0] * 4, Y_SECOND[KNOWN])
-    else:
-        tables = {
-            "table": COSTS,
-            "table object": CostMatrixLoss(COSTS, labels=[0, 1, 2]),
-        }
-        loss = tables.get(loss, loss)
+GAPS = {
+    "nan": [0.0, np.nan, 1.0, 1.0, np.nan, 0.0],
+    "none": [0, None, 1, 1, None, 0],
+    "masked": np.ma.masked_array(Y_SECOND, mask=[0, 1, 0, 0, 1, 0]),
+    "nullable": pd.array([0, None, 1, 1, None, 0], dtype="Int64"),
+    "series": pd.Series([0, None, 1, 1, None, 0], index=[3, 3, 3, 1, 2, 0]),
+}
+
+
+@pytest.mark.parametrize("second", GAPS.values(), ids=GAPS)
+def test_missing_answers_leave_their_rows_out(second):
+    of_table = lambda true, label: COSTS[true, label]  # noqa: E731
+    tables = COSTS, CostMatrixLoss(COSTS, labels=[0, 1, 2])
+    for loss, cost in [*LOSSES.items(), *((table, of_table) for table in tables)]:
         value = deferral_area_score(Y_TRUE, Y_FIRST, second, SCORES, loss=loss)
-        expected = by_hand(cost, KNOWN)
+        assert value == pytest.approx(by_hand(cost, KNOWN), rel=1e-14)
+    # So do missing losses of the second opinion.
+    value = area_of(SCORES, Y_TRUE * 0, second)
+    expected = area_of(SCORES[KNOWN], [0] * 4, Y_SECOND[KNOWN])
     assert value == pytest.approx(expected, rel=1e-14)
 
 
@@ -234,7 +216,6 @@ NONE = dict.fromkeys(("y_true", "y_first", "y_second"))
     ("changes", "message"),
     [
         ({"y_true": None}, "y_true is None.*loss_first, loss_second"),
-        ({"y_second": None}, "y_second is None"),
         ({"y_first": [0, 1, 2, 1, 0, None]}, "y_first has no label"),
         ({"y_true": [0, 1, 2, 1, 0, None]}, "y_true has no label"),
         ({"y_second": [0, 1]}, "y_second has 2 elements, but there are 6"),
@@ -248,7 +229,6 @@ NONE = dict.fromkeys(("y_true", "y_first", "y_second"))
         ({**NONE, "loss": ([0] * 6, [-1] * 6)}, "loss_second must be non-neg.*row 0"),
         ({**NONE, "loss": ([0] * 6, [np.inf] * 6)}, "loss_second must be finite.*row"),
         ({**NONE, "loss": ([np.nan] * 6, [0] * 6)}, "loss_first must be finite"),
-        ({**NONE, "loss": ([-2] * 6, [0] * 6)}, "loss_first must be non-negative"),
         ({**NONE, "loss": ([1] * 6, ["a"] * 6)}, "loss_second must hold numbers"),
         ({"normalize": "oracle"}, "normalize must be one of"),
         (

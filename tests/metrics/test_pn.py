@@ -10,12 +10,9 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import make_scorer, roc_auc_score
+from sklearn.metrics import roc_auc_score
 
 from sklearn_reject.metrics import pn_auc_score, pn_curve
-
-RESPONSES = ("decision_function", "predict_proba")
 
 
 @st.composite
@@ -85,30 +82,14 @@ def test_curve_and_areas_are_those_of_the_rule_at_each_threshold(sample, eighths
     assert area == pytest.approx(theirs, abs=1e-14)
 
 
-def test_areas_by_hand():
-    # Points (0, 1), (2, 1), (3, 3) and (4, 3).
-    sample = [1, 0, 0, 1, 1, 0, 0], [9, 8, 8, 7, 7, 7, 6]
-    for max_fp, area in {0.5: 0.5, 1: 1, 2: 2, 2.5: 2.75, 3: 4, 3.25: 4.75}.items():
-        assert pn_auc_score(*sample, max_fp=max_fp) == area
-    # Straight up at one false positive, where the area is cut.
-    sample = [0, 1, 1, 0], [5, 4, 3, 2]
-    assert pn_auc_score(*sample, max_fp=1) == 0
-    assert pn_auc_score(*sample, max_fp=2) == 2
-    # A bound off by rounding is the whole area.
-    options = {"sample_weight": [1.0, 0.1, 0.1, 0.1]}
-    sample = [1, 0, 0, 0], [4, 3, 2, 1]
+def test_a_bound_off_by_rounding_is_the_whole_area():
+    sample, options = (
+        ([1, 0, 0, 0], [4, 3, 2, 1]),
+        {"sample_weight": [1, 0.1, 0.1, 0.1]},
+    )
     whole = pytest.approx(pn_auc_score(*sample, **options), rel=1e-15)
     for bound in (0.3, 0.1 + 0.1 + 0.1):
         assert pn_auc_score(*sample, max_fp=bound, **options) == whole
-
-
-def test_counts_of_many_documents_are_exact():
-    rng = np.random.default_rng(0)
-    y_score, y_true = rng.normal(size=10**5), (rng.random(10**5) < 0.01).astype(int)
-    fp, tp, thresholds = pn_curve(y_true, y_score)
-    np.testing.assert_array_equal(fp + tp, np.arange(10**5 + 1))
-    np.testing.assert_array_equal(tp[1:], np.cumsum(y_true[np.argsort(-y_score)]))
-    np.testing.assert_array_equal(thresholds[1:], np.sort(y_score)[::-1])
 
 
 # Labels: negative, positive and unrated ones of one kind, as users have them
@@ -179,16 +160,6 @@ def test_a_label_of_another_kind_is_none_of_the_labels():
         pn_curve(["-1", "a", "b"], [1, 2, 3], unrated_label=-1)
 
 
-def test_in_a_scorer_of_partly_rated_documents():
-    X = np.random.default_rng(0).normal(size=(60, 2))
-    y = np.arange(60) % 3 - 1
-    X[:, 0] += y == 1
-    scorer = make_scorer(pn_auc_score, response_method=RESPONSES, max_fp=5)
-    model = LogisticRegression().fit(X[y != -1], y[y != -1])
-    expected = pn_auc_score(y, model.decision_function(X), max_fp=5)
-    assert scorer(model, X, y) == expected
-
-
 # Bad input
 
 
@@ -199,7 +170,6 @@ def test_in_a_scorer_of_partly_rated_documents():
         ({"y_true": [-1, -1, -1]}, "y_true has no rated documents: all 3 are missing"),
         ({"y_true": [1, -1, 1]}, r"no rated negatives: .*one class only, 1\. Both"),
         ({"y_true": [0, -1, 0]}, "y_true has no rated positives: .*one class only, 0"),
-        ({"y_true": ["b", "b", "b"]}, "no rated negatives: .*one class only, 'b'"),
         ({"y_true": [0, 1, 2]}, r"y_true must have two classes .*-1, got 3, \[0, 1, 2"),
         ({"unrated_label": None}, "two classes .* None, got 3"),
         ({"y_true": [[0, 1]] * 3}, r"y should be a 1d array.*\(3, 2\)"),
@@ -208,7 +178,6 @@ def test_in_a_scorer_of_partly_rated_documents():
         ({"y_true": [Fraction(1), Fraction(0), 0]}, "numbers, booleans or texts, got"),
         ({"pos_label": 2}, r"pos_label=2 is not among .* of y_true, \[0, 1\]"),
         ({"pos_label": -1}, "pos_label=-1 is not among the rated classes"),
-        ({"pos_label": "1"}, "pos_label='1' is not among"),
         ({"pos_label": math.nan}, "pos_label=nan is not among"),
         ({"y_score": [1, 2, -np.inf]}, "y_score must be finite, got -inf in row 2"),
         ({"y_score": [], "y_true": []}, "y_score is empty"),
@@ -231,7 +200,6 @@ def test_bad_input(arguments, message):
         ({"max_fp": 0}, r"max_fp must be in \]0, inf\[, got 0"),
         ({"max_fp": np.nan}, "max_fp must be in"),
         ({"max_fp": "1"}, "max_fp must be a number"),
-        ({"normalize": "yes"}, "normalize must be one of"),
         ({"normalize": None}, "normalize must be one of"),
     ],
     ids=str,

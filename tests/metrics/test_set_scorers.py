@@ -15,8 +15,6 @@ from sklearn.model_selection import (
 )
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from sklearn_reject import ExpectedLossDecoder, SelectiveClassifier
 from sklearn_reject.exceptions import RejectionWarning
@@ -62,14 +60,6 @@ def test_two_classes_are_one_set():
     assert score == scorer_of()(BAYES, X_test, y_test)
 
 
-def test_groups_are_sets():
-    scorer = scorer_of(loss="jaccard", zero_division=1.0)
-    value = scorer(BAYES, X_test, y_test, groups=groups_test)
-    options = {"loss": "jaccard", "zero_division": 1.0, "groups": groups_test}
-    assert value == -set_loss(y_test, BAYES.predict(X_test), **options)
-    assert value != scorer(BAYES, X_test, y_test)
-
-
 # A set a sample
 
 
@@ -97,10 +87,6 @@ def test_sets_of_classes(names):
     rows = np.flatnonzero(y3 > 0)
     recall = scorer_of(loss=RECALL)(model, X3[rows], labels[rows])
     assert recall == pytest.approx(hits[rows].mean() - 1)
-    pipeline = make_pipeline(StandardScaler(), TopOfEach()).fit(X3, labels)
-    scaled = StandardScaler().fit_transform(X3)
-    of_scaled = scorer(TopOfEach().fit(scaled, labels), scaled, labels)
-    assert scorer(pipeline, X3, labels) == of_scaled
     # A single class is a set of one.
     model = LogisticRegression().fit(X3, labels)
     accuracy = np.mean(model.predict(X3) == labels)
@@ -204,7 +190,6 @@ CALLS = [
     ((BAYES, X_test, np.array(["no", "yes"])[y_test]), {}, {}, "'no', which is not"),
     ((LONELY, X[:2], ["a", "a"]), {}, {}, r"single label 'a', .*as pos_label"),
     (TWO, {"average": "macro"}, {}, r"average='macro'.*Use average='samples'"),
-    (THREE, {"average": "macro"}, {}, r"average='macro'.*Use average='samples'"),
     (LABELED, {}, {"groups": np.zeros(200)}, r"each sample is a set. Omit"),
     (THREE, {}, {"groups": np.zeros(300)}, r"each sample is a set. Omit"),
     (TWO, {}, {"groups": [0, 1, 2]}, "groups has 3 elements, but there are 200"),
