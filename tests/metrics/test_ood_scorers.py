@@ -108,13 +108,9 @@ def test_a_loss_of_classes_never_sees_the_ood_label():
         area(model, Z, truth)
     assert get_selective_scorer("neg_aurc", loss="zero_one")(model, Z, truth) < 0
     inside = truth != -1
-    samples = (
-        truth[inside],
-        model.predict_label(Z[inside]),
-        model.uncertainty(Z[inside]),
-    )
-    value = area(model, Z[inside], truth[inside])
-    assert value == pytest.approx(-3 * aurc_score(*samples))
+    Z_in, y_in = Z[inside], truth[inside]
+    expected = aurc_score(y_in, model.predict_label(Z_in), model.uncertainty(Z_in))
+    assert area(model, Z_in, y_in) == pytest.approx(-3 * expected)
     # With OOD samples, the loss of the estimator is the default, too.
     make = partial(
         get_selective_scorer, "neg_selective_risk_at_tpr_fpr", min_tpr=0.4, max_fpr=0.9

