@@ -271,6 +271,9 @@ def test_a_band_of_many_samples_has_few_points_and_no_row_without_weight():
     part = draw(scores, sample_weight=there, **options)
     expected = draw(scores[there], **{**options, "loss": losses[there]})
     np.testing.assert_allclose(part.band, expected.band)
+    # Where all is lost a bootstrap is as sure as where nothing is.
+    ((_, low, _),) = draw(scores, **{**options, "loss": np.ones(4000)}).band
+    assert low[-1] == pytest.approx(0.05 ** (1 / 4000))
     with pytest.warns(RejectionWarning, match="band has no width. That"):
         draw(scores, **{**options, "loss": np.zeros(4000)})
 
