@@ -64,7 +64,7 @@ class CountedArea(_CountedSamples):
 
     def __init__(self, scores, losses, kind):
         super().__init__(scores, losses)
-        self._sums = {"aurc": _HarmonicSums, "augrc": _LinearSums}[kind](len(scores))
+        self._sums = _HarmonicSums(len(scores)) if kind == "aurc" else _linear_sums
 
     def areas(self, counts):
         """Return the area of each resample: counts of shape (n_resamples, n_samples).
@@ -119,14 +119,9 @@ class _HarmonicSums:
         return sums
 
 
-class _LinearSums:
-    """S(m), the sum over p <= m of (n - p + 1/2) / n."""
-
-    def __init__(self, size):
-        pass
-
-    def __call__(self, ranks, total):
-        return ranks - ranks * (ranks / (2.0 * total[:, np.newaxis]))
+def _linear_sums(ranks, total):
+    """Return S(m), the sum over p <= m of (n - p + 1/2) / n."""
+    return ranks - ranks * (ranks / (2.0 * total[:, np.newaxis]))
 
 
 class CountedRisks(_CountedSamples):

@@ -35,24 +35,17 @@ def ood_samples(
         losses = np.where(is_ood, 0.0, np.asarray(loss))
         losses = check_vector(losses, "loss", non_negative=True)
     else:
-        y_true, y_pred = label_vector(y_true, "y_true"), _predictions(y_true, y_pred)
+        y_true = label_vector(y_true, "y_true")
+        if y_pred is None:
+            losses_of(y_true, y_pred, loss, labels)  # which raises
+        y_pred = label_vector(y_pred, "y_pred")
+        check_same_length(len(y_true), y_pred=y_pred)
         label, is_ood = find_ood(y_true, ood_label, y_pred)
         refuse_ood_class(label, y_pred, "y_pred holds")
         losses = losses_inside(
             y_true, y_pred, is_ood, partial(losses_of, loss=loss, labels=labels)
         )
     return _score_columns(uncertainty, novelty, len(is_ood)), losses, is_ood
-
-
-def _predictions(y_true, y_pred):
-    if y_pred is None:
-        raise ValueError(
-            "y_pred is None, so loss= must be the losses themselves, a vector of shape "
-            "(n_samples,)."
-        )
-    y_pred = label_vector(y_pred, "y_pred")
-    check_same_length(len(y_true), y_pred=y_pred)
-    return y_pred
 
 
 def find_ood(y_true, ood_label, known=()):
@@ -132,7 +125,7 @@ def refuse_wild(estimator, y):
 
 def judge_inside(estimator, y, y_pred, is_ood, loss=None, labels=None):
     """Return the losses of predictions of an estimator, zero for OOD samples."""
-    y, y_pred = label_vector(y), _predictions(y, y_pred)
+    y, y_pred = label_vector(y), label_vector(y_pred, "y_pred")
     return losses_inside(
         y, y_pred, is_ood, partial(judge, estimator, loss=loss, labels=labels)
     )
