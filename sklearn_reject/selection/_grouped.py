@@ -193,17 +193,19 @@ class GroupedRule(RulesByGroup, DictMixin):
         labels = as_labels(groups, "groups")
         check_same_length(len(scores), groups=labels)
         codes = self._find(labels)
-        rules = {}
-        for label, rows in sort_rows(codes, self.rules):
+        rules, partition = {}, sort_rows(codes, self.rules)
+        for label, rows in partition:
             rule, of_group = self.rules[label], take_weight(weight, rows)
             if is_present(rows, of_group):
                 rules[label] = rule.measure(
                     scores[rows], losses[rows], sample_weight=of_group
                 )
             else:
-                rules[label] = unmeasured(rule)
+                rules[label] = replace(
+                    rule, coverage=np.nan, selective_risk=np.nan, reject_cost=np.nan
+                )
         total = len(scores) if weight is None else weight.sum()
-        return sum_up(rules, _sizes(codes, weight, len(rules)), total)
+        return sum_up(rules, partition, weight, total)
 
     def _accepting(self):
         """Return the groups that accept something."""
@@ -221,14 +223,11 @@ def is_present(rows, weight):
     return len(rows) > 0 and (weight is None or bool(weight.any()))
 
 
-def unmeasured(rule):
-    """Return the rule without what it achieved on any sample."""
-    nan = float("nan")
-    return replace(rule, coverage=nan, selective_risk=nan, reject_cost=nan)
-
-
-def sum_up(rules, sizes, total):
-    """Return rules as one, given the weight of each group, and of all samples."""
+def sum_up(rules, partition, weight, total=None):
+    """Return measured rules as one; `total` is the weight of all samples, if more."""
+    sizes = np.diff(partition.starts).astype(np.float64)
+    if weight is not None:
+        sizes = np.array([weight[rows].sum() for _, rows in partition])
     present = np.flatnonzero(sizes > 0)
     found = list(rules.values())
     covered = np.array([found[k].coverage for k in present]) * sizes[present]
@@ -237,11 +236,6 @@ def sum_up(rules, sizes, total):
     accepted, loss = covered.sum(), covered[some] @ risks[some]
     return GroupedRule(
         rules,
-        coverage=float(accepted / total),
+        coverage=float(accepted / (sizes.sum() if total is None else total)),
         selective_risk=float(loss / accepted) if accepted else float("nan"),
     )
-
-
-def _sizes(codes, weight, n_groups):
-    """Return the weight of the samples of each group."""
-    return np.bincount(codes + 1, weight, minlength=n_groups + 1)[1:].astype(np.float64)

@@ -15,6 +15,7 @@ from sklearn_reject._validation import (
     refuse_missing_labels,
 )
 from sklearn_reject.exceptions import warn_user
+from sklearn_reject.selection._partition import enumerate_texts
 from sklearn_reject.selection._rule import Certificate
 
 
@@ -181,12 +182,12 @@ def order_parts(parts, order):
 
 def name_parts(parts):
     """Return parts as text, the first of many."""
-    return show_some([str(part) for part in parts])
+    return enumerate_texts(list(map(str, parts)))
 
 
 def name_targets(parts):
     """Return parts and targets as text, the first of many."""
-    return show_some([f"{part}={part.target:.6g}" for part in parts])
+    return enumerate_texts([f"{part}={part.target:.6g}" for part in parts])
 
 
 def warn_of_absent(parts):
@@ -204,12 +205,6 @@ def risks_by_kind(parts, risks):
     for part in parts:
         found.setdefault(part.kind, {})[part.label] = risks.get(part, part.target)
     return found
-
-
-def show_some(texts, most=4):
-    """Return the first of many texts, and how many more there are."""
-    more = f" and {len(texts) - most} more" * (len(texts) > most)
-    return ", ".join(texts[:most]) + more
 
 
 def check_parts(bounds, n_samples):

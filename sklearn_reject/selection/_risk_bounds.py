@@ -37,13 +37,13 @@ from sklearn_reject.selection._certify import (
 )
 from sklearn_reject.selection._certify_parts import certify_risk_bounds
 from sklearn_reject.selection._order import tell_order
+from sklearn_reject.selection._partition import enumerate_texts
 from sklearn_reject.selection._parts import (
     check_parts,
     name_parts,
     name_targets,
     order_parts,
     risks_by_kind,
-    show_some,
     warn_of_absent,
 )
 from sklearn_reject.selection._rule import RejectionRule
@@ -341,14 +341,14 @@ def _infeasible(sample):
         if (sample.slack(part)[1:] < 0).all():
             lowest = float((loss[has_members] / weight[has_members]).min())
             troubles.append(f"{part} is at least {round_up(lowest)} with any")
-    trouble = show_some(troubles) or "each can be met alone, but not all together"
+    trouble = enumerate_texts(troubles) or "each can be met alone, but not all together"
     n_groups, risks = sample.closest()
     coverage = sample.groups.prefix(n_groups)[0] / float(sample.groups.total_weight)
-    closest = show_some([f"{part}={round_up(risk)}" for part, risk in risks.items()])
+    closest = [f"{part}={round_up(risk)}" for part, risk in risks.items()]
     return InfeasibleTargetError(
         f"No threshold meets all of the targets {name_targets(sample.parts)} on the "
         f"tuning sample: {trouble}. One with coverage {round_down(coverage)} meets "
-        f"{closest}",
+        f"{enumerate_texts(closest)}",
         "Use larger risks, or a score that ranks the errors better.",
         risks_by_kind(sample.parts, risks),
         coverage,

@@ -16,7 +16,7 @@ from sklearn_reject._validation import (
 )
 from sklearn_reject.exceptions import InfeasibleTargetError, gather_warnings, warn_user
 from sklearn_reject.selection._certify import check_confidence_level
-from sklearn_reject.selection._grouped import REJECT_ALL, is_present, sum_up, unmeasured
+from sklearn_reject.selection._grouped import REJECT_ALL, is_present, sum_up
 from sklearn_reject.selection._grouped_deferral import (
     DEFER_ALL,
     GroupedDeferralRule,
@@ -106,14 +106,12 @@ def solve_by_group(partition, solve, targets, weight=None):
     """
 
     def reject(label, rows):
-        rule = replace(unmeasured(REJECT_ALL), reject_cost=0.0)
-        if is_present(rows, take_weight(weight, rows)):
-            rule = replace(rule, coverage=0.0)
-        return rule
+        coverage = 0.0 if is_present(rows, take_weight(weight, rows)) else np.nan
+        return replace(REJECT_ALL, coverage=coverage, reject_cost=0.0)
 
     fate = "are rejected as a whole"
     rules = collect_rules(partition, solve, reject, targets, fate, weight)
-    return _sum_up_rules(rules, partition, weight)
+    return sum_up(rules, partition, weight)
 
 
 def collect_rules(partition, solve, give_up, targets, fate, weight=None):
@@ -139,14 +137,6 @@ def collect_rules(partition, solve, give_up, targets, fate, weight=None):
     for messages in remarks.values():
         _remark(messages)
     return rules
-
-
-def _sum_up_rules(rules, partition, weight=None):
-    """Return rules that know what they achieve, each on the rows of its group."""
-    sizes = np.diff(partition.starts).astype(np.float64)
-    if weight is not None:
-        sizes = np.array([weight[rows].sum() for _, rows in partition])
-    return sum_up(rules, sizes, sizes.sum())
 
 
 def _remark(messages):

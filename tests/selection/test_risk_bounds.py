@@ -53,10 +53,10 @@ def test_a_part_without_members_is_warned_of():
 def test_of_many_parts_a_warning_names_the_first():
     scores = y = np.arange(40)
     bounds = {"site": (y, dict.fromkeys(range(40), 0.1))}
-    text = r"of site\[1\], site\[2\], site\[3\], site\[4\] and 35 more"
+    text = r"of site\[1\], site\[2\], .*, site\[10\] and 29 others"
     with pytest.warns(RejectionWarning, match=text):
         solve_risk_bounds(scores, scores > 0, bounds)
-    with pytest.raises(InfeasibleTargetError, match="with any and 36 more"):
+    with pytest.raises(InfeasibleTargetError, match="with any and 30 others"):
         solve_risk_bounds(np.zeros(40), np.ones(40), bounds)
 
 
