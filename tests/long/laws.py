@@ -20,10 +20,13 @@ from sklearn_reject.selection import (
     certify_double_score,
     keyed_draws,
     solve_deferral,
+    solve_reject_cost,
     solve_risk_bounds,
     solve_target_coverage,
     solve_target_failure_rate,
     solve_target_risk,
+    tune_double_score,
+    tune_single_score,
 )
 
 DELTA, TARGET = 0.1, 0.1
@@ -46,18 +49,21 @@ CURVES = {
 class Law:
     """A promise about the rules that are solved on samples.
 
-    `excess` of a rule is how far its true value is beyond what was promised. With
-    `on_average`, its mean over all draws is at most zero; else a positive one occurs
-    with a chance of at most DELTA. Of all draws, at least a share of `found` has a
-    rule, and at least one of `used` has an excess.
+    `excess` of a rule is how far its true value is beyond what was promised: a positive
+    one occurs with a chance of at most DELTA. Or its mean over all draws is within
+    `average`. Of all draws, at least a share of `found` has a rule, and at least one of
+    `used` has an excess.
     """
 
     draw: Callable
     solve: Callable
     excess: Callable
-    on_average: bool = False
+    average: tuple | None = None
     found: float = 0.0
     used: float = 0.0
+
+
+NEVER_POSITIVE = (-np.inf, 0.0)
 
 
 def binary(rng, means):
@@ -82,22 +88,27 @@ def draw_errors(rng, curve, n_samples, n_ties=None, draw_losses=binary):
     return rounded(x, n_ties), draw_losses(rng, CURVES[curve](x))
 
 
-def measure(rule, curve, n_ties=None):
-    """Return the true coverage and the mean loss of what is accepted, of all."""
-    accepted = rule.accept_proba(rounded(GRID, n_ties))
-    return accepted.mean(), accepted @ chances(curve) / len(GRID)
-
-
-def excess_of(kind, target):
-    """Return what is beyond a target, as a function of coverage and accepted loss."""
+def excess_of(kind, target, covered, loss):
+    """Return what is beyond a target, of true coverage and mean loss of accepted."""
+    if kind == "cost":
+        accepted = CURVES["square"](GRID) < target
+        best = np.where(accepted, CURVES["square"](GRID), target).mean()
+        return loss + target * (1 - covered) - best
     return {
-        "risk": lambda covered, loss: loss - target * covered,
-        "coverage": lambda covered, loss: target - covered,
-        "failure_rate": lambda covered, loss: loss - target,
+        "risk": loss - target * covered,
+        "coverage": target - covered,
+        "failure_rate": loss - target,
     }[kind]
 
 
+def excess_on_curve(kind, target, curve, n_ties, rule):
+    accepted = rule.accept_proba(rounded(GRID, n_ties))
+    loss = accepted @ chances(curve) / len(GRID)
+    return excess_of(kind, target, accepted.mean(), loss)
+
+
 SOLVERS = {
+    "cost": solve_reject_cost,
     "risk": solve_target_risk,
     "coverage": solve_target_coverage,
     "failure_rate": solve_target_failure_rate,
@@ -106,27 +117,36 @@ SOLVERS = {
 
 def of_scores(
     kind,
-    curve,
+    curve="square",
     n_samples=500,
-    n_ties=None,
+    ties=(None, True),
     *,
     target=TARGET,
     draw_losses=binary,
-    certified=True,
+    n_bits=None,
+    average=None,
     found=0.0,
     used=0.0,
     **options,
 ):
-    """A rule of one score and its target, certified or, for failures, on average."""
-    options |= CERTIFIED if certified else {}
+    """A rule of one score, or of a table of cells, and its target.
+
+    Rules without an average are certified. Ties are their number, none if it is None,
+    and whether they are split.
+    """
+    n_ties, randomize = ties
+    options |= {} if randomize else {"randomize": False}
+    options |= {} if average else CERTIFIED
     if draw_losses is spread:
         options["max_loss"] = 1
 
     def solve(sample, seed):
+        if n_bits is not None:
+            summary = RiskCoverageSummary(n_bits).update(*sample)
+            return getattr(summary, f"solve_target_{kind}")(target, **options)
+        if kind == "cost":
+            return solve_reject_cost(*sample, target)
         return SOLVERS[kind](*sample, target, random_state=seed, **options)
-
-    def excess(rule):
-        return excess_of(kind, target)(*measure(rule, curve, n_ties))
 
     draw = partial(
         draw_errors,
@@ -135,27 +155,13 @@ def of_scores(
         n_ties=n_ties,
         draw_losses=draw_losses,
     )
-    on_average = kind == "failure_rate" and not certified
-    return Law(draw, solve, excess, on_average, found, used)
+    excess = partial(excess_on_curve, kind, target, curve, n_ties)
+    return Law(draw, solve, excess, average, found, used)
 
 
-def of_summary(kind, curve, n_samples, n_ties, n_bits):
-    """A certified rule of a table of cells."""
-    target = {"risk": 0.1, "coverage": 0.6, "failure_rate": 0.05}[kind]
-
-    def solve(sample, seed):
-        summary = RiskCoverageSummary(n_bits).update(*sample)
-        return getattr(summary, f"solve_target_{kind}")(target, **CERTIFIED)
-
-    def excess(rule):
-        return excess_of(kind, target)(*measure(rule, curve, n_ties))
-
-    draw = partial(draw_errors, curve=curve, n_samples=n_samples, n_ties=n_ties)
-    return Law(draw, solve, excess)
-
-
-def of_groups(kind, curves, shares, target, n_ties=None, **expected):
+def of_groups(kind, groups, n_ties=None, **expected):
     """Rules of groups, of which any may break its target."""
+    curves, shares, target = groups
     n_samples = (250 if kind == "risk" else 60) * len(curves)
 
     def draw(rng):
@@ -169,10 +175,11 @@ def of_groups(kind, curves, shares, target, n_ties=None, **expected):
         return SOLVERS[kind](*sample, target, random_state=seed, **options, **CERTIFIED)
 
     def excess(rule):
+        targets = (
+            target if isinstance(target, dict) else dict.fromkeys(rule.rules, target)
+        )
         return max(
-            excess_of(kind, target[group] if isinstance(target, dict) else target)(
-                *measure(each, curves[group], n_ties)
-            )
+            excess_on_curve(kind, targets[group], curves[group], n_ties, each)
             for group, each in rule.rules.items()
             if each.threshold > -np.inf
         )
@@ -180,13 +187,12 @@ def of_groups(kind, curves, shares, target, n_ties=None, **expected):
     return Law(draw, solve, excess, **expected)
 
 
-def of_parts(
-    shares, curves, n_samples, n_ties=None, *, both=False, halves=False, **options
-):
+def of_parts(case, ties=(None, True), *, both=False, halves=False, **options):
     """Bounds on true classes and, of two, predicted ones; an error predicts the other.
 
     With `halves`, losses are .5 or 1.5 of the same mean.
     """
+    (shares, curves, n_samples), (n_ties, options["randomize"]) = case, ties
     risks = [
         share * chances(curve) for share, curve in zip(shares, curves, strict=True)
     ]
@@ -239,6 +245,7 @@ OPINIONS = {
     ),
     # Every rule breaks the target, but hardly.
     "flat": (lambda x: 0.1005 + 0 * x, lambda x: 0.1005 + 0 * x),
+    "always right": (lambda x: 1 + 0 * x, lambda x: 0 * x),
 }
 
 
@@ -248,19 +255,24 @@ def draw_opinions(rng, curve, n_samples, n_ties=None, draw_losses=binary):
     return rounded(x, n_ties), *losses
 
 
-def of_system_risk(
+def of_deferral(
     curve,
     n_samples=500,
     n_ties=None,
     *,
+    max_deferral=None,
     n_pilot=None,
     misleads=False,
     draw_losses=binary,
     found=0.0,
 ):
-    """A certified system risk, with a pilot of some size or a fifth of the sample."""
+    """A certified system risk, with a pilot or a fifth of the sample, or a budget."""
     first, second = (chance(GRID) for chance in OPINIONS[curve])
     options = {"max_loss": 1.0} if draw_losses is spread else {}
+    if max_deferral is None:
+        options["target_risk"] = TARGET
+    else:
+        options["max_deferral"] = max_deferral
 
     def draw(rng):
         sample = draw_opinions(rng, curve, n_samples, n_ties, draw_losses)
@@ -272,36 +284,16 @@ def of_system_risk(
     def solve(drawn, seed):
         sample, pilot = drawn
         return solve_deferral(
-            *sample,
-            target_risk=TARGET,
-            pilot=pilot,
-            random_state=seed,
-            **CERTIFIED,
-            **options,
+            *sample, pilot=pilot, random_state=seed, **CERTIFIED, **options
         )
 
     def excess(rule):
         deferred = rule.defer_proba(rounded(GRID, n_ties))
+        if max_deferral is not None:
+            return deferred.mean() - max_deferral
         return np.mean(first * (1 - deferred) + second * deferred) - TARGET
 
     return Law(draw, solve, excess, found=found)
-
-
-def of_budget(n_samples, n_ties=None):
-    """A certified share; the second opinion never errs, so that all of it is used."""
-    losses = np.ones(n_samples), np.zeros(n_samples)
-
-    def solve(gain, seed):
-        return solve_deferral(
-            gain, *losses, max_deferral=0.2, random_state=seed, **CERTIFIED
-        )
-
-    def excess(rule):
-        return rule.defer_proba(rounded(GRID, n_ties)).mean() - 0.2
-
-    return Law(
-        lambda rng: rounded(rng.random(n_samples), n_ties), solve, excess, found=1.0
-    )
 
 
 # ID scores are uniform on [0, 1], OOD scores OFFSET above them, which is a tie, too;
@@ -312,8 +304,9 @@ SUM = DoubleScoreRule(
 )
 
 
-def of_origins(asked, n_id, n_ood, wild_share=None, n_ties=None):
+def of_origins(asked, sizes, n_ties=None):
     """TPR, FPR and risk that hold together, OOD samples pure or in a wild mixture."""
+    n_id, n_ood, wild_share = sizes
     bounds = {"min_tpr": 0.6, "wild_share": wild_share} | asked
 
     def draw(rng):
@@ -338,6 +331,41 @@ def of_origins(asked, n_id, n_ood, wild_share=None, n_ties=None):
         )
 
     return Law(draw, solve, excess, found=0.05)
+
+
+def draw_origins(rng, n_samples):
+    is_ood = rng.random(n_samples) < 0.25
+    risk = rng.beta(1, 3, n_samples)
+    losses = (rng.random(n_samples) < risk) * 1.0
+    return risk, rng.normal(size=n_samples) + 1.5 * is_ood, losses, is_ood
+
+
+@cache
+def many_origins():
+    return draw_origins(np.random.default_rng(1), 200_000)
+
+
+def of_tuned(kind, asked, n_samples, *, single=False, rate=0.0):
+    """TPR, FPR or precision of tuned rules: those of the sample but for optimism.
+
+    This shrinks with the root of the number of samples. A single score may exceed them.
+    """
+    slack = rate / np.sqrt(n_samples)
+
+    def solve(sample, seed):
+        if single:
+            return tune_single_score(*sample[1:], **asked)
+        return tune_double_score(*sample, **asked)
+
+    def excess(rule):
+        measured = rule.measure(*many_origins()[single:])
+        least = f"min_{kind}"
+        if least in asked:
+            return asked[least] - getattr(measured, kind)
+        return getattr(measured, kind) - asked[f"max_{kind}"]
+
+    draw = partial(draw_origins, n_samples=n_samples)
+    return Law(draw, solve, excess, (-np.inf if single else -slack, slack))
 
 
 # Score and chance of an error of rows that repeat, each with a key and so a draw of its
@@ -374,7 +402,8 @@ def of_rows(kind, name, **options):
         return rule.accept(scores, draws=draws)
 
     def excess(accepted):
-        return excess_of(kind, target)(accepted.mean(), accepted @ means / len(means))
+        loss = accepted @ means / len(means)
+        return excess_of(kind, target, accepted.mean(), loss)
 
     return Law(draw, solve, excess)
 
@@ -433,11 +462,11 @@ def of_estimator(
         chance = np.where(label == 1, 1 - ones, ones)
         if not by_class:
             loss = accepted @ chance / len(PLACES)
-            return excess_of(kind, target)(accepted.mean(), loss)
+            return excess_of(kind, target, accepted.mean(), loss)
         of_class = [
             (accepted * (label != k)) @ each / each.sum()
             for k, each in enumerate((1 - ones, ones))
         ]
         return max(of_class) - target
 
-    return Law(draw, solve, excess, on_average=not certified)
+    return Law(draw, solve, excess, None if certified else NEVER_POSITIVE)

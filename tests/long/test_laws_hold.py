@@ -12,198 +12,179 @@ from sklearn_reject import InfeasibleTargetError
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.scores import SELE, ErrorProbability, LossRegression
 from tests.long import laws
-from tests.long.laws import DELTA, OPINIONS, ROWS, spread
+from tests.long.laws import (
+    DELTA,
+    NEVER_POSITIVE,
+    ROWS,
+    of_deferral,
+    of_estimator,
+    of_groups,
+    of_origins,
+    of_parts,
+    of_rows,
+    of_scores,
+    of_tuned,
+    spread,
+)
 
-N_DRAWS, N_FITS = 2000, 500
-TIES = [(None, True), (10, True), (10, False)]
+N_DRAWS, N_FITS, N_TUNED = 2000, 500, 60
+SYSTEMS = list(laws.OPINIONS)[:-1]
+WHOLE = (None, True)
+TIES = [WHOLE, (10, True), (10, False)]
 RISKS = ["square", "floor", "u shape", "bump", "flat"]
 BOUNDED = ["hoeffding_bentkus", "betting"]
 
-
-def named(make, *choices, **options):
-    """Return laws by what they are made of: all combinations of arguments."""
-    return {
-        " ".join(map(str, (make.__name__, *args, *options))): (make, args, options)
-        for args in product(*choices)
-    }
-
-
-def with_ties(make, *choices, **options):
-    return {
-        f"{name} {n_ties} {randomize}": (
-            make,
-            args,
-            kept | {"n_ties": n_ties, "randomize": randomize},
-        )
-        for name, (make, args, kept) in named(make, *choices, **options).items()
-        for n_ties, randomize in TIES
-    }
-
-
-GROUPS = {
-    "two": (["square", "flat"], [0.8, 0.2], 0.1),
-    "floors": (["floor", "floor"], [0.7, 0.3], 0.1),
-    "five": (RISKS, [0.4, 0.25, 0.2, 0.1, 0.05], 0.1),
-    "own targets": (
-        ["square", "bump", "flat"],
-        [0.3, 0.3, 0.4],
-        {0: 0.05, 1: 0.15, 2: 0.1},
-    ),
-    "ten": (RISKS * 2, np.arange(1, 11) / 55, 0.1),
-    "ten flat": (["flat"] * 10, np.arange(1, 11) / 55, 0.1),
-}
+# Curves and shares of groups, and their largest risks.
+SOME_GROUPS = [
+    (["square", "flat"], [0.8, 0.2], 0.1),
+    (["floor", "floor"], [0.7, 0.3], 0.1),
+    (RISKS, [0.4, 0.25, 0.2, 0.1, 0.05], 0.1),
+    (["square", "bump", "flat"], [0.3, 0.3, 0.4], {0: 0.05, 1: 0.15, 2: 0.1}),
+    (RISKS * 2, np.arange(1, 11) / 55, 0.1),
+]
+NO_GROUP = [(["flat"] * 10, np.arange(1, 11) / 55, 0.1)]
+ALL_GROUPS = [(*group[:2], 0.7) for group in SOME_GROUPS]
 # Shares of the classes, the curve of each, and how many samples.
-PARTS = {
-    "two": ((0.85, 0.15), ("line", "floor"), 1500),
-    "both hard": ((0.5, 0.5), ("u shape", "bump"), 1500),
-    "few": ((0.7, 0.3), ("bump", "floor"), 200),
-    "three": ((0.6, 0.3, 0.1), ("square", "line", "u shape"), 1500),
-    "both flat": ((0.5, 0.5), ("flat", "flat"), 1500),
-    "ten": ((0.15,) * 5 + (0.05,) * 5, ("square",) * 5 + ("line",) * 5, 6000),
-}
-SCORES = {
-    "conditional_risk": "conditional_risk",
-    "few distinct values": LossRegression(DecisionTreeRegressor(max_depth=2), "input"),
-    "error probability": ErrorProbability(LogisticRegression(), "input"),
-    "sele": SELE(0.01),
-}
+TWO_CLASSES = [
+    ((0.85, 0.15), ("line", "floor"), 1500),
+    ((0.5, 0.5), ("u shape", "bump"), 1500),
+    ((0.5, 0.5), ("flat", "flat"), 1500),
+    ((0.7, 0.3), ("bump", "floor"), 200),
+]
+CLASSES = [
+    *TWO_CLASSES,
+    ((0.6, 0.3, 0.1), ("square", "line", "u shape"), 1500),
+    ((0.15,) * 5 + (0.05,) * 5, ("square",) * 5 + ("line",) * 5, 6000),
+]
+SCORES = [
+    "conditional_risk",
+    LossRegression(DecisionTreeRegressor(max_depth=2), "input"),
+    ErrorProbability(LogisticRegression(), "input"),
+    SELE(0.01),
+]
 
 
-def group_laws():
-    for (name, setting), n_ties in product(GROUPS.items(), (None, 10)):
-        found = {} if name == "ten flat" else {"found": 0.1}
-        yield (
-            f"risk of {name} groups {n_ties}",
-            (laws.of_groups, ("risk", *setting), {"n_ties": n_ties} | found),
+def all_of(make, **choices):
+    """Return laws for all combinations of what lists hold, by what they are of."""
+    lists = {name: each for name, each in choices.items() if isinstance(each, list)}
+    return [
+        pytest.param(
+            make(**choices | dict(zip(lists, values, strict=True))),
+            id=" ".join(map(str, (make.__name__, choices.get("kind", ""), *values))),
         )
-        curves, shares, _ = setting
-        yield (
-            f"coverage of {name} groups {n_ties}",
-            (laws.of_groups, ("coverage", curves, shares, 0.7), {"n_ties": n_ties}),
-        )
+        for values in product(*lists.values())
+    ]
 
 
-def part_laws():
-    for (name, case), (n_ties, randomize) in product(PARTS.items(), TIES):
-        options = {"n_ties": n_ties, "randomize": randomize}
-        yield f"classes {name} {n_ties} {randomize}", (laws.of_parts, case, options)
-        if len(case[0]) == 2:
-            yield (
-                f"precision and recall {name} {n_ties} {randomize}",
-                (laws.of_parts, case, options | {"both": True}),
-            )
-    for name, bound in product(("two", "both hard", "both flat"), BOUNDED):
-        yield (
-            f"losses of classes {name} {bound}",
-            (laws.of_parts, PARTS[name], {"bound": bound, "halves": True}),
-        )
+def within(slack):
+    return -slack, slack
 
 
-LAWS = {
-    **with_ties(laws.of_scores, ["risk"], RISKS),
-    **{
-        f"{name} {bound}": (make, args, options | {"bound": bound})
-        for bound in BOUNDED
-        for name, (make, args, options) in with_ties(
-            laws.of_scores, ["risk"], RISKS, draw_losses=spread
-        ).items()
-    },
-    **named(laws.of_scores, ["risk"], ["flat"], [2000], used=0.4 * DELTA),
-    **with_ties(laws.of_scores, ["coverage"], ["square"], [50], target=0.7, found=1),
-    **with_ties(laws.of_scores, ["coverage"], ["square"], [20], target=0.95, found=1),
-    **named(
-        laws.of_scores,
-        ["failure_rate"],
-        RISKS[:4],
-        [80, 200, 1000],
-        [None, 10],
-        target=0.03,
-        found=1,
-    ),
-    **{
-        f"{name} {bound}": (make, args, options | {"bound": bound})
-        for bound in BOUNDED
-        for name, (make, args, options) in named(
-            laws.of_scores,
-            ["failure_rate"],
-            RISKS[:4],
-            [200, 1000],
-            target=0.03,
-            draw_losses=spread,
-            found=1,
-        ).items()
-    },
-    **named(
-        laws.of_scores,
-        ["failure_rate"],
-        RISKS[:4],
-        [35, 50, 200, 1000],
-        [None, 10],
-        target=0.03,
-        certified=False,
-        found=1,
-    ),
-    **named(
-        laws.of_scores,
-        ["failure_rate"],
-        RISKS[:4],
-        [50, 1000],
-        target=0.03,
-        certified=False,
+FAILURES = {"kind": "failure_rate", "curve": RISKS[:4], "target": 0.03}
+ON_AVERAGE = FAILURES | {"average": NEVER_POSITIVE}
+FAILURES_OF_FITS = {"kind": "failure_rate", "target": 0.05, "n_samples": 150}
+CELLS = {"curve": ["square", "bump"], "n_samples": [100, 1000]}
+CELLS |= {"ties": [WHOLE, (40, True)], "n_bits": [13, 22]}
+LAWS = [
+    *all_of(of_scores, kind="risk", curve=RISKS, ties=TIES),
+    *all_of(
+        of_scores,
+        kind="risk",
+        curve=RISKS,
+        ties=TIES,
+        bound=BOUNDED,
         draw_losses=spread,
     ),
-    **named(
-        laws.of_summary,
-        ["risk", "coverage", "failure_rate"],
-        ["square", "bump"],
-        [100, 1000],
-        [None, 40],
-        [13, 22],
+    *all_of(of_scores, kind="risk", curve="flat", n_samples=2000, used=0.4 * DELTA),
+    *all_of(of_scores, kind="coverage", n_samples=50, ties=TIES, target=0.7, found=1),
+    *all_of(of_scores, kind="coverage", n_samples=20, ties=TIES, target=0.95, found=1),
+    *all_of(of_scores, n_samples=[80, 200, 1000], ties=TIES[:2], found=1, **FAILURES),
+    *all_of(
+        of_scores,
+        n_samples=[200, 1000],
+        bound=BOUNDED,
+        draw_losses=spread,
+        found=1,
+        **FAILURES,
     ),
-    **dict(group_laws()),
-    **dict(part_laws()),
-    **named(laws.of_system_risk, OPINIONS, [100, 500], [None, 4]),
-    **named(laws.of_system_risk, list(OPINIONS)[:4], [5000], found=0.9),
-    **named(laws.of_system_risk, OPINIONS, n_pilot=1),
-    **named(laws.of_system_risk, OPINIONS, n_pilot=20, misleads=True),
-    **named(laws.of_system_risk, OPINIONS, [500], [None, 4], draw_losses=spread),
-    **named(laws.of_budget, [30, 500], [None, 4]),
-    **{
-        f"of_origins {asked} {sizes} {n_ties}": (
-            laws.of_origins,
-            (asked, *sizes),
-            {"n_ties": n_ties},
-        )
-        for asked in ({"max_fpr": 0.25}, {"max_risk": 0.25})
-        for sizes in ((60, 40), (400, 400), (400, 800, 0.6))
-        for n_ties in (None, 10)
-    },
-    **named(laws.of_rows, ["risk", "coverage"], ROWS),
-    **named(laws.of_rows, ["risk"], ROWS, bound="betting"),
-}
-FITS = {
-    **{
-        f"{kind}, {name}": (
-            laws.of_estimator,
-            (kind, target),
-            {"uncertainty_score": score},
-        )
-        for kind, target in (("risk", 0.26), ("coverage", 0.7))
-        for name, score in SCORES.items()
-    },
-    "frozen": (laws.of_estimator, ("risk", 0.26), {"frozen": True}),
-    "failures": (laws.of_estimator, ("failure_rate", 0.05, 150), {"cv": 0.4}),
-    "failures on average": (
-        laws.of_estimator,
-        ("failure_rate", 0.05, 150),
-        {"certified": False},
+    *all_of(
+        of_scores, n_samples=[35, 50, 200, 1000], ties=TIES[:2], found=1, **ON_AVERAGE
     ),
-    "failures of classes": (
-        laws.of_estimator,
-        ("failure_rate", 0.1, 150),
-        {"by_class": True, "group_by": "class"},
+    *all_of(of_scores, n_samples=[50, 1000], draw_losses=spread, **ON_AVERAGE),
+    *all_of(of_scores, kind="risk", **CELLS),
+    *all_of(of_scores, kind="coverage", target=0.6, **CELLS),
+    *all_of(of_scores, kind="failure_rate", target=0.05, **CELLS),
+    *all_of(of_groups, kind="risk", groups=SOME_GROUPS, n_ties=[None, 10], found=0.1),
+    *all_of(of_groups, kind="risk", groups=NO_GROUP, n_ties=[None, 10]),
+    *all_of(of_groups, kind="coverage", groups=ALL_GROUPS, n_ties=[None, 10]),
+    *all_of(of_parts, case=CLASSES, ties=TIES),
+    *all_of(of_parts, case=TWO_CLASSES, ties=TIES, both=True),
+    *all_of(of_parts, case=TWO_CLASSES[:3], bound=BOUNDED, halves=True),
+    *all_of(of_deferral, curve=SYSTEMS, n_samples=[100, 500], n_ties=[None, 4]),
+    *all_of(of_deferral, curve=SYSTEMS[:4], n_samples=5000, found=0.9),
+    *all_of(of_deferral, curve=SYSTEMS, n_pilot=1),
+    *all_of(of_deferral, curve=SYSTEMS, n_pilot=20, misleads=True),
+    *all_of(of_deferral, curve=SYSTEMS, n_ties=[None, 4], draw_losses=spread),
+    *all_of(
+        of_deferral,
+        curve="always right",
+        n_samples=[30, 500],
+        n_ties=[None, 4],
+        max_deferral=0.2,
+        found=1,
     ),
-}
+    *all_of(
+        of_origins,
+        asked=[{"max_fpr": 0.25}, {"max_risk": 0.25}],
+        sizes=[(60, 40, None), (400, 400, None), (400, 800, 0.6)],
+        n_ties=[None, 10],
+    ),
+    *all_of(of_rows, kind=["risk", "coverage"], name=[*ROWS]),
+    *all_of(of_rows, kind="risk", name=[*ROWS], bound="betting"),
+]
+# What is solved without confidence is reached on average, up to the optimism of having
+# chosen the best rule of the sample.
+PLAIN = [
+    law
+    for n in (500, 8000)
+    for law in (
+        *all_of(of_scores, kind="risk", n_samples=n, average=within(0.1 / n**0.5)),
+        *all_of(
+            of_scores, kind="coverage", n_samples=n, target=0.7, average=within(1 / n)
+        ),
+        # It is the minimum of a cumulated sum.
+        *all_of(
+            of_scores,
+            kind="cost",
+            n_samples=n,
+            target=0.25,
+            average=within(0.2 / n ** (2 / 3)),
+        ),
+    )
+]
+AT_LEAST = {"min_tpr": 0.7, "max_fpr": 0.5}
+RATES = {"asked": {"min_tpr": 0.7, "max_fpr": 0.25}, "rate": 0.5}
+PRECISION = {"min_tpr": 0.7, "min_precision": 0.9, "ood_prior": 0.25}
+TUNED = [
+    *all_of(of_tuned, kind="tpr", asked=AT_LEAST, n_samples=4000, single=True),
+    *all_of(of_tuned, kind=["tpr", "fpr"], n_samples=[500, 8000], **RATES),
+    *all_of(
+        of_tuned, kind=["tpr", "precision"], asked=PRECISION, n_samples=4000, rate=0.5
+    ),
+]
+FITS = [
+    *all_of(of_estimator, kind="risk", target=0.26, uncertainty_score=SCORES),
+    *all_of(of_estimator, kind="coverage", target=0.7, uncertainty_score=SCORES),
+    *all_of(of_estimator, kind="risk", target=0.26, frozen=True),
+    *all_of(of_estimator, cv=0.4, **FAILURES_OF_FITS),
+    *all_of(of_estimator, certified=False, **FAILURES_OF_FITS),
+    *all_of(
+        of_estimator,
+        by_class=True,
+        group_by="class",
+        **FAILURES_OF_FITS | {"target": 0.1},
+    ),
+]
 
 
 def run(law, n_draws):
@@ -223,27 +204,32 @@ def run(law, n_draws):
 def assert_holds(law, n_draws):
     excess = run(law, n_draws)
     assert len(excess) >= law.found * n_draws
-    if law.on_average:
-        assert excess.mean() <= 3 * excess.std() / np.sqrt(n_draws)
+    if law.average is not None:
+        least, most = law.average
+        error = 3 * excess.std() / np.sqrt(n_draws)
+        assert least - error <= excess.mean() <= most + error
         return
     share = np.count_nonzero(excess > 1e-9) / n_draws
     assert share <= DELTA + 3 * np.sqrt(DELTA * (1 - DELTA) / n_draws)
     assert share >= law.used
 
 
-@pytest.mark.parametrize("name", LAWS)
-def test_of_solvers(name):
-    make, args, options = LAWS[name]
-    assert_holds(make(*args, **options), N_DRAWS)
+@pytest.mark.parametrize("law", LAWS + PLAIN)
+def test_of_solvers(law):
+    assert_holds(law, N_DRAWS)
 
 
-@pytest.mark.parametrize("name", FITS)
-def test_of_estimators(name):
-    make, args, options = FITS[name]
-    assert_holds(make(*args, **options), N_FITS)
+@pytest.mark.parametrize("law", FITS)
+def test_of_estimators(law):
+    assert_holds(law, N_FITS)
+
+
+@pytest.mark.parametrize("law", TUNED)
+def test_of_rules_that_are_tuned(law):
+    assert_holds(law, N_TUNED)
 
 
 @pytest.mark.parametrize("kind", ["risk", "failure_rate"])
 def test_what_is_not_certified_is_broken_often(kind):
-    law = laws.of_scores(kind, "square", certified=False)
+    law = of_scores(kind, average=NEVER_POSITIVE)
     assert np.mean(run(law, N_FITS) > 0) > 0.3
