@@ -27,6 +27,7 @@ from tests.decoding.set_oracle import (
 )
 
 TOL = 1e-11
+FREE = {k for k in KEYS if k[0] in DEFINITIONS}
 NAMES = ["f1", "jaccard", "am", "g_tp_pr", "g_mean", "h_mean"]
 # What whole groups of ties cost is the matter of some tests only.
 pytestmark = pytest.mark.filterwarnings("ignore:Equally probable items")
@@ -120,22 +121,10 @@ def test_the_smallest_set_of_equals():
     assert decode(eta, **options)[0].sum() == 30
 
 
-@pytest.mark.parametrize("n", [1, 2, 5])
-@pytest.mark.parametrize(
-    "key",
-    [k for k in KEYS if k[0] in DEFINITIONS],
-    ids=str,
-)
-def test_certain_and_impossible_items(key, n):
-    loss = LOSSES[key]
-    for eta in (np.ones(n), np.zeros(n)):
-        mask, expected_loss = decode(eta, loss=loss)
-        least = expected_losses(eta, loss).min()
-        assert expected_loss == pytest.approx(least, abs=1e-12)
-        if eta[0] == 0 or key[0] not in ("am", "g_mean", "h_mean"):
-            assert mask.sum() == n * eta[0]
+@pytest.mark.parametrize("key", sorted(FREE), ids=str)
+def test_probabilities_may_be_off_by_rounding(key):
     for values in ([1, 0], [True, False], [1 + 1e-10, -1e-10]):
-        assert decode(values, loss=loss)[0].tolist() == [True, False]
+        assert decode(values, loss=LOSSES[key])[0].tolist() == [True, False]
 
 
 # Long sets: G-mean and H-mean, of which bounds rule most sizes out

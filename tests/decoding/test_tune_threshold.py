@@ -1,6 +1,5 @@
 """Thresholds against all of them, one after the other."""
 
-from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -363,26 +362,6 @@ def test_whole_weights_are_repeated_sets(items, low, key):
         options |= {"groups": groups, "sample_weight": 0.3 * weight}
         of_groups = tune_threshold(y.T.ravel(), eta.T.ravel(), loss=loss, **options)
         assert_same(of_groups, expected, atol=1e-12)
-
-
-def weighted_f1(y, eta, weight, threshold):
-    """Return the loss, a fraction, item by item."""
-    counts = Counter()
-    for label, p, w in zip(y.tolist(), eta.tolist(), weight.tolist(), strict=True):
-        counts[label, p >= threshold] += Fraction(w)
-    errors, tp = counts[0, True] + counts[1, False], counts[1, True]
-    return 1 - 2 * tp / (2 * tp + errors) if tp + errors else Fraction(1)
-
-
-@given(items=weighed_items(weights=st.floats(0, 5)), scale=st.sampled_from([1, 1e-60]))
-def test_no_threshold_is_better(items, scale):
-    y, eta, weight = items
-    weight = np.where(weight < 1e-6, 0.0, weight)
-    tuned = tune_threshold(y, eta, loss="f1", sample_weight=scale * weight)
-    losses = {t: weighted_f1(y, eta, weight, t) for t in [np.inf, *eta.tolist()]}
-    assert tuned.loss == pytest.approx(float(min(losses.values())), abs=1e-12)
-    found = weighted_f1(y, eta, weight, tuned.threshold)
-    assert float(found) == pytest.approx(tuned.loss, abs=1e-12)
 
 
 @given(items=weighed_items(weights=st.floats(0, 5)), key=st.sampled_from(RATIOS))

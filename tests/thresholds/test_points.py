@@ -12,10 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import config_context
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.frozen import FrozenEstimator
-from sklearn.metrics import confusion_matrix, f1_score, make_scorer
-from sklearn.model_selection import TunedThresholdClassifierCV
+from sklearn.metrics import f1_score
 
 from sklearn_reject.exceptions import InfeasibleTargetError, RejectionWarning
 from sklearn_reject.thresholds import operating_point, optimal_path, pn_table
@@ -233,39 +230,6 @@ def test_three_classifiers_mostly_reach_the_optimum(rule, n_samples):
         point = operating_point(scores, y, max_fp_per_tp=price, **options)
         missed += point.tp - point.fp / price < best - 1e-9
     assert missed <= n_samples // 20
-
-
-class Column(ClassifierMixin, BaseEstimator):
-    """Classifier whose decision value is the only column of X."""
-
-    def fit(self, X, y):
-        self.classes_ = np.unique(y)
-        return self
-
-    def decision_function(self, X):
-        return X[:, 0]
-
-    def predict(self, X):
-        return self.classes_[(X[:, 0] >= 0).astype(int)]
-
-
-@METHODS
-def test_not_below_the_tuner_of_scikit_learn(method):
-    def objective(y_true, y_pred):
-        _, fp, _, tp = confusion_matrix(y_true, y_pred).ravel()
-        return tp - 0.6 * fp
-
-    scores, y = draw(1, 300, 1)
-    tuner = TunedThresholdClassifierCV(
-        FrozenEstimator(Column().fit(scores, y)),
-        scoring=make_scorer(objective),
-        response_method="decision_function",
-        cv="prefit",
-        refit=False,
-    ).fit(scores, y)
-    point = operating_point(scores, y, method=method, max_fp_per_tp=1 / 0.6)
-    theirs = objective(y, tuner.predict(scores))
-    assert objective(y, point.predict(scores).astype(int)) >= theirs
 
 
 @METHODS
