@@ -56,13 +56,6 @@ def test_hoeffding_bentkus_by_hand(count, mean, risk):
     np.testing.assert_allclose(got, expected, rtol=1e-9)
 
 
-@given(st.integers(1, 200), st.data(), st.floats(0.01, 0.99))
-def test_hoeffding_bentkus_is_never_below_the_binomial(count, data, risk):
-    errors = data.draw(st.integers(0, count))
-    loose = one(hoeffding_bentkus_p_values, count, errors, risk)
-    assert loose >= one(binomial_p_values, count, errors, risk) * (1 - 1e-9)
-
-
 def betting_by_hand(losses, risk, level):
     """Play the game sample by sample."""
     capital = best = 1.0

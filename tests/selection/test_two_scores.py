@@ -269,28 +269,6 @@ def test_of_equal_rules_the_largest_tpr_then_the_smallest_angle():
     assert rule.tpr == 0.75
 
 
-def test_equal_losses_leave_the_largest_tpr():
-    rng = np.random.default_rng(2)
-    scores, is_ood = rng.normal(size=(2, 150)), rng.random(150) < 0.3
-    rules = [
-        tune_double_score(*scores, np.full(150, loss), is_ood, min_tpr=0.2, max_fpr=0.5)
-        for loss in (0.0, 0.7)
-    ]
-    assert rules[0].tpr == rules[1].tpr
-    assert [rule.selective_risk for rule in rules] == pytest.approx([0, 0.7])
-    with pytest.raises(InfeasibleTargetError) as info:
-        tune_double_score(*scores, np.ones(150), is_ood, min_tpr=1.0, max_fpr=0.5)
-    assert info.value.attainable["min_tpr"] == pytest.approx(rules[0].tpr)
-
-
-def test_without_finite_novelty():
-    arrays = [1, 2], [-INF, INF], [0, 1], [0, 0]
-    rule = tune_double_score(*arrays, min_tpr=0.5)
-    assert (rule.tpr, rule.selective_risk) == (0.5, 0)
-    with pytest.raises(InfeasibleTargetError, match=r"the largest TPR is 0\.5"):
-        tune_double_score(*arrays, min_tpr=0.75)
-
-
 def awkward_samples():
     """Yield samples whose sums cancel, or are rounded at more than they differ by."""
     for seed in range(4):
@@ -503,12 +481,6 @@ def test_errors_of_two_scores(risk, novelty, message):
             "one of the bounds up to this value, or use scores that separate ID from "
             "OOD samples better.",
             {"min_tpr": 0.5, "max_fpr": 0.5},
-        ),
-        (
-            *([0] * 5 + [1], [0, 1, 0, 1, 0, 0], {"min_tpr": 0.9, "max_risk": 0.35}),
-            "the largest TPR at max_risk=0.35 is 0.6, the smallest risk at min_tpr=0.9 "
-            "is 0.4. Relax one of the bounds",
-            {"min_tpr": 0.6, "max_risk": 0.4},
         ),
         # A rate of zero is no bound that could be asked for.
         (
