@@ -183,13 +183,7 @@ class CrossValidatedPoint(_HasPrecision, DictMixin):
     normalized_area: float
 
 
-def make_point(documents, target, path, vertex, confidence_level):
-    """Return the operating point at a vertex of the path of some documents."""
-    sums = documents.sums_at(path.thresholds[vertex])
-    return point_at(sums, documents.census, target, path, vertex, confidence_level)
-
-
-def point_at(sums, census, target, path, vertex, confidence_level):
+def make_point(sums, census, target, path, vertex, confidence_level):
     """Return the operating point at a vertex of a path, for a target.
 
     `sums` are those of `RatedDocuments.sums_at`. Warns where more is predicted than was

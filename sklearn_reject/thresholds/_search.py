@@ -57,8 +57,9 @@ class Tuning:
         The path may be one that was found before, on the same documents.
         """
         path, vertex = self.find_point(documents, path)
-        level = self.confidence_level
-        return path, make_point(documents, self.target, path, vertex, level)
+        sums, census = documents.sums_at(path.thresholds[vertex]), documents.census
+        asked = self.target, path, vertex, self.confidence_level
+        return path, make_point(sums, census, *asked)
 
     def find_point(self, documents, path=None):
         """Return a path, and the vertex on it that is the operating point.

@@ -25,7 +25,7 @@ from sklearn_reject.thresholds._grid import (
     threshold_grid,
 )
 from sklearn_reject.thresholds._path import ThresholdPath
-from sklearn_reject.thresholds._point import OperatingPoint, point_at
+from sklearn_reject.thresholds._point import OperatingPoint, make_point
 from sklearn_reject.thresholds._targets import find_vertex, resolve_target
 
 # Counts of both classes as `_grid` has them, and what is beside them.
@@ -248,7 +248,7 @@ class PNTable:
         vertex = find_vertex(target, path, self.census.total_positive, alerts)
         self._warn_of_missed(float(path.tp[vertex]))
         sums = self._sums_at(path.thresholds[vertex])
-        return point_at(sums, self.census, target, path, vertex, confidence_level)
+        return make_point(sums, self.census, target, path, vertex, confidence_level)
 
     def _sums_at(self, thresholds):
         """Return at one combination, or several, what `RatedDocuments.sums_at` does."""
