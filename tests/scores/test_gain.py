@@ -50,16 +50,6 @@ def fit_gain(score, X=X, y=Y, expert=EXPERT, **given):
     return score.fit(X, y, expert_labels=expert, **given)
 
 
-def test_the_gain_is_high_where_the_expert_is_the_better_one():
-    fresh, y, expert = make_samples(1000, seed=3)
-    gain = fit_gain(ExpectedGain(random_state=0)).uncertainty(fresh)
-    difference = 1.0 * (FIRST.predict(fresh) != y) - (expert != y)
-    knows = fresh[:, 1] > 0
-    for part in (knows, ~knows):
-        assert gain[part].mean() == pytest.approx(difference[part].mean(), abs=0.2)
-    assert gain[~knows].mean() < gain[knows].mean() - 0.3
-
-
 def test_the_difference_is_learned_where_all_are_known():
     score = fit_gain(ExpectedGain(LinearRegression(), "input"))
     expected = LinearRegression().fit(X, L1 - L2).predict(X)

@@ -12,8 +12,6 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -117,17 +115,6 @@ def test_entropy_and_gap_by_hand():
     np.testing.assert_allclose(uncertainty(TopTwoGap(), clf, X), 1 - gap)
 
 
-@pytest.mark.parametrize("score", [ConditionalRisk(), Entropy(), TopTwoGap()])
-def test_probability_scores_agree_on_two_classes(score):
-    clf, X = fitted(LogisticRegression(C=1e-3, max_iter=10_000), load_breast_cancer)
-    found = uncertainty(score, clf, X)
-    is_clear = found > 1e-12
-    closeness = -abs(clf.decision_function(X))
-    np.testing.assert_array_equal(
-        np.argsort(found[is_clear]), np.argsort(closeness[is_clear])
-    )
-
-
 # What "auto" stands for
 
 X, Y = load_iris(return_X_y=True)
@@ -160,11 +147,7 @@ AUTO = {
     "late decision values": (LateMethod("decision_function"), "margin"),
     "stack": (stack(), "conditional_risk"),
     "stack of decision values": (stack(RidgeClassifier()), "margin"),
-    "pipeline": (make_pipeline(StandardScaler(), stack()), "conditional_risk"),
-    "search": (
-        GridSearchCV(stack(RidgeClassifier()), {"passthrough": [True, False]}, cv=2),
-        "margin",
-    ),
+    "search": (GridSearchCV(stack(RidgeClassifier()), {}, cv=2), "margin"),
 }
 
 
@@ -188,7 +171,6 @@ def test_auto_is_what_the_fitted_classifier_has(kind, target):
         for score in ("auto", name)
     )
     np.testing.assert_array_equal(automatic.uncertainty(X), named.uncertainty(X))
-    np.testing.assert_array_equal(automatic.predict(X), named.predict(X))
     assert automatic.rule_ == named.rule_
     assert automatic.score(X, Y) == named.score(X, Y)
     assert hasattr(automatic, "predict_proba") == hasattr(named, "predict_proba")
