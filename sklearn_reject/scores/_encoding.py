@@ -149,8 +149,7 @@ class Encoder:
             self.are_texts = _find_texts(X)
         numbers, texts = self._split(X)
         if texts is not None:
-            encoder = self._make_encoder().set_output(transform="default")
-            self.encoder = encoder.fit(texts)
+            self.encoder = self._make_encoder().fit(texts)
         if self.is_sparse:
             if not self.keeps_sparse:
                 self.directions = _leading_directions(numbers, self.random_state)
