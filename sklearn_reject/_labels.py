@@ -41,19 +41,23 @@ def resolve_reject_label(
 
 def _check_reject_label(reject_label, labels, name):
     """Raise for a label that cannot stand for "rejected"."""
-    if not isinstance(reject_label, (str, Real, np.bool_)):
-        raise ValueError(
-            f"{name} must be 'auto', None, a number or a string, got {reject_label!r}."
-        )
-    if reject_label != reject_label:
-        raise ValueError(
-            f"{name} must not be NaN, which is not equal to itself. Use 'auto' or a "
-            "number that is not a class."
-        )
+    _check_kind(reject_label, name, "Use 'auto' or a number that is not a class.")
     if any(reject_label == label for label in labels):
         raise ValueError(
             f"{name}={reject_label!r} is one of the classes {labels}. "
             "Use 'auto' or a label that is not a class."
+        )
+
+
+def _check_kind(label, name, way_out, allowed="'auto', "):
+    """Raise for what is no label at all."""
+    if not isinstance(label, (str, Real, np.bool_)):
+        raise ValueError(
+            f"{name} must be {allowed}None, a number or a string, got {label!r}."
+        )
+    if label != label:
+        raise ValueError(
+            f"{name} must not be NaN, which is not equal to itself. {way_out}"
         )
 
 
@@ -257,15 +261,8 @@ def _holds_strings(y):
 
 
 def _check_label(label, y, name="ood_label", allowed="'auto', "):
-    if not isinstance(label, (str, Real, np.bool_)):
-        raise ValueError(
-            f"{name} must be {allowed}None, a number or a string, got {label!r}."
-        )
-    if label != label:
-        raise ValueError(
-            f"{name} must not be NaN, which is not equal to itself. Mark such samples "
-            "with a number that is not a class, such as -1."
-        )
+    way_out = "Mark such samples with a number that is not a class, such as -1."
+    _check_kind(label, name, way_out, allowed)
     if isinstance(label, str) != _holds_strings(y):
         kinds = ("strings", "numbers")
         raise ValueError(

@@ -303,7 +303,7 @@ class RejectMixin:
         uncertainty : ndarray of shape (n_samples,)
             Higher = more uncertain.
         """
-        return self._combine(self._scores(X))
+        return self._predict_with_uncertainty(X)[1]
 
     def accept(self, X: MatrixLike, keys: ArrayLike | None = None) -> np.ndarray:
         """Tell which samples are accepted.
@@ -395,10 +395,6 @@ class RejectMixin:
             groups = labels_of(self.group_by_, X, labels)
             return self.rule_.accept_proba(scores, groups)
         return self.rule_.accept_proba(scores)
-
-    def _scores(self, X):
-        require_fit(self)
-        return self._evaluate(Response(self.estimator_, X))[1]
 
     def _accept(self, X, labels, scores, keys):
         """Return whether samples are accepted."""

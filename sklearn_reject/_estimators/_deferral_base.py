@@ -129,7 +129,8 @@ class DeferMixin:
         if expert_labels is not None and not (replaces or is_person):
             refuse_labels(expert)
         if expert_labels is not None and replaces:
-            return BothOpinions(labels, self._given(expert_labels, n_samples), gain)
+            given = self._person(expert_labels, n_samples)
+            return BothOpinions(labels, given, gain)
         second, _, is_open = ask(self.expert_, X, np.arange(n_samples))
         if is_open.any():
             second = fill_in(second, is_open, self._person(expert_labels, n_samples))
@@ -138,17 +139,13 @@ class DeferMixin:
     def _person(self, expert_labels, n_samples):
         """Return the labels of a person, or raise where these are needed."""
         if expert_labels is not None:
-            return self._given(expert_labels, n_samples)
+            return labels_or_none(expert_labels, n_samples, "expert_labels")
         raise ValueError(
             "expert_labels is None, but a person is asked about some of the samples. "
             "Pass the person's labels, NaN or None where they are unknown. "
             "Cross-validation and searches pass them on if metadata routing is enabled "
             "and `set_score_request(expert_labels=True)` was called."
         )
-
-    @staticmethod
-    def _given(expert_labels, n_samples):
-        return labels_or_none(expert_labels, n_samples, "expert_labels")
 
     def _align(self, probabilities, estimator):
         """Return probabilities in columns of `classes_`."""

@@ -384,15 +384,14 @@ class DoubleScoreOODClassifier(RejectClassifier):
         ood_label, is_ood, classes = split_labels(self, y)
         reject_label = resolve_reject_label(self.reject_label, classes)
         score_seed, row_seed = draw_seeds(self.random_state)
-        score = self._resolve_scores(classes, is_ood, score_seed)
-        check_has_ood(
-            self,
-            is_ood,
-            why_none_is_ood(self, ood_label),
-            is_learned=score.novelty_score.needs_ood,
-        )
+        loss = check_loss(self.loss, labels=classes)
+        risk, novelty = self.uncertainty_score, self.novelty_score
+        risk = resolve_score(risk, self.estimator, loss=loss, random_state=score_seed)
+        novelty = resolve_novelty(novelty, self.estimator, random_state=score_seed)
+        score = RiskAndNovelty(risk, novelty, loss, classes, is_ood)
+        check_has_ood(self, is_ood, why_none_is_ood(self, ood_label), novelty.needs_ood)
         warn_of_labels(self, is_ood, classes)
-        check_largest_loss(self, score.loss)
+        check_largest_loss(self, loss)
         learns = score.learns or self.confidence_level is not None
         check_cv_choice(self, learns=learns)
 
@@ -400,13 +399,13 @@ class DoubleScoreOODClassifier(RejectClassifier):
         evaluated = evaluate_for_threshold(self, score, samples, plan)
         warn_of_lost_classes(self, evaluated.estimator, classes)
         calibration = keep_calibration(evaluated, samples, held_out, row_seed)
-        rule = solve_rule(self, calibration, score.loss)
+        rule = solve_rule(self, calibration, loss)
         store_fitted(
             self,
             evaluated.estimator,
             uncertainty_score_=evaluated.score.uncertainty_score,
             novelty_score_=evaluated.score.novelty_score,
-            loss_=score.loss,
+            loss_=loss,
             rule_=rule,
             calibration_=calibration,
             ood_label_=ood_label,
@@ -498,7 +497,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         risk, novelty : ndarray of shape (n_samples,)
             Higher = more likely wrong, and more novel.
         """
-        risk, novelty = self._scores(X).T
+        _, risk, novelty = self._predict_with_scores(X)
         return risk, novelty
 
     def score(
@@ -604,19 +603,6 @@ class DoubleScoreOODClassifier(RejectClassifier):
         if not takes_sparse(self.novelty_score, self.estimator, resolve_novelty):
             tags.input_tags.sparse = False
         return tags
-
-    def _resolve_scores(self, classes, is_ood, seed):
-        """Return both scores, with the loss and a seed unless they have their own."""
-        loss = check_loss(self.loss, labels=classes)
-        risk = resolve_score(
-            self.uncertainty_score,
-            self.estimator,
-            loss=loss,
-            random_state=seed,
-            name="uncertainty_score",
-        )
-        novelty = resolve_novelty(self.novelty_score, self.estimator, random_state=seed)
-        return RiskAndNovelty(risk, novelty, loss, classes, is_ood)
 
     def _plan(self, samples, score, learns):
         """Return the plan that tunes the rule, and rows kept to certify it, or None."""

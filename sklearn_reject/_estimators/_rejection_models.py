@@ -1,6 +1,7 @@
 """Rules of selective estimators, solved for a target on a calibration set."""
 
 import numpy as np
+from sklearn.base import ClassifierMixin
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_reject._estimators._calibration import (
@@ -222,10 +223,15 @@ def bound_options(problem, confidence_level, draws):
     return options
 
 
-def measure_bounds(estimator, target, rule, calibration):
-    """Return what a rule achieves of several bounds, None where there is one."""
-    bounds = None if calibration is None else target.bind(calibration).measure(rule)
+def solve_selective(estimator, problem, calibration):
+    """Return the attributes that keep a rule, and what it achieves of bounds."""
+    rule = solve_rule(estimator, problem, calibration)
+    if not isinstance(estimator, ClassifierMixin):
+        return {"rule_": rule}
+    target, bounds = problem.target, None
+    if calibration is not None:
+        bounds = target.bind(calibration).measure(rule)
     is_promised = estimator.confidence_level is not None or target.holds_on_average
     if bounds is not None and not is_promised:
         warn_of_few_accepted_of_classes(bounds, target, calibration)
-    return bounds
+    return {"rule_": rule, "bounds_": bounds}

@@ -12,12 +12,7 @@ from sklearn_reject._estimators._base import (
 from sklearn_reject._estimators._calibration import calibration_of
 from sklearn_reject._estimators._groups import find_groups
 from sklearn_reject._estimators._problem import Problem, solve_and_store
-from sklearn_reject._estimators._rejection_models import (
-    keeps_promise,
-    measure_bounds,
-    solve_rule,
-    uses_plain_rule,
-)
+from sklearn_reject._estimators._rejection_models import keeps_promise, uses_plain_rule
 from sklearn_reject._estimators._targets import find_target
 from sklearn_reject._fitting._folds import Samples, evaluation_of
 from sklearn_reject._fitting._out_of_sample import evaluate_for_threshold
@@ -28,12 +23,8 @@ from sklearn_reject._validation import check_option
 from sklearn_reject.scores import resolve_score
 
 
-def fit_selective(estimator, X, y, params, *, check_y, check_loss):
-    """Fit a selective classifier or regressor, and return it.
-
-    `check_y` returns labels or targets, `check_loss` the loss for classes, which are
-    None for a regressor.
-    """
+def fit_selective(estimator, X, y, **params):
+    """Fit a selective classifier or regressor, and return it."""
     target, is_of_classes = (
         find_target(estimator),
         isinstance(estimator, ClassifierMixin),
@@ -42,7 +33,7 @@ def fit_selective(estimator, X, y, params, *, check_y, check_loss):
     kind, other = kind if is_of_classes else other
     check_inner(estimator, kind, way_out=f" Use Selective{other}.")
     check_option(estimator.randomize, "randomize", (True, False))
-    X, y = read_samples(X, y, params, check_y)
+    X, y = read_samples(X, y, params, estimator._check_y)
     samples = Samples(X, y, *route_params(estimator, len(y), params))
 
     classes, attributes = find_classes(estimator.estimator, y, kind), {}
@@ -50,7 +41,7 @@ def fit_selective(estimator, X, y, params, *, check_y, check_loss):
         label = resolve_reject_label(estimator.reject_label, classes)
         attributes["reject_label_"] = label
     groups = find_groups(estimator, X, classes)
-    loss = check_loss(estimator.loss, classes)
+    loss = estimator._check_loss(estimator.loss, labels=classes)
     score_seed, row_seed = draw_seeds(estimator.random_state)
     score, inner = estimator.uncertainty_score, estimator.estimator
     score = resolve_score(score, inner, loss=loss, random_state=score_seed)
@@ -75,12 +66,3 @@ def fit_selective(estimator, X, y, params, *, check_y, check_loss):
     return solve_and_store(
         estimator, problem, evaluated, samples, calibration, **attributes
     )
-
-
-def solve_selective(estimator, problem, calibration):
-    """Return the attributes that a rule of rejection is kept in."""
-    rule = solve_rule(estimator, problem, calibration)
-    if not isinstance(estimator, ClassifierMixin):
-        return {"rule_": rule}
-    bounds = measure_bounds(estimator, problem.target, rule, calibration)
-    return {"rule_": rule, "bounds_": bounds}

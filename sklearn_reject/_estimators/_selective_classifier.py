@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike
 from sklearn_reject._estimators._base import RejectClassifier, check_class_labels
 from sklearn_reject._estimators._calibration import Calibration
 from sklearn_reject._estimators._problem import retarget
+from sklearn_reject._estimators._rejection_models import solve_selective
 from sklearn_reject._estimators._report import report_selective
 from sklearn_reject._estimators._report_table import Report
 from sklearn_reject._estimators._retarget import as_fitted
-from sklearn_reject._estimators._selective import fit_selective, solve_selective
+from sklearn_reject._estimators._selective import fit_selective
 from sklearn_reject._estimators._targets import (
     CLASSIFIER_TARGETS,
     AchievedBound,
@@ -254,6 +255,7 @@ class SelectiveClassifier(RejectClassifier):
     """
 
     _targets, _default_target = CLASSIFIER_TARGETS, RejectCost(_DEFAULT_REJECT_COST)
+    _check_y, _check_loss = staticmethod(check_class_labels), staticmethod(check_loss)
     _solve = solve_selective
 
     rule_: RejectionRule | Other
@@ -357,14 +359,7 @@ class SelectiveClassifier(RejectClassifier):
         ValueError
             If a parameter is invalid, or two targets are given.
         """
-        fit_selective(
-            self,
-            X,
-            y,
-            {"sample_weight": sample_weight, **params},
-            check_y=check_class_labels,
-            check_loss=lambda loss, classes: check_loss(loss, labels=classes),
-        )
+        fit_selective(self, X, y, sample_weight=sample_weight, **params)
         self._warn_of_default()
         return self
 

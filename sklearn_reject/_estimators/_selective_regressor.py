@@ -14,10 +14,11 @@ from sklearn.utils.validation import column_or_1d
 from sklearn_reject._estimators._base import BaseWrapper, RejectMixin
 from sklearn_reject._estimators._calibration import Calibration, brief
 from sklearn_reject._estimators._problem import retarget
+from sklearn_reject._estimators._rejection_models import solve_selective
 from sklearn_reject._estimators._report import report_selective
 from sklearn_reject._estimators._report_table import Report
 from sklearn_reject._estimators._retarget import as_fitted, require_fit
-from sklearn_reject._estimators._selective import fit_selective, solve_selective
+from sklearn_reject._estimators._selective import fit_selective
 from sklearn_reject._estimators._targets import SELECTIVE_TARGETS
 from sklearn_reject._sklearn import with_callbacks
 from sklearn_reject._typing import (
@@ -35,6 +36,31 @@ from sklearn_reject.losses import CostMatrixLoss, ZeroOneLoss, check_loss
 from sklearn_reject.selection import RejectionRule
 
 _OF_LABELS = (ZeroOneLoss, CostMatrixLoss)
+
+
+def check_targets(y):
+    """Return targets of one output or several as float64."""
+    if y is None:
+        raise ValueError(
+            "SelectiveRegressor requires y to be passed, but the target y is None."
+        )
+    y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+    is_column = y.ndim == 2 and y.shape[1] == 1
+    return column_or_1d(y, warn=True) if is_column else y
+
+
+def check_loss_of_numbers(loss, *, labels=None):
+    """Return the loss, after refusing one of labels, which there are none of."""
+    try:
+        resolved = check_loss(loss)
+    except ValueError:  # which names losses of labels, too
+        resolved = None
+    if resolved is None or isinstance(resolved, _OF_LABELS):
+        raise ValueError(
+            "loss must be 'squared', 'absolute' or a callable (y_true, y_pred) -> "
+            f"(n_samples,) for numbers, got {brief(loss)}."
+        )
+    return resolved
 
 
 class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
@@ -192,6 +218,8 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
     """
 
     _targets, _default_target = SELECTIVE_TARGETS, None
+    _check_y = staticmethod(check_targets)
+    _check_loss = staticmethod(check_loss_of_numbers)
     _solve = solve_selective
 
     rule_: RejectionRule | Other
@@ -275,14 +303,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         ValueError
             If a parameter is invalid, or not exactly one target is given.
         """
-        return fit_selective(
-            self,
-            X,
-            y,
-            {"sample_weight": sample_weight, **params},
-            check_y=check_targets,
-            check_loss=check_loss_of_numbers,
-        )
+        return fit_selective(self, X, y, sample_weight=sample_weight, **params)
 
     def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the targets of all samples, rejected or not.
@@ -371,28 +392,3 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         # `score` is the area under the risk-coverage curve.
         tags.regressor_tags.poor_score = True
         return tags
-
-
-def check_targets(y):
-    """Return targets of one output or several as float64."""
-    if y is None:
-        raise ValueError(
-            "SelectiveRegressor requires y to be passed, but the target y is None."
-        )
-    y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-    is_column = y.ndim == 2 and y.shape[1] == 1
-    return column_or_1d(y, warn=True) if is_column else y
-
-
-def check_loss_of_numbers(loss, classes=None):
-    """Return the loss, after refusing one of labels."""
-    try:
-        resolved = check_loss(loss)
-    except ValueError:  # which names losses of labels, too
-        resolved = None
-    if resolved is None or isinstance(resolved, _OF_LABELS):
-        raise ValueError(
-            "loss must be 'squared', 'absolute' or a callable (y_true, y_pred) -> "
-            f"(n_samples,) for numbers, got {brief(loss)}."
-        )
-    return resolved

@@ -146,7 +146,8 @@ def _evaluate_fixed(expert, answers, samples, plan):
     for part in parts:
         is_asked[[] if part is None else part] = True
     rows = np.flatnonzero(is_asked)
-    if answers.labels is not None and not _asks_a_person_in_turn(expert):
+    asks_in_turn = expert is not None and asks_person(expert)
+    if answers.labels is not None and not asks_in_turn:
         y, labels = np.asarray(samples.y)[rows], answers.labels[rows]
         losses = losses_where_known(answers.loss, y, labels, "expert_labels")
         found = labels, losses, np.zeros(len(rows))
@@ -161,7 +162,3 @@ def _evaluate_fixed(expert, answers, samples, plan):
         () if part is None else tuple(values[place[part]] for values in found)
         for part in parts
     )
-
-
-def _asks_a_person_in_turn(expert):
-    return expert is not None and asks_person(expert)
