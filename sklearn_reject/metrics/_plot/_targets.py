@@ -1,6 +1,5 @@
 """What was asked of a fitted rule, and what it does, as displays draw them."""
 
-from functools import partial
 from numbers import Real
 
 import numpy as np
@@ -34,6 +33,7 @@ def keep_one(ax, line):
     return line
 
 
+# What bounds are called in legends.
 _TEXTS = {
     "target_risk": "risk ≤ {}",
     "max_risk": "risk ≤ {}",
@@ -45,14 +45,10 @@ _TEXTS = {
     "min_precision": "precision ≥ {}",
 }
 
-# Which bounds are on what is up, on what is to the right, and on the product of both.
-LINES = {
-    "target_risk": "h",
-    "max_risk": "h",
-    "target_coverage": "v",
-    "max_deferral": "v",
-    "target_failure_rate": "rate",
-}
+# Bounds on what is up, on what is to the right, and on the product of both.
+_ACROSS = ("target_risk", "max_risk")
+_UPRIGHT = ("target_coverage", "max_deferral")
+LINES = (*_ACROSS, *_UPRIGHT, "target_failure_rate")
 
 
 def find_target(estimator, names):
@@ -79,18 +75,17 @@ def draw_bound(ax, target):
     if name is None:
         return None
     style, value = _style_of(target, [name]), target[name]
-    draw = {"h": ax.axhline, "v": ax.axvline, "rate": partial(_draw_rate, ax)}
-    return keep_one(ax, draw[LINES[name]](value, **style))
-
-
-def _draw_rate(ax, value, **style):
-    """Draw where x y is a value, without a say in the limits of the axes."""
+    if name in _ACROSS:
+        return keep_one(ax, ax.axhline(value, **style))
+    if name in _UPRIGHT:
+        return keep_one(ax, ax.axvline(value, **style))
+    # Where x y is a value, without a say in the limits of the axes.
     limits = ax.dataLim.frozen()
     x = np.linspace(max(value, 0.01), 1, 200)
     line = ax.plot(x, value / x, **style)[0]
     ax.dataLim.set(limits)
     ax.update_datalim([(1, value)])
-    return line
+    return keep_one(ax, line)
 
 
 def draw_corner(ax, target, bounds, best):
