@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -31,14 +31,6 @@ _RANDOM_STYLE = {
     "color": "0.55",
 }
 _ORACLE_STYLE = {"label": "oracle", "linestyle": ":", "color": "0.55"}
-
-
-class Part(NamedTuple):
-    """What belongs to the curves of a picture, drawn by the method `_draw_{name}`."""
-
-    name: str
-    wanted: bool | None  # None draws it where its data is known
-    data: Any
 
 
 class CurveDisplay:
@@ -113,31 +105,32 @@ class CurveDisplay:
         return cls._of_rules(estimators, judged, name)
 
     def _plot(self, ax, name, curve_kwargs, parts, **limits):
-        """Draw the curves and their parts, with a legend where something has a name."""
-        shown = [self._shows(part) for part in parts]
-        self._use_axes(ax, self._function)
+        """Draw the curves and their parts, with a legend where something has a name.
+
+        Of each part, drawn by the method `_draw_{part}`: whether it is wanted, None
+        where it is known, and what is known of it.
+        """
+        shown = {part: self._shows(part, *known) for part, known in parts.items()}
+        self._use_axes(ax)
         self.line_ = self._draw_curves(name, curve_kwargs)
-        for part, is_shown in zip(parts, shown, strict=True):
-            draw = getattr(self, f"_draw_{part.name}")
-            drawn = draw(part.data) if is_shown else None
-            setattr(self, f"{part.name}_", drawn)
+        for part, (_, data) in parts.items():
+            draw = getattr(self, f"_draw_{part}")
+            setattr(self, f"{part}_", draw(data) if shown[part] else None)
         xlabel, ylabel = self._labels
         self.ax_.set_ylim(bottom=0, auto=True)
         self.ax_.set(xlabel=xlabel, ylabel=ylabel, **limits)
         self._add_legend()
         return self
 
-    def _shows(self, part):
+    def _shows(self, part, wanted, data):
         """Tell whether to draw a part, or raise where its data is not known."""
-        is_known = part.data is not None
-        if part.wanted and not is_known:
+        if wanted and data is None:
             raise ValueError(
-                f"plot_{part.name}=True, but the display has no {part.name}. "
-                f"{self._way_out}"
+                f"plot_{part}=True, but the display has no {part}. {self._way_out}"
             )
-        return is_known if part.wanted is None else part.wanted
+        return data is not None if wanted is None else wanted
 
-    def _use_axes(self, ax, numbers):
+    def _use_axes(self, ax):
         """Draw on the axes given, or on those of a new figure with whole labels."""
         if ax is None:
             try:
@@ -145,7 +138,8 @@ class CurveDisplay:
             except ImportError as error:
                 raise ImportError(
                     f"{type(self).__name__}.plot needs matplotlib. Install it with "
-                    f"`pip install matplotlib`, or use {numbers} for the numbers."
+                    "`pip install matplotlib`, or use "
+                    f"{self._function} for the numbers."
                 ) from error
             ax = plt.subplots(layout="tight")[1]
         self.ax_, self.figure_ = ax, ax.figure

@@ -15,7 +15,7 @@ from sklearn_reject._validation import check_sample_weight, of_arrays
 from sklearn_reject.metrics._deferral import scores_and_opinions
 from sklearn_reject.metrics._deferral_scoring import judge_opinions
 from sklearn_reject.metrics._inside import has_method, locate
-from sklearn_reject.metrics._plot._base import CurveDisplay, Part
+from sklearn_reject.metrics._plot._base import CurveDisplay
 
 
 @dataclass(eq=False, repr=False)
@@ -354,12 +354,12 @@ class DeferralCurveDisplay(CurveDisplay):
             If there are not as many names or `curve_kwargs` as curves, or a point or a
             reference is wanted that the display does not have.
         """
-        parts = [
-            Part("point", plot_point, self.point),
-            Part("target", plot_target, self.target),
-            Part("oracle", plot_oracle, self.oracle),
-            Part("random", plot_random, self.random),
-        ]
+        parts = {
+            "point": (plot_point, self.point),
+            "target": (plot_target, self.target),
+            "oracle": (plot_oracle, self.oracle),
+            "random": (plot_random, self.random),
+        }
         return self._plot(ax, name, curve_kwargs, parts, xlim=(-0.01, 1.01))
 
     @staticmethod

@@ -24,7 +24,7 @@ from sklearn_reject.metrics._origins import (
     ood_samples,
     scores_and_origins,
 )
-from sklearn_reject.metrics._plot._base import CurveDisplay, Part
+from sklearn_reject.metrics._plot._base import CurveDisplay
 from sklearn_reject.metrics._plot._ood_sample import BOUNDS, KINDS, OODSample
 from sklearn_reject.metrics._plot._targets import acceptance, draw_corner, find_target
 
@@ -375,11 +375,11 @@ class OODFrontierDisplay(CurveDisplay):
         if bounds is not None:
             target = dict(zip(self._bounds, map(float, bounds), strict=True))
         points = None if self.point is None else [self.point]
-        parts = [
-            Part("random", plot_random, self.random),
-            Part("target", plot_target, target),
-            Part("point", plot_point, points),
-        ]
+        parts = {
+            "random": (plot_random, self.random),
+            "target": (plot_target, target),
+            "point": (plot_point, points),
+        }
         limits = {} if self.kind == "risk_coverage" else {"ylim": (0, 1.01)}
         return self._plot(ax, name, curve_kwargs, parts, xlim=(0, 1.01), **limits)
 

@@ -29,7 +29,7 @@ from sklearn_reject.metrics._inside import (
     names_of_classifiers,
     recount,
 )
-from sklearn_reject.metrics._plot._base import CurveDisplay, Part
+from sklearn_reject.metrics._plot._base import CurveDisplay
 from sklearn_reject.metrics._plot._targets import ink
 from sklearn_reject.metrics._pn import rated_documents
 from sklearn_reject.thresholds import OperatingPoint, ThresholdPath
@@ -405,11 +405,11 @@ class PNCurveDisplay(CurveDisplay):
             plot_path = self._goes_on_below_path()
         if plot_tangent is None:
             plot_tangent = plot_point
-        parts = [
-            Part("path", plot_path, self.path),
-            Part("point", plot_point, point),
-            Part("tangent", plot_tangent, point),
-        ]
+        parts = {
+            "path": (plot_path, self.path),
+            "point": (plot_point, point),
+            "tangent": (plot_tangent, point),
+        }
         shown = 0.0 if ax is None or not ax.has_data() else ax.get_xlim()[1]
         self._plot(ax, name, curve_kwargs, parts)
         self.ax_.set_xlim(left=0, auto=True)

@@ -21,7 +21,7 @@ from sklearn_reject._typing import (
 from sklearn_reject._validation import check_sample_weight, of_arrays
 from sklearn_reject.metrics._inside import predict_with_uncertainty
 from sklearn_reject.metrics._losses import judge
-from sklearn_reject.metrics._plot._base import CurveDisplay, Part, one_or_all
+from sklearn_reject.metrics._plot._base import CurveDisplay, one_or_all
 from sklearn_reject.metrics._plot._risk_band import risk_band
 from sklearn_reject.metrics._plot._targets import acceptance, share_and_mean
 from sklearn_reject.metrics._risk_coverage import scores_and_losses
@@ -394,13 +394,13 @@ class RiskCoverageDisplay(CurveDisplay):
             If there are not as many names or `curve_kwargs` as curves, or a reference
             is wanted, or a band styled, that the display does not have.
         """
-        parts = [
-            Part("band", None, self.band),
-            Part("point", plot_point, self.point),
-            Part("target", plot_target, self.target),
-            Part("oracle", plot_oracle, self.oracle),
-            Part("random", plot_random, self.random),
-        ]
+        parts = {
+            "band": (None, self.band),
+            "point": (plot_point, self.point),
+            "target": (plot_target, self.target),
+            "oracle": (plot_oracle, self.oracle),
+            "random": (plot_random, self.random),
+        }
         return self._plot(ax, name, curve_kwargs, parts, xlim=(0, 1.01))
 
     @staticmethod
