@@ -199,10 +199,8 @@ def test_the_ood_label_is_that_of_the_estimator(kind, of_another_label):
     model, labels = of_another_label
     draw = partial(OODFrontierDisplay.from_estimator, model, X, kind=kind)
     display = draw(y=labels, **KINDS[kind])
-    scores = model[-1].risk_and_novelty(X), model[-1].predict_label(X)
-    assert_steps(
-        kind, display.line_, frontier(kind, *scores[0], scores[1], **KINDS[kind])
-    )
+    scores = *model[-1].risk_and_novelty(X), model[-1].predict_label(X)
+    assert_steps(kind, display.line_, frontier(kind, *scores, **KINDS[kind]))
     # One that is given wins, and a warning tells of what is no class either.
     given = draw(y=y, ood_label=-1, **KINDS[kind])
     np.testing.assert_array_equal(given.line_.get_data(), display.line_.get_data())
