@@ -156,11 +156,8 @@ def test_labels_that_are_silently_classes(labels, options, classes, message):
 
 def test_score_tells_labels_that_it_does_not_know():
     model = double(**RATES).fit(X, y)
-    with pytest.warns(
-        RejectionWarning,
-        match=r"y holds 7 \(50 samples\), which is neither one of the classes "
-        r"\[0, 1, 2\] that DoubleScoreOODClassifier knows nor ood_label=-1",
-    ):
+    message = r"y holds 7 \(50 samples\), .* classes \[0, 1, 2\] .* nor ood_label=-1"
+    with pytest.warns(RejectionWarning, match=message):
         model.score(X, np.where(y == -1, 7, y))
     named = double(**RATES).fit(X, NAMES)
     assert named.score(X, NAMES) < 0

@@ -278,11 +278,11 @@ def test_regressors_take_those_that_need_no_labels_or_name_one(name):
     model = SelectiveRegressor(
         LinearRegression(), target_coverage=0.9, uncertainty_score=name
     )
-    target = X @ np.arange(8)
+    rows, target = X[:200], X[:200] @ np.arange(8)
     if name in ("knn", "outlier_detector"):
-        assert model.fit(X, target).rule_.coverage == pytest.approx(0.9)
+        assert model.fit(rows, target).rule_.coverage == pytest.approx(0.9)
         assert not model.accept(np.full((20, 8), 60.0)).any() or name != "knn"
         return
     message = r"class labels.*'knn'|which a regressor|OOD s"
     with pytest.raises(ValueError, match=message):
-        model.fit(X, target)
+        model.fit(rows, target)

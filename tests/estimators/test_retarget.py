@@ -33,9 +33,17 @@ WITH_OOD = np.where(BLOB == 3, -1, BLOB)
 NUMBERS = X[:, 0] + X[:, 0] * np.sin(np.arange(400))
 WEIGHT = np.random.default_rng(0).random(400)
 
+
+def distance(estimator, X):
+    """Order samples by their distance from zero."""
+    return np.abs(np.asarray(X)[:, 0])
+
+
 BAYES = GaussianNB()
 CLASSIFIER = SelectiveClassifier(BAYES, random_state=0)
-REGRESSOR = SelectiveRegressor(LinearRegression(), loss="absolute", random_state=0)
+REGRESSOR = SelectiveRegressor(
+    LinearRegression(), loss="absolute", uncertainty_score=distance, random_state=0
+)
 DEFERRING = DeferringClassifier(
     BAYES,
     DecisionTreeClassifier(max_depth=4, random_state=0),
