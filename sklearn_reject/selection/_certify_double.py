@@ -12,7 +12,6 @@ together, which the bound on the risk allows for.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
 from typing import Literal
 
 import numpy as np
@@ -416,9 +415,7 @@ class _Calibration:
         if share >= 1:
             return np.ones(len(ranks), bool)
         sums = np.append(0.0, np.cumsum(self.losses / self.max_loss))
-        prefixes = SimpleNamespace(loss_sums=sums)
-        tails = self.bound.p_values(prefixes, ranks - 1, share, levels.delta)
-        return tails <= levels.delta
+        return self.bound.of_sums(ranks - 1, sums[ranks - 1], share) <= levels.delta
 
 
 def _infeasible_tpr(levels, of_id):
