@@ -7,12 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
-from sklearn.datasets import make_classification
-from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import balanced_accuracy_score, f1_score
-from sklearn.model_selection import TunedThresholdClassifierCV
-from sklearn.naive_bayes import GaussianNB
 
 from sklearn_reject.decoding import TunedThreshold, tune_threshold
 from sklearn_reject.exceptions import RejectionWarning
@@ -271,38 +265,6 @@ def test_penalties_that_dwarf_all_else(penalty, n_sets, seed):
     least = min(map(total, all_thresholds(sets)))
     excess = total(tune_threshold(y, eta, loss=loss).threshold) - least
     assert excess <= 1e-14 * max(1, least)
-
-
-# scikit-learn searches a grid
-
-
-SETS = {
-    "even": lambda: make_classification(800, flip_y=0.3, random_state=2),
-    "rare": lambda: make_classification(
-        1500, n_features=8, weights=[0.93], flip_y=0.05, random_state=0
-    ),
-}
-SCORES = {"f1": f1_score, "balanced_accuracy": balanced_accuracy_score}
-
-
-@pytest.mark.parametrize("scoring", SCORES)
-@pytest.mark.parametrize(("name", "n_thresholds"), [("even", 50), ("rare", 10)])
-@pytest.mark.parametrize("classifier", [LogisticRegression(), GaussianNB()], ids=str)
-def test_never_above_the_tuned_threshold_of_scikit_learn(
-    classifier, name, n_thresholds, scoring
-):
-    X, y = SETS[name]()
-    model = classifier.fit(X[::2], y[::2])
-    X, y, frozen = X[1::2], y[1::2], FrozenEstimator(model)
-    options = {"cv": "prefit", "refit": False, "thresholds": n_thresholds}
-    theirs = TunedThresholdClassifierCV(frozen, scoring=scoring, **options).fit(X, y)
-    eta, score = model.predict_proba(X)[:, 1], SCORES[scoring]
-    ours = tune_threshold(y, eta, loss=scoring)
-    assert ours.loss == pytest.approx(1 - score(y, eta >= ours.threshold), abs=1e-12)
-    excess = 1 - score(y, theirs.predict(X)) - ours.loss
-    assert excess >= -1e-12
-    if name == "rare" and isinstance(classifier, GaussianNB) and scoring == "f1":
-        assert excess > 1e-3  # a grid misses the best threshold
 
 
 # Weighted items and sets, against repeated ones

@@ -315,26 +315,42 @@ def test_cells_that_no_samples_have_are_refused(column, value, is_unit, is_weigh
 CERTIFIED = {"target": 0.3, "confidence_level": 0.9}
 
 
+SCORED, WRONG = uniform()
+PLAIN = SCORED, WRONG
+WEIGHTED, REAL = (SCORED, WRONG, np.full(500, 2.0)), (SCORED, 0.7 * WRONG)
+BINOMIAL = CERTIFIED | {"max_loss": 1, "bound": "binomial"}
+
+
 @pytest.mark.parametrize(
-    ("method", "options", "message"),
+    ("sample", "method", "options", "message"),
     [
-        ("solve_target_risk", {"target": -1.0}, "selective risk"),
-        ("solve_target_risk", {"target": 0.1, "randomize": 2}, "randomize"),
-        ("solve_target_risk", CERTIFIED | {"confidence_level": 2}, "confidence_level"),
-        ("solve_target_risk", {"target": 0.1, "bound": "exact"}, "bound must be one"),
-        ("solve_target_risk", CERTIFIED | {"bound": "betting"}, "stores only their su"),
-        ("solve_target_coverage", {"target": 0}, "coverage"),
-        ("solve_reject_cost", {"target": -1}, "reject cost"),
-        ("solve_target_failure_rate", {"target": 0}, "failure rate"),
-        ("selective_risk_at_coverage", {"coverage": 0}, "coverage"),
-        ("coverage_at_risk", {"risk": -1}, "risk"),
-        ("risk_coverage_band", {"coverage": [0.5, 2]}, "coverage must be in"),
-        ("risk_coverage_curve", {"max_points": 0}, "max_points"),
-        ("sele", {"ties": "none"}, "ties"),
+        (PLAIN, "solve_target_risk", {"target": -1.0}, "selective risk"),
+        (PLAIN, "solve_target_risk", {"target": 0.1, "randomize": 2}, "randomize"),
+        (PLAIN, "solve_target_risk", CERTIFIED | {"confidence_level": 2}, "confiden"),
+        (PLAIN, "solve_target_risk", {"target": 0.1, "bound": "exact"}, "bound must"),
+        (PLAIN, "solve_target_risk", CERTIFIED | {"bound": "betting"}, "only their su"),
+        (PLAIN, "solve_target_coverage", {"target": 0}, "coverage"),
+        (PLAIN, "solve_reject_cost", {"target": -1}, "reject cost"),
+        (PLAIN, "solve_target_failure_rate", {"target": 0}, "failure rate"),
+        (PLAIN, "selective_risk_at_coverage", {"coverage": 0}, "coverage"),
+        (PLAIN, "coverage_at_risk", {"risk": -1}, "risk"),
+        (PLAIN, "risk_coverage_band", {"coverage": [0.5, 2]}, "coverage must be in"),
+        (PLAIN, "risk_coverage_curve", {"max_points": 0}, "max_points"),
+        (PLAIN, "sele", {"ties": "none"}, "ties"),
+        (WEIGHTED, "solve_target_failure_rate", {"target": 0.3}, "because its bound"),
+        (
+            WEIGHTED,
+            "solve_target_risk",
+            CERTIFIED,
+            "cannot be combined with confidence",
+        ),
+        (REAL, "solve_target_risk", CERTIFIED, "max_loss is needed"),
+        (REAL, "solve_target_risk", CERTIFIED | {"max_loss": 0.5}, "above max_loss"),
+        (REAL, "solve_target_risk", BINOMIAL, "binomial"),
     ],
 )
-def test_bad_options(method, options, message):
-    summary = RiskCoverageSummary().update(*uniform())
+def test_bad_options(sample, method, options, message):
+    summary = RiskCoverageSummary().update(*sample)
     with pytest.raises(ValueError, match=message):
         getattr(summary, method)(**options)
 
@@ -343,24 +359,6 @@ def test_bad_options(method, options, message):
 def test_bad_bits(n_bits):
     with pytest.raises(ValueError, match="n_bits"):
         RiskCoverageSummary(n_bits)
-
-
-def test_weights_and_losses_that_cannot_be_certified():
-    scores, losses = uniform()
-    weighted = RiskCoverageSummary().update(scores, losses, np.full(500, 2.0))
-    with pytest.raises(ValueError, match="failure rate, because its bound"):
-        weighted.solve_target_failure_rate(0.3)
-    real = RiskCoverageSummary().update(scores, losses * 0.7)
-    for summary, options, message in (
-        (weighted, {}, "cannot be combined with confidence"),
-        (real, {}, "max_loss is needed"),
-        (real, {"max_loss": 0.5}, "above max_loss"),
-        (real, {"max_loss": 1, "bound": "binomial"}, "binomial"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            summary.solve_target_risk(**CERTIFIED, **options)
-    rule = real.solve_target_risk(**CERTIFIED, max_loss=0.7)
-    assert rule.certificate.bound == "hoeffding_bentkus"
 
 
 def test_certified_thresholds_are_borders_of_cells():
@@ -396,6 +394,7 @@ def test_p_values_in_units_of_the_largest_loss(method, unit):
     )
     assert rule.certificate.p_value == pytest.approx(expected[0])
     assert expected[0] <= 0.2
+    assert rule.certificate.bound == "hoeffding_bentkus"
     assert solve(unit, **options).coverage == 1
 
 
