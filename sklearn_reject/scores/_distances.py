@@ -144,7 +144,7 @@ class KNN(InputScore):
     def _choose_rows(self, n_samples, random_state):
         """Return the training samples to keep, and find out which neighbor counts."""
         n_final = max(1, round(n_samples / self.share_))
-        n_neighbors = self._find_n_neighbors()
+        n_neighbors = _read_count(self.n_neighbors, "n_neighbors", 1)
         # Folds count like the final fit: half of the samples, half of the neighbors.
         if round(n_neighbors * self.share_) > n_samples:
             raise ValueError(
@@ -158,18 +158,11 @@ class KNN(InputScore):
             return slice(None)
         return np.sort(random_state.permutation(n_samples)[:n_kept])
 
-    def _find_n_neighbors(self):
-        if isinstance(self.n_neighbors, str):
-            check_option(self.n_neighbors, "n_neighbors", ("auto",))
-            return 1
-        return check_count(self.n_neighbors, "n_neighbors")
-
     def _find_most(self, n_final):
         """Return how many training samples may be kept."""
-        most = self.max_samples
-        if isinstance(most, str):
-            most = check_option(most, "max_samples", ("auto",)) and _MOST_SAMPLES
-        most = n_final if most is None else check_count(most, "max_samples")
+        most = n_final
+        if self.max_samples is not None:
+            most = _read_count(self.max_samples, "max_samples", _MOST_SAMPLES)
         if isinstance(self.n_neighbors, str):
             share = min(_SHARE_FOR_NEAREST, self.least_share_)
             most = min(most, max(1, round(share * n_final)))
@@ -191,6 +184,14 @@ class KNN(InputScore):
             features = _normalize(features)
         distances = self.index_.kth_distances(features, self.n_neighbors_)
         return np.where(n_missing, np.hypot(distances, np.sqrt(n_missing)), distances)
+
+
+def _read_count(value, name, auto):
+    """Return a count, which "auto" stands for, too."""
+    if isinstance(value, str):
+        check_option(value, name, ("auto",))
+        return auto
+    return check_count(value, name)
 
 
 def _normalize(features):

@@ -65,7 +65,12 @@ class FeatureScore(LearnedScore):
         if not isinstance(self.features, str) or self.features == "response":
             return
         if self.features == "auto":
-            self.features_ = self._choose(X)
+            # In wide sparse samples, and in text, there is little for trees to
+            # learn beside the response, as benchmarks/bench_learned.py shows.
+            self.features_ = "input+response"
+            is_too_wide = is_wide(X) and not self.make_map().encoder.keeps_sparse
+            if is_too_wide or not holds_values(X):
+                self.features_ = "response"
         elif is_per_label(self.features):
             self._n_steps_ = n_blind
         elif self.features.startswith("model_input"):
@@ -81,18 +86,6 @@ class FeatureScore(LearnedScore):
         if self._n_steps_ == 0 and self.features_ != "response":
             feature_map = self.make_map()
             feature_map.encode(X, feature_map.encoder.fit)
-
-    def _choose(self, X):
-        """Return what "auto" stands for.
-
-        In sparse samples of many columns, and in text, there is little for trees to
-        learn beside the response, as benchmarks/bench_learned.py shows.
-        """
-        self.features_ = "input+response"
-        keeps_sparse = self.make_map().encoder.keeps_sparse
-        if not holds_values(X) or (is_wide(X) and not keeps_sparse):
-            return "response"
-        return self.features_
 
     def _check_features(self):
         """Raise for features that are neither a name nor a transformer."""
