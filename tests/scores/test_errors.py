@@ -22,7 +22,6 @@ from sklearn_reject import (
     DeferringClassifier,
     DoubleScoreOODClassifier,
     SelectiveClassifier,
-    SelectiveRegressor,
 )
 from sklearn_reject.scores import (
     GEN,
@@ -191,18 +190,13 @@ FLAWED = {
 
 @pytest.mark.parametrize("kind", FLAWED)
 def test_a_row_without_a_score_is_named_and_nothing_is_decided(kind):
-    selective = SelectiveClassifier(
-        GaussianNB(), target_coverage=0.8, cv=2, uncertainty_score=FLAWED[kind]
-    ).fit(X, Y)
+    options = {"uncertainty_score": FLAWED[kind], "cv": 2}
+    selective = SelectiveClassifier(GaussianNB(), target_coverage=0.8, **options)
     double = DoubleScoreOODClassifier(
-        GaussianNB(),
-        min_tpr=0.8,
-        uncertainty_score=FLAWED[kind],
-        novelty_score="msp",
-        cv=2,
-    ).fit(X, Y)
-    for method in ("predict", "accept", "accept_proba", "uncertainty"):
-        for model in (selective, double):
+        GaussianNB(), min_tpr=0.8, novelty_score="msp", **options
+    )
+    for model in (selective.fit(X, Y), double.fit(X, Y)):
+        for method in ("predict", "accept", "accept_proba", "uncertainty"):
             assert len(getattr(model, method)(X)) == len(X)
             with pytest.raises(ValueError, match=f"uncertainty_score must .* {ROWS}"):
                 getattr(model, method)(STRANGE)
@@ -210,29 +204,27 @@ def test_a_row_without_a_score_is_named_and_nothing_is_decided(kind):
     np.testing.assert_array_equal(selective.predict_label(STRANGE), labels)
 
 
-def test_regressors_novelty_and_folds_alike():
-    regressor = SelectiveRegressor(
-        LinearRegression(),
+@pytest.mark.parametrize(
+    "score", [FLAWED["callable"], Novel()], ids=["function", "own"]
+)
+def test_a_row_without_a_novelty_is_named(score):
+    double = DoubleScoreOODClassifier(
+        GaussianNB(), min_tpr=0.8, novelty_score=score, cv=2
+    ).fit(X, Y)
+    with pytest.raises(ValueError, match=f"novelty_score must not be NaN.* {ROWS}"):
+        double.predict(STRANGE)
+
+
+def test_rows_of_folds_are_named_by_their_place_in_them():
+    even = np.arange(0, 150, 2)
+    selective = SelectiveClassifier(
+        GaussianNB(),
         target_coverage=0.8,
-        cv=2,
-        uncertainty_score=FLAWED["callable"],
-    ).fit(X, np.sin(50 * X[:, 1]))
-    with pytest.raises(ValueError, match=f"uncertainty_score must be finite.* {ROWS}"):
-        regressor.accept(STRANGE)
-    for score in (FLAWED["callable"], Novel()):
-        double = DoubleScoreOODClassifier(
-            GaussianNB(), min_tpr=0.8, novelty_score=score, cv=2
-        ).fit(X, Y)
-        with pytest.raises(ValueError, match=f"novelty_score must not be NaN.* {ROWS}"):
-            double.predict(STRANGE)
-    odd = [(np.arange(0, 150, 2), np.arange(1, 150, 2))]
+        cv=[(even, even + 1)],
+        uncertainty_score=lambda e, X: np.where(np.arange(len(X)) == 3, np.inf, 1),
+    )
     with pytest.raises(ValueError, match=r"in row 3 \(1 of the 75 samples"):
-        SelectiveClassifier(
-            GaussianNB(),
-            target_coverage=0.8,
-            cv=odd,
-            uncertainty_score=lambda e, X: np.where(np.arange(len(X)) == 3, np.inf, 1),
-        ).fit(X, Y)
+        selective.fit(X, Y)
 
 
 def test_novelty_may_be_infinite():
