@@ -110,16 +110,6 @@ def test_small_sums_beside_large_ones(gap, weighted):
     assert np.abs(found[1][right] / gradient[right] - 1).max() <= 1e-12
 
 
-@pytest.mark.parametrize("n", [1, 2, 3])
-@pytest.mark.parametrize("gap", [0.0, 1e-9, 0.1, 39.9, 40.1, 1e12])
-def test_fewest_samples(n, gap):
-    scores, weight = gap * np.arange(n) + 0.3, np.arange(n) + 1.0
-    value, gradient = pair_by_pair(scores, np.ones(n), weight)
-    found = sele_loss_and_gradient(scores, np.ones(n), sample_weight=weight)
-    assert found[0] == pytest.approx(float(value), rel=1e-13)
-    np.testing.assert_allclose(found[1], np.float64(gradient), rtol=0, atol=1e-15)
-
-
 @given(
     st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=40),
     st.floats(1e-6, 1e3),
