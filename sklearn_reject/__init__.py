@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from sklearn_reject._estimators._deferring_classifier import (
         DeferralDecisions as DeferralDecisions,
     )
-    from sklearn_reject._estimators._deferring_classifier import (
-        DeferringClassifier,
-    )
+    from sklearn_reject._estimators._deferring_classifier import DeferringClassifier
     from sklearn_reject._estimators._double_score import DoubleScoreOODClassifier
     from sklearn_reject._estimators._report_table import Report as Report
     from sklearn_reject._estimators._report_table import ReportPart as ReportPart

@@ -325,7 +325,7 @@ def split_part(y, *, unrated_label=-1, pos_label=None, name="y"):
 
 def _as_ratings(y, is_rated, positive):
     ratings = np.full(len(y), -1, dtype=np.int8)
-    ratings[is_rated] = _equals(y[is_rated], positive)
+    ratings[is_rated] = equals(y[is_rated], positive)
     return ratings
 
 
@@ -349,11 +349,11 @@ def find_rated(y, unrated_label=-1):
     is_rated = ~find_missing_labels(y)
     if is_masked is not None:
         is_rated &= ~is_masked
-    is_rated[is_rated] = ~_equals(y[is_rated], unrated_label)
+    is_rated[is_rated] = ~equals(y[is_rated], unrated_label)
     return y, is_rated
 
 
-def _equals(y, label):
+def equals(y, label):
     """Compare labels with one that may be of another kind."""
     is_text = isinstance(label, str)
     may_equal = y.dtype.kind == "O" or (y.dtype.kind in "US") == is_text
@@ -401,7 +401,7 @@ def _order_classes(seen, pos_label, unrated_label, name):
         )
     if pos_label is None:
         pos_label = 1 if set(seen.tolist()) <= {0, 1} else seen[-1].item()
-    is_positive = _equals(seen, pos_label)
+    is_positive = equals(seen, pos_label)
     if len(seen) == 1:
         missing = "negatives" if is_positive[0] else "positives"
         way_out = f" If {unrated_label!r} is a class, pass unrated_label=None."

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import contextmanager
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, Literal
 
 import numpy as np
@@ -108,7 +108,8 @@ def summarize(
         columns["sample_weight"] = sample_weight
     pairs = enumerate(_pair_partitions(columns))
     parts = [delayed(_summarize_part)(*pair, n_bits) for pair in pairs]
-    summary = delayed(_refuse_empty)(_merge_in_tree(parts, _merge_summaries))
+    merge = partial(reduce, RiskCoverageSummary.merge)
+    summary = delayed(_refuse_empty)(_merge_in_tree(parts, merge))
     return summary.compute() if compute else summary
 
 
@@ -116,10 +117,6 @@ def _summarize_part(index, pieces, n_bits):
     with _errors_name_partition(index):
         summary = RiskCoverageSummary(n_bits)
         return summary.update(**pieces) if _check_lengths(pieces) else summary
-
-
-def _merge_summaries(parts):
-    return reduce(RiskCoverageSummary.merge, parts)
 
 
 def _refuse_empty(summary):

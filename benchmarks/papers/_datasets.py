@@ -42,11 +42,7 @@ _CODED = {"abalone": ("x0",)}
 # The paper has 11 features, one less than there are without the dates and the parts of
 # the target. Without the year, of all that one could leave out, the error of the
 # classifier is the paper's.
-_UNUSED = {
-    "bikeshare": frozenset(
-        {"instant", "dteday", "casual", "registered", "yr"},
-    )
-}
+_UNUSED = {"bikeshare": frozenset({"instant", "dteday", "casual", "registered", "yr"})}
 
 
 class MissingDatasetError(LookupError):

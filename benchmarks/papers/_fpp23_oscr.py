@@ -7,14 +7,7 @@ from sklearn_reject._curves._origins import gather_samples
 from sklearn_reject._validation import check_option
 
 
-def oscr_score(
-    scores,
-    losses,
-    is_ood,
-    *,
-    definition="dhamija",
-    sample_weight=None,
-):
+def oscr_score(scores, losses, is_ood, *, definition="dhamija", sample_weight=None):
     r"""Compute the area under correct classification against accepted OOD samples.
 
     Losses are 0 or 1. "dhamija" counts the correct share of all ID samples, "franc"

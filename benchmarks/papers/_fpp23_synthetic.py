@@ -4,13 +4,7 @@ import numpy as np
 
 from benchmarks._report import Row, at_most, print_table
 from benchmarks.papers import _fpp23_population as population
-from benchmarks.papers._fpp23_measures import (
-    Sample,
-    areas,
-    aupr,
-    largest_tpr,
-    tune,
-)
+from benchmarks.papers._fpp23_measures import Sample, areas, aupr, largest_tpr, tune
 from benchmarks.papers._fpp23_population import Values
 from benchmarks.papers._fpp23_published import ATTAINABLE_TPR, TABLE_1
 from sklearn_reject.datasets import make_fpp23_mixture
@@ -41,10 +35,7 @@ _RISK_TOLERANCE, _AREA_TOLERANCE = 0.003, 0.005
 def draw(seed, n_samples=N_SAMPLES):
     """Return {method: Sample} of one draw, scored by the true densities."""
     drawn = make_fpp23_mixture(
-        n_samples,
-        ood_prior=population.OOD_PRIOR,
-        return_X_y=False,
-        random_state=seed,
+        n_samples, ood_prior=population.OOD_PRIOR, return_X_y=False, random_state=seed
     )
     losses = (drawn.prediction != drawn.target).astype(np.float64)
     both = np.column_stack([drawn.risk, drawn.likelihood_ratio])

@@ -21,11 +21,7 @@ from benchmarks.papers._nkrd16_classifier import (
 )
 from benchmarks.papers._nkrd16_data import ALL_ARTICLES, load
 from benchmarks.papers._nkrd16_published import TITLES
-from benchmarks.papers._nkrd16_structured import (
-    decision,
-    fit_structured_svms,
-    realized,
-)
+from benchmarks.papers._nkrd16_structured import decision, fit_structured_svms, realized
 from sklearn_reject.decoding import decode, tune_threshold
 from sklearn_reject.losses import check_set_loss
 

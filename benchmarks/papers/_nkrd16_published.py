@@ -72,7 +72,4 @@ def _parse(lines, losses):
     return table
 
 
-TABLES = {
-    **_parse(_TABLE_2, ("f1", "jaccard")),
-    **_parse(_TABLE_3, ("am", "g_tp_pr")),
-}
+TABLES = {**_parse(_TABLE_2, ("f1", "jaccard")), **_parse(_TABLE_3, ("am", "g_tp_pr"))}

@@ -8,10 +8,7 @@ Split = namedtuple("Split", "trn1 val1 trn2 val2 tst")
 
 # Percent of the samples.
 _USUAL = Split(30, 10, 30, 10, 20)
-_SPECIAL = {
-    "codrna": Split(25, 5, 20, 20, 30),
-    "covtype": Split(28, 20, 2, 20, 30),
-}
+_SPECIAL = {"codrna": Split(25, 5, 20, 20, 30), "covtype": Split(28, 20, 2, 20, 30)}
 
 
 def split_rows(name, n_samples, seed):

@@ -62,10 +62,7 @@ from sklearn_reject.metrics import OODFrontierDisplay
 # sphinx_gallery_thumbnail_number = 2
 scores = sample.target, sample.prediction, sample.risk
 OODFrontierDisplay.from_predictions(
-    *scores,
-    novelty=sample.likelihood_ratio,
-    parts=True,
-    bounds=(0.2, 0.7),
+    *scores, novelty=sample.likelihood_ratio, parts=True, bounds=(0.2, 0.7)
 )
 plt.show()
 

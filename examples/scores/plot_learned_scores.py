@@ -90,12 +90,7 @@ from time import perf_counter
 from sklearn.preprocessing import PolynomialFeatures
 
 from sklearn_reject.metrics import aurc_score
-from sklearn_reject.scores import (
-    SELE,
-    Entropy,
-    LossRegression,
-    TrueClassProbability,
-)
+from sklearn_reject.scores import SELE, Entropy, LossRegression, TrueClassProbability
 
 quartic = PolynomialFeatures(4, include_bias=False)
 scores = {

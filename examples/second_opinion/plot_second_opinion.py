@@ -84,13 +84,7 @@ DeferralCurveDisplay.from_predictions(
     ax=ax,
 )
 DeferralCurveDisplay.from_estimator(
-    model,
-    X_test,
-    y_test,
-    name="learned",
-    ax=ax,
-    plot_oracle=True,
-    plot_random=True,
+    model, X_test, y_test, name="learned", ax=ax, plot_oracle=True, plot_random=True
 )
 ax.set(title="Cheap model with a strong second opinion", ylim=(0, 0.28))
 ax.legend(loc="upper right")

@@ -48,8 +48,7 @@ print(
 )
 
 classifier = make_pipeline(
-    FunctionTransformer(np.sqrt),
-    OneVsRestClassifier(LogisticRegression(max_iter=300)),
+    FunctionTransformer(np.sqrt), OneVsRestClassifier(LogisticRegression(max_iter=300))
 ).fit(X_train, Y_train)
 eta = classifier.predict_proba(X_test)
 

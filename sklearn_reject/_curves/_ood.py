@@ -69,14 +69,7 @@ def ood_auroc_score(scores, is_ood, *, sample_weight=None):
     )
 
 
-def ood_aupr_score(
-    scores,
-    is_ood,
-    *,
-    positive,
-    ood_prior=None,
-    sample_weight=None,
-):
+def ood_aupr_score(scores, is_ood, *, positive, ood_prior=None, sample_weight=None):
     """Compute :func:`sklearn_reject.metrics.ood_aupr_score` of one or two columns."""
     check_positive(positive)
     if ood_prior is not None:

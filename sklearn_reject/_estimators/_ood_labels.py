@@ -126,7 +126,7 @@ def warn_of_labels(estimator, is_ood, classes):
         )
     warn_user(
         f"{reason}, so no sample is OOD, and {known[:5]} are classes. Pass "
-        f"ood_label={way_out!r}, or None if no sample is OOD.",
+        f"ood_label={way_out!r}, or None if no sample is OOD."
     )
 
 

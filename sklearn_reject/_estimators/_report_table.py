@@ -209,7 +209,9 @@ class Report:
     def _part_rows(self):
         """Return the cells of a table, the costs only where something has a price."""
         rows = [("samples", "number", *self.titles)]
-        rows += [_part_cells(part) for part in self._worst_parts()]
+        for part in self._worst_parts():
+            shown = _interval(part.coverage), _interval(part.risk), _number(part.cost)
+            rows.append((part.name, str(part.coverage.n_samples), *shown))
         n_columns = 5 if any(part.cost for part in self.parts) else 4
         return [row[:n_columns] for row in rows]
 
@@ -238,12 +240,6 @@ def _promise_cells(promise):
         asked = f"{asked} at {100 * promise.confidence_level:g} %"
     shown = _number(promise.calibration), _interval(promise.achieved)
     return name, asked, *shown, promise.verdict
-
-
-def _part_cells(part):
-    number = str(part.coverage.n_samples)
-    shown = _interval(part.coverage), _interval(part.risk), _number(part.cost)
-    return part.name, number, *shown
 
 
 def _align(rows):

@@ -463,5 +463,5 @@ class SelectiveClassifier(RejectClassifier):
                 f"Without a target, reject_cost={_DEFAULT_REJECT_COST}, which rejects "
                 "a sample if its label is more likely wrong than right. With two "
                 "classes this rejects nothing here. Pass a reject_cost below 0.5, a "
-                "target_risk, a target_coverage or a target_failure_rate.",
+                "target_risk, a target_coverage or a target_failure_rate."
             )

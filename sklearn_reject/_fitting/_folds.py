@@ -79,7 +79,8 @@ def fit_with_folds(estimator, score, samples, folds, caller, context, name="esti
 
     Both are clones, fitted on the final rows, and on the training part of each fold.
     """
-    samples = replace(samples, least_share=_least_share(samples, folds))
+    shares = [_share_of(samples, train, samples.final) for train, _ in folds]
+    samples = replace(samples, least_share=min(shares, default=1.0))
     context.call_on_fit_task_begin(estimator=caller, X=samples.X, y=samples.y)
     values = ()
     if folds:
@@ -168,12 +169,6 @@ def _what_score_learns(estimator, samples, rows, final):
         "share": _share_of(samples, rows, final),
         "least_share": samples.least_share,
     }
-
-
-def _least_share(samples, folds):
-    """Return the least share of the final rows that folds train on, 1 without any."""
-    shares = [_share_of(samples, train, samples.final) for train, _ in folds]
-    return min(shares, default=1.0)
 
 
 def _share_of(samples, rows, final):

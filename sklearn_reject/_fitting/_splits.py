@@ -194,7 +194,7 @@ def _hold_out(share, y, stratify, random_state):
         warn_user(
             f"The class {y[single].tolist()[0]!r} has only one member, which is used "
             f"to fit and not held out with cv={share:g}. Pass more samples of this "
-            "class, or remove it.",
+            "class, or remove it."
         )
     kinds = (StratifiedShuffleSplit, ShuffleSplit) if stratify else (ShuffleSplit,)
     for kind in kinds:
@@ -209,7 +209,7 @@ def _hold_out(share, y, stratify, random_state):
             warn_user(
                 f"cv={share:g} of {n_samples} samples cannot contain each class in "
                 "both parts, so it is drawn without stratification. Pass more samples, "
-                "or use folds.",
+                "or use folds."
             )
         else:
             return np.append(others[train], single), others[test]

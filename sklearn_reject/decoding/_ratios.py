@@ -318,7 +318,10 @@ def range_of_denominator(eta, ratio, n_negatives):
     nats, largest = -np.log(_CHANCE_OF_TAILS), max(top.extra, rest.extra)
     below = np.sqrt(nats * square)
     above = largest * nats / 3 + np.sqrt((largest * nats / 3) ** 2 + nats * square)
-    low = max(_least_positive(ratio), (mean - below).min())
+    # Where the numerator is zero throughout, any denominator will do.
+    pairs = zip(ratio.numerator, ratio.denominator, strict=True)
+    least = min((w for gain, w in pairs if gain), default=max(ratio.denominator))
+    low = max(least, (mean - below).min())
     return low, max(low, (mean + above).max())
 
 
@@ -326,13 +329,6 @@ def _prefix(chances):
     sums = np.zeros((len(chances), chances.shape[1] + 1))
     np.cumsum(chances, axis=1, out=sums[:, 1:])
     return sums
-
-
-def _least_positive(ratio):
-    """Return the least denominator where the numerator is not zero."""
-    pairs = zip(ratio.numerator, ratio.denominator, strict=True)
-    # Where the numerator is zero throughout, any denominator will do.
-    return min((w for gain, w in pairs if gain), default=max(ratio.denominator))
 
 
 def exponential_sum(low, high, power):

@@ -7,14 +7,7 @@ import numpy as np
 from numpy.polynomial.chebyshev import chebvander
 
 from sklearn_reject.decoding._ratios import TOL, expansion_curves
-from sklearn_reject.losses import (
-    Absence,
-    Cells,
-    Expansion,
-    GMeanLoss,
-    HMeanLoss,
-    Ratio,
-)
+from sklearn_reject.losses import Absence, Cells, Expansion, GMeanLoss, HMeanLoss, Ratio
 
 # Confusion matrices whose losses are evaluated at once, few enough for the cache.
 _TILE = 2**15

@@ -7,12 +7,9 @@ import numpy as np
 
 from sklearn_reject._fitting._experts import asks_person, fill_in
 from sklearn_reject._sklearn import _num_samples, _safe_indexing
-from sklearn_reject._validation import (
-    check_sample_weight,
-    take_weight,
-)
+from sklearn_reject._validation import check_sample_weight, take_weight
 from sklearn_reject.losses import labels_or_none, losses_where_known
-from sklearn_reject.metrics._inside import find, has_method, locate, predict_and_accept
+from sklearn_reject.metrics._inside import find, locate, predict_and_accept
 from sklearn_reject.metrics._losses import judge
 from sklearn_reject.metrics._origins import refuse_wild
 
@@ -27,7 +24,7 @@ def by_opinions(
 
 def judge_opinions(estimator, X, y, expert_labels, loss=None, labels=None):
     """Return deferral scores and the losses of both opinions, of an estimator."""
-    inner, inner_X = locate(estimator, X, has_method("_opinions"))
+    inner, inner_X = locate(estimator, X, "_opinions")
     if inner is None:
         raise ValueError(
             f"{type(estimator).__name__} has no second opinion. Pass a "
@@ -53,7 +50,7 @@ def by_costs(
 ):
     """Return the mean cost of samples, some of which are rejected, or deferred."""
     refuse_wild(estimator, y)
-    inner, inner_X = locate(estimator, X, has_method("_answer_all"))
+    inner, inner_X = locate(estimator, X, "_answer_all")
     weight = check_sample_weight(sample_weight, _num_samples(y))
     if inner is not None:
         _refuse_reject_cost(inner, reject_cost)
@@ -100,7 +97,7 @@ def _check_costs_of_asking(classifier):
                 "cost nothing. Pass a deferral_cost, 0.0 if asking is free, or use "
                 "get_selective_scorer('neg_deferral_area')."
             )
-        classifier, _ = find(classifier.expert_, has_method("_answer_all"))
+        classifier, _ = find(classifier.expert_, "_answer_all")
 
 
 def _costs_inside(estimator, X, n_samples):
@@ -108,9 +105,9 @@ def _costs_inside(estimator, X, n_samples):
 
     What rejects looks at all answers, so that rejected samples were asked about, too.
     """
-    inner, X = locate(estimator, X, has_method("accept"))
+    inner, X = locate(estimator, X, "accept")
     fitted = getattr(inner, "estimator_", None)
-    deferring, X = locate(fitted, X, has_method("_answer_all"))
+    deferring, X = locate(fitted, X, "_answer_all")
     if deferring is None:
         return np.zeros(n_samples)
     _check_costs_of_asking(deferring)
@@ -181,7 +178,7 @@ def _refuse_expert_labels(estimator, expert_labels, whom="no second opinion"):
 
 def _reject_cost_of(estimator):
     """Return the cost that an estimator, or the one inside, was made for."""
-    inner, _ = find(estimator, has_method("accept"))
+    inner, _ = find(estimator, "accept")
     cost = getattr(inner, "reject_cost", None)
     if cost is None or isinstance(cost, Mapping):
         why = "" if cost is None else ", one a group"

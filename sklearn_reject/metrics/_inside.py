@@ -21,7 +21,7 @@ def predict_with_uncertainty(estimator, X, *, finite=False):
     Classifiers without `uncertainty` get the plug-in score. With `finite`, ranks stand
     for scores some of which are infinite.
     """
-    inner, inner_X = locate(estimator, X, has_method("uncertainty"))
+    inner, inner_X = locate(estimator, X, "uncertainty")
     if inner is None:
         refuse_regressor(
             estimator,
@@ -41,7 +41,7 @@ def predict_with_uncertainty(estimator, X, *, finite=False):
 
 def predict_with_both_scores(estimator, X):
     """Return labels, and risk and novelty; uncertainty and None without a novelty."""
-    inner, inner_X = locate(estimator, X, has_method("risk_and_novelty"))
+    inner, inner_X = locate(estimator, X, "risk_and_novelty")
     if inner is None:
         return (*predict_with_uncertainty(estimator, X), None)
     if hasattr(inner, "_predict_with_scores"):
@@ -54,11 +54,11 @@ def predict_and_accept(estimator, X):
 
     What is left to a person is not, as nobody has said what its label is.
     """
-    inner, inner_X = locate(estimator, X, has_method("_answer_all"))
+    inner, inner_X = locate(estimator, X, "_answer_all")
     if inner is not None:
         labels, _, is_open = inner._answer_all(inner_X)
         return labels, ~is_open
-    inner, X = locate(estimator, X, has_method("uncertainty"))
+    inner, X = locate(estimator, X, "uncertainty")
     if hasattr(inner, "predict_all"):
         labels, _, accepted = inner.predict_all(X)  # in one pass
         return labels, accepted
@@ -72,14 +72,15 @@ def predict_and_accept(estimator, X):
 def predict_in_groups(estimator, X, groups):
     """Return the labels of all samples, predicted set by set where `predict` can."""
     if groups is not None:
-        inner, inner_X = locate(estimator, X, _predicts_groups)
+        inner, inner_X = locate(estimator, X, is_wanted=_takes_groups)
         if inner is not None:
             return inner.predict(inner_X, groups=groups)
     return estimator.predict(X)
 
 
-def _predicts_groups(estimator):
-    return "groups" in signature(estimator.predict).parameters
+def _takes_groups(estimator):
+    predict = getattr(estimator, "predict", None)
+    return predict is not None and "groups" in signature(predict).parameters
 
 
 def predict_classes(estimator, X, seen, classes):
@@ -90,7 +91,7 @@ def predict_classes(estimator, X, seen, classes):
     """
     inner = None
     if len(seen) > 2:
-        inner, inner_X = locate(estimator, X, has_method("predict_set"))
+        inner, inner_X = locate(estimator, X, "predict_set")
     if inner is None:
         index = index_predicted(estimator, estimator.predict(X), classes)
         return one_hot(index, (len(index), len(classes)))
@@ -132,34 +133,30 @@ def is_regression(estimator):
     return hasattr(estimator, "__sklearn_tags__") and is_regressor(estimator)
 
 
-def has_method(name):
-    """Return a function that tells whether an estimator has a method."""
-    return lambda estimator: callable(getattr(estimator, name, None))
+def find(estimator, *names, is_wanted=None):
+    """Return the outermost estimator with one of some attributes, and what precedes it.
 
-
-def find(estimator, is_wanted):
-    """Return the outermost estimator that is wanted, or None, and what precedes it.
-
-    Pipelines of any package, which have `steps`, frozen estimators and searches are
-    looked into. The steps before the last one that transform samples precede what is in
-    it; those that resample do so in `fit` alone.
+    Or one that `is_wanted`; None where there is none. Pipelines of any package, which
+    have `steps`, frozen estimators and searches are looked into. The steps before the
+    last one that transform samples precede what is in it; those that resample do so in
+    `fit` alone.
     """
-    before = []
+
+    def has_one(estimator):
+        return any(getattr(estimator, name, None) is not None for name in names)
+
+    is_wanted, before = is_wanted or has_one, []
     while estimator is not None and not is_wanted(estimator):
+        steps = getattr(estimator, "steps", None)
         if isinstance(estimator, FrozenEstimator):
             estimator = estimator.estimator
-        elif _has_steps(estimator):
-            *first, (_, last) = estimator.steps
+        elif isinstance(steps, list) and steps:
+            *first, (_, last) = steps
             before += [step for _, step in first if _transforms(step)]
             estimator = last
         else:
             estimator = getattr(estimator, "best_estimator_", None)
     return estimator, before
-
-
-def _has_steps(estimator):
-    steps = getattr(estimator, "steps", None)
-    return isinstance(steps, list) and len(steps) > 0
 
 
 def _transforms(step):
@@ -169,9 +166,9 @@ def _transforms(step):
     return hasattr(step, "transform") or not hasattr(step, "fit_resample")
 
 
-def locate(estimator, X, is_wanted):
+def locate(estimator, X, *names, is_wanted=None):
     """Return what `find` finds, or None, and the samples that it sees."""
-    estimator, before = find(estimator, is_wanted)
+    estimator, before = find(estimator, *names, is_wanted=is_wanted)
     if estimator is not None:
         for step in before:
             X = step.transform(X)
@@ -180,7 +177,7 @@ def locate(estimator, X, is_wanted):
 
 def find_tuner(estimator, X):
     """Return the EnsembleThresholdTuner inside, or None, and the documents it sees."""
-    return locate(estimator, X, has_method("joint_scores"))
+    return locate(estimator, X, "joint_scores")
 
 
 def check_pos_label(tuner, pos_label):

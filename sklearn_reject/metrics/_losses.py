@@ -10,7 +10,7 @@ from sklearn_reject._labels import label_vector, resolve_reject_label
 from sklearn_reject._validation import LARGEST_EXACT_INTEGER, check_vector
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.losses import CostMatrixLoss, TaskLoss, ZeroOneLoss, check_loss
-from sklearn_reject.metrics._inside import find, has_method, refuse_regressor
+from sklearn_reject.metrics._inside import find, refuse_regressor
 
 
 def losses_of(y_true, y_pred, loss, labels):
@@ -107,7 +107,7 @@ def judge(estimator, y, y_pred, loss=None, labels=None):
 
 def _refuse_ood_samples(estimator, y, loss):
     """Raise where a loss would compare the OOD label of an estimator with classes."""
-    inner, _ = find(estimator, has_method("risk_and_novelty"))
+    inner, _ = find(estimator, "risk_and_novelty")
     label = getattr(inner, "ood_label_", None)
     if label is not None and np.any(np.asarray(y) == label):
         raise ValueError(
@@ -121,7 +121,7 @@ def _refuse_ood_samples(estimator, y, loss):
 
 def loss_of(estimator):
     """Return the loss that an estimator, or the one inside, is made for, else 0/1."""
-    inner, _ = find(estimator, _orders_samples)
+    inner, _ = find(estimator, "uncertainty", "_opinions")
     loss = getattr(inner, "loss_", None)
     if isinstance(loss, TaskLoss):
         return loss
@@ -131,11 +131,6 @@ def loss_of(estimator):
         "get_selective_scorer('neg_aurc', loss='squared')",
     )
     return "zero_one"
-
-
-def _orders_samples(estimator):
-    """Tell whether an estimator rejects or defers, for a loss that it may have."""
-    return any(has_method(name)(estimator) for name in ("uncertainty", "_opinions"))
 
 
 class Mark(NamedTuple):
@@ -191,7 +186,7 @@ def refuse_reject_label(
             f"{name} holds {shown}, which is not in y_true. {mark.way_out}, if this is "
             "a reject label. If it is a class that no sample here has, pass all "
             "classes as labels=. To pass losses instead of labels, use loss= with None "
-            f"as y_true and y_pred.{of_numbers}",
+            f"as y_true and y_pred.{of_numbers}"
         )
 
 

@@ -265,10 +265,7 @@ def ood_aupr_score(
     """
     samples = scores_and_origins(y_true, uncertainty, novelty, ood_label)
     return curves.ood_aupr_score(
-        *samples,
-        positive=positive,
-        ood_prior=ood_prior,
-        sample_weight=sample_weight,
+        *samples, positive=positive, ood_prior=ood_prior, sample_weight=sample_weight
     )
 
 
@@ -335,10 +332,7 @@ def fpr_at_tpr_score(
     """
     samples = scores_and_origins(y_true, uncertainty, novelty, ood_label)
     return curves.fpr_at_tpr_score(
-        *samples,
-        positive=positive,
-        tpr=tpr,
-        sample_weight=sample_weight,
+        *samples, positive=positive, tpr=tpr, sample_weight=sample_weight
     )
 
 

@@ -97,7 +97,7 @@ def ood_label_for(estimator, y, y_pred, ood_label):
     no class of the estimator, while labels of ID samples are.
     """
     refuse_wild(estimator, y)
-    inner, _ = find(estimator, lambda inner: hasattr(inner, "ood_label_"))
+    inner, _ = find(estimator, "ood_label_")
     if inner is not None:
         ood_label = inner.ood_label_ if is_automatic(ood_label) else ood_label
     classes = getattr(estimator, "classes_", None)
@@ -113,7 +113,7 @@ def ood_label_for(estimator, y, y_pred, ood_label):
 
 def refuse_wild(estimator, y):
     """Raise for unlabeled samples, of which no prediction is right or wrong."""
-    inner, _ = find(estimator, lambda inner: hasattr(inner, "ood_label_"))
+    inner, _ = find(estimator, "ood_label_")
     wild_label = getattr(inner, "wild_label", None)
     if wild_label is not None and wild_label in set(label_vector(y).tolist()):
         raise ValueError(

@@ -172,11 +172,7 @@ def pn_auc_score(
         y_true, y_score, pos_label, unrated_label, sample_weight
     )
     return curves.pn_auc_score(
-        scores,
-        is_positive,
-        max_fp=max_fp,
-        normalize=normalize,
-        sample_weight=weight,
+        scores, is_positive, max_fp=max_fp, normalize=normalize, sample_weight=weight
     )
 
 

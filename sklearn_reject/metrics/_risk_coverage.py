@@ -198,11 +198,7 @@ def aurc_score(
     0.614583
     """
     samples = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
-    return curves.aurc_score(
-        *samples,
-        sample_weight=sample_weight,
-        normalize=normalize,
-    )
+    return curves.aurc_score(*samples, sample_weight=sample_weight, normalize=normalize)
 
 
 @of_arrays

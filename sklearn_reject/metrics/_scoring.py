@@ -11,11 +11,7 @@ from sklearn.utils.metadata_routing import UNCHANGED, MetadataRequest
 from sklearn_reject._labels import find_rated
 from sklearn_reject._response._positive import with_unseen
 from sklearn_reject._sklearn import _num_samples, _routing_enabled, _safe_indexing
-from sklearn_reject._validation import (
-    check_sample_weight,
-    refuse_unread,
-    take_weight,
-)
+from sklearn_reject._validation import check_sample_weight, refuse_unread, take_weight
 from sklearn_reject.decoding import as_array, find_positive
 from sklearn_reject.metrics._inside import (
     find,
@@ -237,7 +233,7 @@ def by_sets(estimator, X, y, metric, *, average, pos_label, groups=None, **optio
         _refuse_groups(groups)
         return metric(y, predict_classes(estimator, X, seen, classes), labels=classes)
     if pos_label is None:
-        pos_label = getattr(find(estimator, _names_positive)[0], "pos_label", None)
+        pos_label = getattr(find(estimator, "pos_label")[0], "pos_label", None)
     pos_label = find_positive(classes, pos_label)
     labels = predict_in_groups(estimator, X, groups)
     index_predicted(estimator, labels, classes)  # raises for labels that are none
@@ -254,7 +250,3 @@ def _refuse_groups(groups):
             "groups define sets of samples for two classes, but here each sample is a "
             "set. Omit groups."
         )
-
-
-def _names_positive(estimator):
-    return getattr(estimator, "pos_label", None) is not None

@@ -231,9 +231,7 @@ def certify_double_score(
         ood_prior=ood_prior,
     )
     levels = Levels(
-        model,
-        check_wild_share(wild_share),
-        check_confidence_level(confidence_level),
+        model, check_wild_share(wild_share), check_confidence_level(confidence_level)
     )
     scores = snap_sums(rule, uncertainty_scores, novelty_scores)
     scores, losses, is_ood, _ = check_origin_samples(scores, losses, is_ood)

@@ -30,11 +30,7 @@ from sklearn_reject.selection._certify import (
     locate_counts,
     walk_from_starts,
 )
-from sklearn_reject.selection._parts import (
-    certify_parts,
-    name_targets,
-    risks_by_kind,
-)
+from sklearn_reject.selection._parts import certify_parts, name_targets, risks_by_kind
 
 # Where sequences start, as shares of the members of every part, and their shares of
 # delta. See benchmarks/bench_risk_bounds.py.

@@ -112,7 +112,8 @@ def _spread(losses, is_used):
 def solve_cost(groups, cost, randomize):
     """Return the rule of the least cost; it never needs to randomize."""
     # A cost above all that asking can save defers nothing, and must not overflow.
-    cost = min(cost, _most_useful_cost(groups))
+    least = max(float(groups.rates[1]), np.finfo(np.float64).tiny)
+    cost = min(cost, 2 * (float(groups.risks.max()) / least) + 1.0)
     costs = groups.risks
     if cost:
         costs = cost * groups.rates
@@ -120,12 +121,6 @@ def solve_cost(groups, cost, randomize):
     lowest = costs.min()
     slack = groups.slack + RELATIVE_TOLERANCE * lowest
     return groups.make_rule(int(np.argmax(costs <= lowest + slack)))
-
-
-def _most_useful_cost(groups):
-    """Return a cost at which deferring the first group does not pay any more."""
-    least = max(float(groups.rates[1]), np.finfo(np.float64).tiny)
-    return 2 * (float(groups.risks.max()) / least) + 1.0
 
 
 def solve_budget(groups, rate, randomize):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sklearn_reject._labels import equals
 from sklearn_reject._validation import (
     check_number,
     check_same_length,
@@ -245,16 +246,9 @@ def _parts_of_kind(kind, labels, targets, n_samples):
     parts = []
     for code, (label, target) in enumerate(targets.items()):
         target = check_number(target, f"target of {kind}[{label!r}]")
-        codes[_equal(labels, label)] = code
+        codes[equals(labels, label)] = code
         parts.append(Part(kind, label, target, codes, code))
     return parts
-
-
-def _equal(labels, label):
-    """Tell which labels equal one, which may be of another type."""
-    if labels.dtype.kind in "USO" or not isinstance(label, str):
-        return np.asarray(labels == label, dtype=bool)
-    return np.zeros(len(labels), dtype=bool)
 
 
 @of_arrays

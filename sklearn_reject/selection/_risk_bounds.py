@@ -19,11 +19,7 @@ from sklearn_reject._curves._groups import (
     starts_of_ties,
 )
 from sklearn_reject._typing import RandomState, RiskBound
-from sklearn_reject._validation import (
-    check_option,
-    check_samples,
-    of_arrays,
-)
+from sklearn_reject._validation import check_option, check_samples, of_arrays
 from sklearn_reject.exceptions import (
     InfeasibleTargetError,
     round_down,

@@ -250,11 +250,7 @@ class RiskCoverageSummary:
         """
         return self.sele(ties="midrank")
 
-    def sele(
-        self,
-        *,
-        ties: Literal["inclusive", "midrank"] = "inclusive",
-    ) -> Interval:
+    def sele(self, *, ties: Literal["inclusive", "midrank"] = "inclusive") -> Interval:
         """Return the SELE statistic. Lower is better.
 
         That of :func:`~sklearn_reject.metrics.sele_score`.

@@ -184,14 +184,7 @@ _FATE = (
 
 
 def solve_deferral_by_group(
-    solve,
-    samples,
-    target,
-    groups,
-    all_groups,
-    sample_weight,
-    pilot=None,
-    **certified,
+    solve, samples, target, groups, all_groups, sample_weight, pilot=None, **certified
 ):
     """Return the deferral rules that a solver finds for the samples of each group.
 

@@ -120,11 +120,7 @@ def exact_balanced(tp, fp, fn, tn):
     return 1 - sum(rates) / len(rates)
 
 
-EXACT = {
-    "f1": exact_f1,
-    "jaccard": exact_jaccard,
-    "balanced_accuracy": exact_balanced,
-}
+EXACT = {"f1": exact_f1, "jaccard": exact_jaccard, "balanced_accuracy": exact_balanced}
 
 
 @pytest.mark.parametrize("name", EXACT)

@@ -10,10 +10,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import precision_score, recall_score
 from sklearn.naive_bayes import GaussianNB
 
-from sklearn_reject import (
-    AchievedBound,
-    SelectiveClassifier,
-)
+from sklearn_reject import AchievedBound, SelectiveClassifier
 from sklearn_reject.selection import RiskBoundsCertificate, solve_risk_bounds
 
 X, y = make_classification(1500, flip_y=0.05, weights=[0.7], random_state=0)

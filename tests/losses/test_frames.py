@@ -14,11 +14,7 @@ from sklearn_reject import (
     SelectiveRegressor,
     metrics,
 )
-from sklearn_reject.losses import (
-    CostMatrixLoss,
-    FractionalLinearLoss,
-    check_loss,
-)
+from sklearn_reject.losses import CostMatrixLoss, FractionalLinearLoss, check_loss
 from sklearn_reject.scores import SELE, ConditionalRisk, LossRegression
 
 pd = pytest.importorskip("pandas")

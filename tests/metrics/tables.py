@@ -208,10 +208,7 @@ def with_two(table, takes_losses):
             yield f"{name}, two", Metric(two, kinds, takes_losses, is_ranked=False)
 
 
-OOD = {
-    **dict(with_two(ORIGINS, False)),
-    **dict(with_two(INSIDE, True)),
-}
+OOD = {**dict(with_two(ORIGINS, False)), **dict(with_two(INSIDE, True))}
 OTHERS = {
     "pn curve": Metric(partial(of_ratings, "pn_curve"), "wws", False),
     "pn area": Metric(partial(of_ratings, "pn_auc_score", normalize=True), "1", False),

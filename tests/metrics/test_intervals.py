@@ -30,8 +30,7 @@ GROUPS = ROWS % 7 + ROWS % 15
 SAMPLES = Y_TRUE, Y_PRED, UNCERTAINTY
 # So few resamples that corrections may go beyond them.
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:After the corrections for bias",
-    "ignore:The value depends on a few samples",
+    "ignore:After the corrections for bias", "ignore:The value depends on a few samples"
 )
 OTHER = Y_TRUE, Y_TRUE[::-1], TIED
 FEW = {"n_resamples": 60, "confidence_level": 0.8, "random_state": 0}

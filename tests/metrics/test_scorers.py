@@ -22,10 +22,7 @@ from sklearn_reject import (
     metrics,
 )
 from sklearn_reject.exceptions import RejectionWarning
-from sklearn_reject.metrics import (
-    get_selective_scorer,
-    make_selective_scorer,
-)
+from sklearn_reject.metrics import get_selective_scorer, make_selective_scorer
 from sklearn_reject.scores import SELE
 from tests.metrics.models import Spread, three_classes
 from tests.metrics.tables import OF_ERRORS, cases_of

@@ -34,7 +34,7 @@ LEARN = slice(110, None)
 
 # Fewer trees show the same.
 _CHEAPER = {
-    "outlier_detector": {"detector": IsolationForest(n_estimators=10, random_state=0)},
+    "outlier_detector": {"detector": IsolationForest(n_estimators=10, random_state=0)}
 }
 
 

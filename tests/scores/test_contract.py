@@ -137,8 +137,7 @@ def test_weights_are_repeats_in_any_order(score, name):
 
 
 @pytest.mark.parametrize(
-    "score",
-    [LossRegression(Ridge()), LossRegression(), SELE(alphas=0.1)],
+    "score", [LossRegression(Ridge()), LossRegression(), SELE(alphas=0.1)]
 )
 def test_the_unit_of_the_loss_is_that_of_an_estimate_of_the_risk(score):
     score.set_params(random_state=0)

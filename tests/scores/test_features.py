@@ -39,10 +39,7 @@ from sklearn.preprocessing import (
     TargetEncoder,
 )
 
-from sklearn_reject import (
-    DoubleScoreOODClassifier,
-    SelectiveClassifier,
-)
+from sklearn_reject import DoubleScoreOODClassifier, SelectiveClassifier
 from sklearn_reject._sklearn import _num_samples
 from sklearn_reject.scores import (
     GEN,

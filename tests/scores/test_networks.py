@@ -172,8 +172,7 @@ DEFINITIONS = [
 
 
 @pytest.mark.parametrize(
-    ("score", "define"),
-    [pytest.param(*item, id=repr(item[0])) for item in DEFINITIONS],
+    ("score", "define"), [pytest.param(*item, id=repr(item[0])) for item in DEFINITIONS]
 )
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_definitions(score, define, n_classes):

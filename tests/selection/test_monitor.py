@@ -451,10 +451,7 @@ ANEW = NEW["restarts"][0]
                 ({"target": "low"}, "target must be a number"),
                 ({"target": 2}, "target=2 is not below max_loss=1"),
                 ({"bets": 1}, "'Bets'"),
-                (
-                    {"bets": {"type": "Bets", "n_samples": 1, "sums": [[0.0]]}},
-                    "shape",
-                ),
+                ({"bets": {"type": "Bets", "n_samples": 1, "sums": [[0.0]]}}, "shape"),
                 (
                     {"bets": {"type": "Bets", "n_samples": -1}},
                     r"n_samples must be in \[",

@@ -5,12 +5,7 @@ import pytest
 from scipy.optimize import linprog
 from scipy.stats import norm
 
-from benchmarks.papers import (
-    _fpp23_novelty,
-    _fpp23_protocol,
-    _fpp23_synthetic,
-    fpp23,
-)
+from benchmarks.papers import _fpp23_novelty, _fpp23_protocol, _fpp23_synthetic, fpp23
 from benchmarks.papers import _fpp23_population as population
 from benchmarks.papers._cache import measured
 from benchmarks.papers._datasets import MissingDatasetError

@@ -53,19 +53,12 @@ def risk_band(sample, coverage, level, n_resamples, random_state):
             "what other samples would lose is not known."
         )
     n_accepted = coverage * _effective_number(len(losses), weight)
-    high_of_none, low_of_all = _exact_ends(n_accepted, losses.max(), level)
-    return coverage, np.minimum(low, low_of_all), np.maximum(high, high_of_none)
-
-
-def _exact_ends(n_accepted, largest, level):
-    """Return the upper ends without any loss, and the lower ones if all are largest.
-
-    A risk r of losses of at most b is seen as none in k samples with a probability of
-    at most (1 - r / b)^k, which is exact for 0/1 losses. All resamples of equal losses
-    are equal, so that a bootstrap takes what it has seen so far for certain.
-    """
-    tail = ((1 - level) / 2) ** (1 / n_accepted)
-    return largest * (1 - tail), largest * tail
+    # A risk r of losses of at most b is seen as none in k samples with a probability of
+    # at most (1 - r / b)^k, exactly so for 0/1 losses. All resamples of equal losses
+    # are equal, so that a bootstrap takes what it has seen so far for certain.
+    tail, largest = ((1 - level) / 2) ** (1 / n_accepted), losses.max()
+    low, high = np.minimum(low, largest * tail), np.maximum(high, largest * (1 - tail))
+    return coverage, low, high
 
 
 def _effective_number(n_samples, weight):

@@ -4,7 +4,7 @@ from numbers import Real
 
 import numpy as np
 
-from sklearn_reject.metrics._inside import find, has_method, locate
+from sklearn_reject.metrics._inside import find, locate
 
 
 def short(value, digits=3):
@@ -57,7 +57,7 @@ def find_target(estimator, names):
     A dict of those of the parameters `names` that are numbers, and of
     `confidence_level` where they are certified.
     """
-    inner, _ = find(estimator, lambda inner: hasattr(inner, "rule_"))
+    inner, _ = find(estimator, "rule_")
     asked = getattr(inner, "_asked", {})
     values = {name: asked.get(name) for name in names}
     target = {name: float(v) for name, v in values.items() if isinstance(v, Real)}
@@ -130,7 +130,7 @@ def acceptance(estimator, X, labels, scores):
     Labels and scores are those of the estimator for X, which need no second pass; the
     scores of two are the columns of a matrix.
     """
-    inner, inner_X = locate(estimator, X, has_method("accept_proba"))
+    inner, inner_X = locate(estimator, X, "accept_proba")
     if inner is None:
         return None
     takes_both = hasattr(inner, "risk_and_novelty")

@@ -14,7 +14,7 @@ from sklearn_reject._typing import Axes, Estimator, MatrixLike, Options, TaskLos
 from sklearn_reject._validation import check_sample_weight, of_arrays
 from sklearn_reject.metrics._deferral import scores_and_opinions
 from sklearn_reject.metrics._deferral_scoring import judge_opinions
-from sklearn_reject.metrics._inside import has_method, locate
+from sklearn_reject.metrics._inside import locate
 from sklearn_reject.metrics._plot._base import CurveDisplay
 
 
@@ -367,7 +367,7 @@ class DeferralCurveDisplay(CurveDisplay):
         """Return the sample of an estimator, and the point of its rule."""
         sample = judge_opinions(estimator, X, y, expert_labels, loss, labels)
         sample = curves.check_deferral_samples(*sample, weight)
-        inner, X = locate(estimator, X, has_method("_opinions"))
+        inner, X = locate(estimator, X, "_opinions")
         deferred = np.asarray(inner.defer_proba(X), dtype=np.float64)[sample.is_used]
         losses = deferred * sample.loss_second + (1 - deferred) * sample.loss_first
         point = (np.average(each, weights=sample.weight) for each in (deferred, losses))

@@ -15,13 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_reject import _curves as curves
 from sklearn_reject._labels import is_automatic, rate
 from sklearn_reject._response._positive import positive_score
-from sklearn_reject._typing import (
-    Axes,
-    Estimator,
-    Label,
-    MatrixLike,
-    Options,
-)
+from sklearn_reject._typing import Axes, Estimator, Label, MatrixLike, Options
 from sklearn_reject._validation import check_same_length, of_ratings
 from sklearn_reject.metrics._inside import (
     check_pos_label,
