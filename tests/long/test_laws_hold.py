@@ -67,10 +67,11 @@ SCORES = [
 def all_of(make, **choices):
     """Return laws for all combinations of what lists hold, by what they are of."""
     lists = {name: each for name, each in choices.items() if isinstance(each, list)}
+    kind = [] if "kind" in lists else [choices.get("kind", "")]
     return [
         pytest.param(
             make(**choices | dict(zip(lists, values, strict=True))),
-            id=" ".join(map(str, (make.__name__, choices.get("kind", ""), *values))),
+            id=" ".join(map(str, (make.__name__, *kind, *values))),
         )
         for values in product(*lists.values())
     ]
