@@ -284,17 +284,6 @@ def test_equal_weights_are_as_good_as_none(n):
         assert even.tp == pytest.approx(weight * point.tp)
 
 
-@METHODS
-def test_weights_repeat_documents(method):
-    scores, y = draw(n_documents=200)
-    weight = np.random.default_rng(1).integers(0, 4, len(y))
-    options = {"method": method, "n_thresholds": 500, "max_fp_per_tp": 2.5}
-    weighted = operating_point(scores, y, sample_weight=weight, **options)
-    copies = np.repeat(scores, weight, axis=0), np.repeat(y, weight)
-    repeated = operating_point(*copies, **options)
-    assert (weighted.fp, weighted.tp) == (repeated.fp, repeated.tp)
-
-
 def test_points_are_frozen_and_travel():
     scores, y = draw(n_documents=60, share=0.4)
     point = operating_point(scores, y, max_alerts=10)
