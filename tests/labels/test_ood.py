@@ -48,65 +48,43 @@ def eight(labels):
 
 
 @pytest.mark.parametrize(
-    ("labels", "label"),
+    ("labels", "options", "label"),
     [
-        ([0, 1, -1], -1),
-        ([0, 1, 2], -1),
-        ([0.0, 1.0, -1.0], -1),
+        ([0, 1, -1], {}, -1),
+        ([0, 1, 2], {}, -1),
+        ([0.0, 1.0, -1.0], {}, -1),
         # Where -1 is one of two labels, it is a class.
-        ([-1, 1], None),
-        ([-1.0, 7.0], None),
-        (np.array([255, 0, 1], dtype=np.uint8), -1),
-        ([True, False], -1),
-        (["cat", "ood", "dog"], "ood"),
+        ([-1, 1], {}, None),
+        ([-1.0, 7.0], {}, None),
+        (np.array([255, 0, 1], dtype=np.uint8), {}, -1),
+        ([True, False], {}, -1),
+        (["cat", "ood", "dog"], {}, "ood"),
         # With strings there is no such convention.
-        (["cat", "ood"], "ood"),
-        (["-1", "1", "2"], "ood"),
-        (np.array(["a", "b", "ood"], dtype=object), "ood"),
+        (["cat", "ood"], {}, "ood"),
+        (["-1", "1", "2"], {}, "ood"),
+        (np.array(["a", "b", "ood"], dtype=object), {}, "ood"),
+        # Of a frozen classifier, the classes are known.
+        ([0, 1, -1], {"classes": [0, 1]}, -1),
+        ([-1, 1], {"classes": [-1, 1]}, None),
+        ([-1, 0, 1], {"classes": [-1, 0, 1]}, None),
+        ([3, -1], {"classes": [3]}, -1),
+        ([*"ab"], {"classes": [*"ab"]}, "ood"),
+        # A given label is taken for what it is.
+        ([-1, 0, 1], {"ood_label": -1}, -1),
+        ([0, 1, 9], {"ood_label": np.int8(9)}, 9),
+        ([0, 1, 9], {"ood_label": 9.0}, 9),
+        ([0, 1], {"ood_label": 9}, 9),
+        ([*"ab", "novel"], {"ood_label": np.str_("novel")}, "novel"),
+        ([-1, 0, 1], {"ood_label": None}, None),
     ],
     ids=str,
 )
-def test_automatic_label(labels, label):
+def test_label_and_the_samples_that_have_it(labels, options, label):
     y = eight(labels)
-    found, is_ood = fit(y)
-    assert found == label
-    assert is_ood.tolist() == [value == label for value in y.tolist()]
-    column, _ = fit(y[:, np.newaxis])
-    assert column == label
-
-
-@pytest.mark.parametrize(
-    ("classes", "label"),
-    [([0, 1], -1), ([-1, 1], None), ([-1, 0, 1], None), ([3], -1)],
-    ids=str,
-)
-def test_automatic_label_where_the_classes_are_known(classes, label):
-    y = eight([*classes, *([] if label is None else [label])])
-    found, is_ood = fit(y, classes=classes)
-    assert found == label
-    assert is_ood.tolist() == [value == label for value in y]
-    assert fit(eight([*"ab"]), classes=[*"ab"])[0] == "ood"
-
-
-@pytest.mark.parametrize(
-    ("labels", "label"),
-    [
-        ([-1, 0, 1], -1),
-        ([0, 1, 9], 9),
-        ([0, 1, 9], np.int8(9)),
-        ([0, 1, 9], 9.0),
-        ([0, 1], 9),
-        ([*"ab", "novel"], "novel"),
-        ([*"ab", "novel"], np.str_("novel")),
-        ([-1, 0, 1], None),
-    ],
-    ids=str,
-)
-def test_given_label(labels, label):
-    y = eight(labels)
-    found, is_ood = fit(y, label)
-    assert found == label
-    assert is_ood.tolist() == [value == label for value in y.tolist()]
+    for given in (y, y[:, np.newaxis]):
+        found, is_ood = fit(given, **options)
+        assert found == label
+        assert is_ood.tolist() == [value == label for value in y.tolist()]
 
 
 def test_labels_of_frames():

@@ -1,5 +1,7 @@
 """The label of rejected samples, and arrays that hold labels unharmed."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -45,7 +47,6 @@ def reject(labels, accepted, reject_label="auto"):
     ("classes", "label"),
     [
         ([0, 1, 2], -1),
-        ([0.0, 1.0], -1),
         ([False, True], -1),
         ([-2, 3], -1),
         ([-1, 1], -2),
@@ -55,9 +56,7 @@ def reject(labels, accepted, reject_label="auto"):
         (np.array([-(2**63), -1]), -(2**63) - 1),
         (np.array([0, 255], dtype=np.uint8), -1),
         (["a", "b"], "reject"),
-        (["auto", "b"], "reject"),
         (np.array(["a", "b"], dtype=object), "reject"),
-        (["reject", "b"], "reject_"),
         (["reject", "reject_", "reject__"], "reject___"),
         # One less is the same number where floats are more than one apart.
         ([-1e17, -1.0], np.nextafter(-1e17, -np.inf)),
@@ -85,13 +84,11 @@ TWO = [0, 1, 1, 0]
     ("labels", "reject_label", "dtype"),
     [
         (np.array([*"abba"]), "reject", "<U6"),
-        (np.array([*"abba"]), "", "<U1"),
         (np.array(["a long label", "b", "b", "a"]), "reject", "<U12"),
         (np.array([*"abba"]), "verworfen ✗", "<U11"),
         (np.array([*"abba"]), -1, object),
         (np.array([*"abba"], dtype=object), "reject", object),
         (np.array([True, False, False, True]), -1, "int64"),
-        (np.array([True, False, False, True]), 0.5, object),
         (np.array([True, False, False, True]), "reject", object),
         (np.array(TWO), "reject", object),
         (np.array(TWO), -0.5, object),
@@ -101,10 +98,8 @@ TWO = [0, 1, 1, 0]
         (np.array(TWO, dtype=np.int8), -129, "int64"),
         (np.array(TWO, dtype=np.int8), np.int64(300), "int64"),
         (np.array(TWO, dtype=np.uint8), -1, "int64"),
-        (np.array(TWO, dtype=np.uint8), 200, "uint8"),
         (np.array([0, 2**64 - 1, 1, 0], dtype=np.uint64), -1, object),
         (np.array(TWO, dtype=np.uint64), 2**64 - 1, "uint64"),
-        (np.array(TWO, dtype=float), -1, "float64"),
         (np.array(TWO, dtype=float), 0.1, "float64"),
         (np.array(TWO, dtype=float), "reject", object),
         (np.array(TWO, dtype=np.float32), -1, "float32"),
@@ -144,44 +139,29 @@ def test_integers_survive_whatever_the_label(dtype, reject_label, data):
     assert marked.tolist() == [label if keep else found for label, keep in pairs]
 
 
+IS_A_CLASS = [
+    *((label, [0, 1]) for label in (1, 1.0, np.uint8(1), True)),
+    *((1, [False, True]), (-1, [-1, 1]), (7.0, [7.0, 9.0])),
+    *(("a", [*"ab"]), (np.str_("a"), [*"ab"])),
+]
+KINDLESS = [(1,), int, b"x", 1j, np.datetime64(1, "D"), np.array([1])]
+
+
 @pytest.mark.parametrize(
-    ("label", "classes"),
+    ("label", "classes", "message"),
     [
-        *((label, [0, 1]) for label in (1, 1.0, np.uint8(1), True)),
-        (1, [False, True]),
-        ("a", ["a", "b"]),
-        (np.str_("a"), ["a", "b"]),
-        (-1, [-1, 1]),
-        (7.0, [7.0, 9.0]),
+        *(
+            (label, classes, f"={label!r} is one of the classes {classes}")
+            for label, classes in IS_A_CLASS
+        ),
+        *((label, [0, 2], " must be 'auto', None, a number") for label in KINDLESS),
+        *((label, [0, 2], " must not be NaN") for label in (np.nan, np.float16("nan"))),
     ],
     ids=str,
 )
-def test_label_that_is_a_class(label, classes):
-    with pytest.raises(ValueError, match=r"=.* is one of the classes") as caught:
+def test_labels_that_are_refused(label, classes, message):
+    with pytest.raises(ValueError, match=f"reject_label{re.escape(message)}"):
         reject(np.array(classes), [True, False], label)
-    assert repr(label) in str(caught.value)
-    assert str(classes) in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    "label",
-    [
-        (1,),
-        int,
-        b"x",
-        1j,
-        np.datetime64(1, "D"),
-        np.array([1]),
-        np.nan,
-        np.float16("nan"),
-    ],
-    ids=str,
-)
-def test_label_that_is_none(label):
-    is_nan = isinstance(label, (float, np.floating))
-    message = "not be NaN" if is_nan else "be 'auto', None, a number"
-    with pytest.raises(ValueError, match=f"reject_label must {message}"):
-        reject(np.array([0, 2]), [True, False], label)
 
 
 # Labels of several sources in one array

@@ -53,6 +53,7 @@ from sklearn_reject.scores import (
 
 X, Y = load_iris(return_X_y=True)
 ONES = np.ones(len(X))
+FITTED = GaussianNB().fit(X, Y)
 
 
 # Values that a score returns
@@ -62,37 +63,36 @@ READ = [0.0, 2.0, 1.0] * 50
 
 def returning(values):
     """Return a classifier that is evaluated once, by a function that returns values."""
-    frozen = FrozenEstimator(GaussianNB().fit(X, Y))
     return SelectiveClassifier(
-        frozen, target_coverage=0.5, uncertainty_score=lambda e, X: values
+        FrozenEstimator(FITTED),
+        target_coverage=0.5,
+        uncertainty_score=lambda e, X: values,
     )
 
 
 @pytest.mark.parametrize(
     "values",
     [
-        READ,
         tuple(READ),
         np.array(READ, dtype=np.float32),
         np.array(READ, dtype=np.longdouble),
         np.array(READ, dtype=np.uint8),
         np.array(READ, dtype=object),
         [0, np.float64(2), True] * 50,
+        np.array(READ) > 0,
         np.ma.array(READ, mask=[False] * 150),
+        np.full(150, np.finfo(float).max),  # each is finite, their sum is not
+        "series",
     ],
     ids=lambda values: f"{type(values).__name__} {getattr(values, 'dtype', '')}",
 )
 def test_numbers_are_read_by_position(values):
+    if isinstance(values, str):
+        pandas = pytest.importorskip("pandas")
+        values = pandas.Series(READ, index=range(150)[::-1])
     found = returning(values).fit(X, Y).calibration_.scores
     assert found.dtype == np.float64
-    np.testing.assert_array_equal(found, READ)
-
-
-def test_a_series_is_read_by_position_and_flags_are_coarse_scores():
-    series = pytest.importorskip("pandas").Series(READ, index=range(150)[::-1])
-    np.testing.assert_array_equal(returning(series).fit(X, Y).calibration_.scores, READ)
-    flags = np.array(READ) > 0
-    np.testing.assert_array_equal(returning(flags).fit(X, Y).calibration_.scores, flags)
+    assert found.tolist() == list(values)
 
 
 def with_one(value, dtype=None):
@@ -130,12 +130,6 @@ def with_one(value, dtype=None):
 def test_what_is_no_number_a_sample_is_refused(values, message):
     with pytest.raises(ValueError, match=f"(?s)uncertainty_score .*{message}"):
         returning(values).fit(X, Y)
-
-
-def test_numbers_whose_sum_is_too_large_are_finite():
-    largest = np.full(150, np.finfo(float).max)
-    found = returning(largest).fit(X, Y).calibration_.scores
-    np.testing.assert_array_equal(found, largest)
 
 
 # Seen in `predict` only: no flower is that large.
@@ -177,42 +171,36 @@ class Novel(NoveltyScore):
         return first_column(response.X)
 
 
-FITTED = GaussianNB().fit(X, Y)
-FLAWED = {
-    "callable": lambda estimator, X: first_column(X),
-    "derived": Derived(),
-    "learned": Learned(),
-    "duck-typed": Ducktyped(),
-    "frozen": FrozenEstimator(Derived().fit(estimator=FITTED)),
-    "frozen, duck-typed": FrozenEstimator(Ducktyped().fit(estimator=FITTED)),
-}
-
-
-@pytest.mark.parametrize("kind", FLAWED)
-def test_a_row_without_a_score_is_named_and_nothing_is_decided(kind):
-    options = {"uncertainty_score": FLAWED[kind], "cv": 2}
-    selective = SelectiveClassifier(GaussianNB(), target_coverage=0.8, **options)
-    double = DoubleScoreOODClassifier(
-        GaussianNB(), min_tpr=0.8, novelty_score="msp", **options
-    )
-    for model in (selective.fit(X, Y), double.fit(X, Y)):
-        for method in ("predict", "accept", "accept_proba", "uncertainty"):
-            assert len(getattr(model, method)(X)) == len(X)
-            with pytest.raises(ValueError, match=f"uncertainty_score must .* {ROWS}"):
-                getattr(model, method)(STRANGE)
-    labels = selective.estimator_.predict(STRANGE)
-    np.testing.assert_array_equal(selective.predict_label(STRANGE), labels)
+FLAWED = [
+    lambda estimator, X: first_column(X),
+    *(Derived(), Learned(), Ducktyped()),
+    FrozenEstimator(Derived().fit(estimator=FITTED)),
+    FrozenEstimator(Ducktyped().fit(estimator=FITTED)),
+]
 
 
 @pytest.mark.parametrize(
-    "score", [FLAWED["callable"], Novel()], ids=["function", "own"]
+    ("name", "score"),
+    [
+        *(("uncertainty_score", score) for score in FLAWED),
+        *(("novelty_score", score) for score in (FLAWED[0], Novel())),
+    ],
 )
-def test_a_row_without_a_novelty_is_named(score):
-    double = DoubleScoreOODClassifier(
-        GaussianNB(), min_tpr=0.8, novelty_score=score, cv=2
-    ).fit(X, Y)
-    with pytest.raises(ValueError, match=f"novelty_score must not be NaN.* {ROWS}"):
-        double.predict(STRANGE)
+def test_a_row_without_a_score_is_named_and_nothing_is_decided(name, score):
+    options = {"novelty_score": "msp", name: score}
+    models = [DoubleScoreOODClassifier(GaussianNB(), min_tpr=0.8, cv=2, **options)]
+    methods = ["predict", "accept", "accept_proba"]
+    if name == "uncertainty_score":
+        models.append(SelectiveClassifier(GaussianNB(), uncertainty_score=score, cv=2))
+        methods.append("uncertainty")
+    for model in models:
+        model.fit(X, Y)
+        for method in methods:
+            assert len(getattr(model, method)(X)) == len(X)
+            with pytest.raises(ValueError, match=f"{name} must .* {ROWS}"):
+                getattr(model, method)(STRANGE)
+        labels = model.estimator_.predict(STRANGE)
+        np.testing.assert_array_equal(model.predict_label(STRANGE), labels)
 
 
 def test_rows_of_folds_are_named_by_their_place_in_them():
@@ -293,12 +281,10 @@ REFUSED = [
     (Margin(kind="mean"), LINEAR, "kind must be one of"),
     (Margin(), BAYES, "has no `decision_function`"),
     (Margin(), PAIRWISE, "gives one value per pair.*Use .*'ovr'"),
-    (SELE([]), BAYES, "alphas must be finite, non-negative numbers"),
-    (SELE(-1.0), BAYES, "alphas must be finite"),
-    (SELE([0, np.nan]), BAYES, "alphas must be finite"),
-    (SELE([[1.0]]), BAYES, "alphas must be finite"),
-    (SELE([True]), BAYES, "alphas must be finite"),
-    (LossRegression(alphas="foo"), BAYES, "alphas must be finite"),
+    *(
+        (SELE(alphas), BAYES, "alphas must be finite, non-negative numbers")
+        for alphas in ([], -1.0, [0, np.nan], [[1.0]], [True], "foo")
+    ),
     *(
         (SELE(validation_fraction=bad), BAYES, "validation_fraction must be")
         for bad in (0, 1, -0.1, None, "half")
@@ -357,7 +343,6 @@ REFUSED = [
     (ReAct(features=zeros()), LINEAR, "features is a function, so the layer"),
     (ReAct(head=lambda e, f: f), LINEAR, r"head returned .* each of the 3 classes"),
     (ReAct(101), LINEAR, r"percentile must be in \[0, 100\]"),
-    (GEN(0), LINEAR, r"gamma must be in \]0, 1\], got 0"),
     (GEN(1.5), LINEAR, r"gamma must be in \]0, 1\], got 1.5"),
     (GEN(n_largest=0), LINEAR, "n_largest must be a positive int, got 0"),
     (ViM(4), LINEAR, "n_components=4 leaves no residual"),
@@ -431,17 +416,12 @@ def test_refused(score, classifier, message):
         (KNN(), {"share": 0}, r"share must be in \]0, inf\["),
         (KNN(121), {"share": 0.8, "X": X[:96], "y": Y[:96]}, r"=121 is larger .* 120"),
         *(
-            (score, {"sample_weight": ONES, "X_ood": X + 9}, "must take sample_weight")
-            for score in (
-                LikelihoodRatio(KNeighborsClassifier()),
-                OutlierDetector(OfUnknownDirection()),
-            )
-        ),
-        *(
-            (score, {"sample_weight": ONES}, "must take sample_weight in its `fit`")
-            for score in (
-                LossRegression(KNeighborsRegressor(), "input"),
-                ErrorProbability(KNeighborsClassifier(), "input"),
+            (score, {"sample_weight": ONES, **given}, "must take sample_weight")
+            for score, given in (
+                (LikelihoodRatio(KNeighborsClassifier()), {"X_ood": X + 9}),
+                (OutlierDetector(OfUnknownDirection()), {}),
+                (LossRegression(KNeighborsRegressor(), "input"), {}),
+                (ErrorProbability(KNeighborsClassifier(), "input"), {}),
             )
         ),
     ],
@@ -453,44 +433,31 @@ def test_samples_that_are_refused(score, given, message):
 
 
 @pytest.mark.parametrize(
-    ("options", "error", "message"),
+    ("options", "message"),
     [
         *(
-            ({"uncertainty_score": score}, ValueError, "^uncertainty_score must be 'au")
+            ({"uncertainty_score": score}, "^uncertainty_score must be 'au")
             for score in ("certainty", 3, None, Entropy)
         ),
         *(
-            (
-                {"novelty_score": score},
-                ValueError,
-                r"^novelty_score must be one of \['en",
-            )
+            ({"novelty_score": score}, r"^novelty_score must be one of \['en")
             for score in ("distance", "entropy", 3, None, MaxLogit, GaussianNB())
         ),
-        ({"novelty_score": SELE()}, ValueError, "must be a plug-in .*FrozenEstimator"),
-        ({"novelty_score": FrozenEstimator(MSP())}, NotFittedError, "not fitted"),
-        (
-            {"uncertainty_score": FrozenEstimator(Entropy())},
-            NotFittedError,
-            "not fitted",
-        ),
-        ({"uncertainty_score": "gain"}, ValueError, "labels of an expert"),
-        ({"uncertainty_score": ExpectedGain()}, ValueError, "DeferringClassifier"),
+        ({"novelty_score": SELE()}, "must be a plug-in .*FrozenEstimator"),
+        ({"novelty_score": FrozenEstimator(MSP())}, "is not fitted"),
+        ({"uncertainty_score": FrozenEstimator(Entropy())}, "is not fitted"),
+        ({"uncertainty_score": "gain"}, "labels of an expert"),
+        ({"uncertainty_score": ExpectedGain()}, "DeferringClassifier"),
         (
             {"novelty_score": LocalOutlierFactor(novelty=True)},
-            ValueError,
             "is an outlier detector and not a score. Wrap it",
         ),
-        (
-            {"estimator": SVM, "uncertainty_score": "entropy"},
-            ValueError,
-            "has no `predict_proba`",
-        ),
+        ({"estimator": SVM, "uncertainty_score": "entropy"}, "has no `predict_proba`"),
     ],
 )
-def test_scores_that_estimators_refuse(options, error, message):
-    options = {"estimator": GaussianNB(), "min_tpr": 0.5, "max_fpr": 1.0} | options
-    with pytest.raises(error, match=message):
+def test_scores_that_estimators_refuse(options, message):
+    options = {"estimator": GaussianNB(), "min_tpr": 0.5} | options
+    with pytest.raises(ValueError, match=message):
         DoubleScoreOODClassifier(**options).fit(X, np.where(Y == 2, -1, Y))
 
 
