@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy import sparse, stats
+from scipy import sparse
 from scipy.spatial.distance import cdist, mahalanobis
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.covariance import LedoitWolf
 from sklearn.datasets import load_digits
-from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.ensemble import HistGradientBoostingClassifier, IsolationForest
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
@@ -48,6 +47,7 @@ class Anything(ClassifierMixin, BaseEstimator):
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
+_X, _Y = load_digits(return_X_y=True)
 ANY = Anything().fit(None, [0, 1])
 
 
@@ -138,8 +138,7 @@ def test_neighbors_by_direction(k):
 
 def test_what_is_scaled_by_default():
     """The hidden layers of a network, and of other inputs the columns."""
-    X, y = load_digits(return_X_y=True)
-    X, y = X[:200], y[:200]
+    X, y = _X[:200], _Y[:200]
     network = MLPClassifier((9,), max_iter=2000, tol=1e-2, random_state=0).fit(X, y)
     hidden = np.maximum(X @ network.coefs_[0] + network.intercepts_[0], 0)
     [hidden] = directions(hidden)
@@ -151,10 +150,6 @@ def test_what_is_scaled_by_default():
     expected = kth_by_hand(points, points, 5)
     found = KNN(5).fit(inside * units, estimator=ANY).novelty(inside * units)
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
-    column = np.arange(40.0)[:, np.newaxis]
-    for score in (KNN(1), KNN(1, features=as_it_is)):
-        far = score.fit(column, estimator=ANY).novelty([[5.0], [45.0], [60.0]])
-        np.testing.assert_allclose(far, np.array([0, 6, 21]) / column.std())
 
 
 def test_extreme_values_are_far_and_finite():
@@ -186,7 +181,6 @@ def kept(score):
         ({}, 270, 0.9, (240, 1)),
         *(({"n_neighbors": k}, 40, 0.8, (40, n)) for k, n in ((10, 8), (50, 40))),
         ({"n_neighbors": 3}, 40, 0.5, (40, 2)),
-        ({"n_neighbors": 20, "max_samples": 60}, 300, 1, (60, 4)),
         ({"n_neighbors": 20, "max_samples": 60}, 240, 0.8, (60, 4)),
         ({"n_neighbors": 5, "max_samples": 10}, 300, 1, (10, 1)),
         ({}, 8000, 1, (2000, 1)),
@@ -195,13 +189,14 @@ def kept(score):
 )
 def test_so_many_samples_and_neighbors(options, n_samples, share, expected):
     X = np.random.default_rng(0).normal(size=(n_samples, 3))
-    score = KNN(**options).fit(X, estimator=ANY, share=share)
-    assert kept(score) == expected
+    score, other = (
+        KNN(**options, random_state=seed).fit(X, estimator=ANY, share=share)
+        for seed in (0, 1)
+    )
+    assert kept(score) == kept(other) == expected
     points, (n_kept, k) = score.index_.points, expected
-    if n_kept < n_samples:
-        other = KNN(**options, random_state=1).fit(X, estimator=ANY, share=share)
-        assert (other.index_.points[:, 0] != points[:, 0]).any()
-    [queries] = scaled(X) if n_samples > 1 else [0 * X]
+    assert np.array_equal(points, other.index_.points) == (n_kept == n_samples)
+    [queries] = scaled(X)
     found, expected = score.novelty(X[:200]), kth_by_hand(queries[:200], points, k)
     np.testing.assert_allclose(found, expected, atol=1e-12)
     assert cdist(points[:200], queries).min(axis=1).max() < 1e-12, "points are samples"
@@ -236,14 +231,14 @@ def test_folds_count_their_share_of_the_neighbors(cv):
 
 
 @pytest.mark.parametrize(
-    "options",
+    ("options", "weight"),
     [
-        {"cv": 0.5, "confidence_level": 0.8},
-        {"cv": 2, "sample_weight": np.where(np.arange(160) % 3 > 0, 1.0, 0.0)},
+        ({"cv": 0.5, "confidence_level": 0.8}, None),
+        ({"cv": 2}, np.where(np.arange(160) % 3 > 0, 1.0, 0.0)),
     ],
     ids=["a part held out", "weights of zero"],
 )
-def test_shares_are_those_of_the_samples_that_count(options):
+def test_shares_are_those_of_the_samples_that_count(options, weight):
     X, y = make_samples()
     counts = []
 
@@ -252,10 +247,9 @@ def test_shares_are_those_of_the_samples_that_count(options):
             super()._fit(*args)
             counts.append(kept(self))
 
-    weight = {"sample_weight": options.pop("sample_weight", None)}
     model = DoubleScoreOODClassifier(
         GaussianNB(), novelty_score=Spy(10), min_tpr=0.5, random_state=0, **options
-    ).fit(X, y, **weight)
+    ).fit(X, y, sample_weight=weight)
     [*folds, (n_final, k_final)] = counts
     assert k_final == model.novelty_score_.n_neighbors_ == 10
     assert [k for _, k in folds] == [round(10 * n / n_final) for n, _ in folds]
@@ -311,16 +305,19 @@ def mahalanobis_by_hand(new, X, y, shrinkage):
     return np.array(nearest), np.array(all_alike)
 
 
-_X, _Y = load_digits(return_X_y=True)
 DIGITS, LABELS = _X[_Y < 4][:240, 18:30] / 16, _Y[_Y < 4][:240]
 NOVEL = _X[_Y > 6][:40, 18:30] / 16
 
 
 @pytest.mark.parametrize("shrinkage", ["auto", 0.3, 1])
-@pytest.mark.parametrize("labels", [LABELS, np.array([*"badc"])[LABELS]], ids=type)
+@pytest.mark.parametrize(
+    "labels",
+    [LABELS, np.array([*"badc"])[LABELS], 0 * LABELS],
+    ids=["numbers", "text", "one class"],
+)
 def test_mahalanobis_by_hand(shrinkage, labels):
     new = np.vstack([DIGITS[:20], NOVEL])
-    nearest, all_alike = mahalanobis_by_hand(new, DIGITS, LABELS, shrinkage)
+    nearest, all_alike = mahalanobis_by_hand(new, DIGITS, labels, shrinkage)
     for kind, expected in (
         (Mahalanobis, nearest),
         (RelativeMahalanobis, nearest - all_alike),
@@ -329,27 +326,13 @@ def test_mahalanobis_by_hand(shrinkage, labels):
         np.testing.assert_allclose(score.novelty(new), expected, rtol=1e-8, atol=1e-9)
     # By default, what reaches the classifier is scaled, whatever its units.
     points, scaled_new = scaled(DIGITS, new)
-    expected, _ = mahalanobis_by_hand(scaled_new, points, LABELS, shrinkage)
+    expected, _ = mahalanobis_by_hand(scaled_new, points, labels, shrinkage)
     units = 10.0 ** np.arange(-6, 6)
     score = Mahalanobis(shrinkage).fit(DIGITS * units + 1, labels, estimator=ANY)
     np.testing.assert_allclose(score.novelty(new * units + 1), expected, rtol=1e-6)
     far = Mahalanobis(shrinkage, lambda e, X: X + 1e6)
     found = far.fit(DIGITS, labels, estimator=ANY).novelty(new)
     np.testing.assert_allclose(found, nearest, rtol=1e-6)
-
-
-def test_one_class_and_what_is_unusual_for_all_classes():
-    one = RelativeMahalanobis(0.1).fit(DIGITS, 0 * LABELS, estimator=ANY)
-    np.testing.assert_array_equal(one.novelty(DIGITS), 0)
-    noise = np.random.default_rng(0).normal(size=(240, 1))
-    rows = np.hstack([DIGITS, noise])
-    moved = rows[:30] + 6 * (np.arange(13) == 12)
-    shift = {}
-    for kind in (Mahalanobis, RelativeMahalanobis):
-        score = kind(0.01).fit(rows, LABELS, estimator=ANY)
-        shift[kind] = np.median(score.novelty(moved) - score.novelty(rows[:30]))
-    assert shift[Mahalanobis] > 20
-    assert abs(shift[RelativeMahalanobis]) < 0.1 * shift[Mahalanobis]
 
 
 # Samples of any kind
@@ -471,25 +454,6 @@ def test_what_a_search_makes_of_samples_is_not_known_before():
 # Ratios of densities, and detectors
 
 
-def make_normal(n_id=4000, n_ood=1000):
-    """Return samples of N(0, 1) and N(1, 0.25)."""
-    rng = np.random.default_rng(0)
-    return rng.normal(0, 1, (n_id, 1)), rng.normal(1, 0.5, (n_ood, 1))
-
-
-def test_ratio_of_normal_densities():
-    X, X_ood = make_normal(40_000, 10_000)
-    grid = np.linspace(-0.5, 2.5, 13)
-    expected = stats.norm.pdf(grid, 1, 0.5) / stats.norm.pdf(grid, 0, 1)
-    # Normal densities fitted to so many samples are off by a few percent.
-    score = LikelihoodRatio(QuadraticDiscriminantAnalysis())
-    found = score.fit(X, estimator=ANY, X_ood=X_ood).novelty(grid[:, np.newaxis])
-    np.testing.assert_allclose(found, expected, rtol=0.2)
-    default = LikelihoodRatio(random_state=0).fit(X, estimator=ANY, X_ood=X_ood)
-    found = default.novelty(grid[3:9, np.newaxis])
-    np.testing.assert_allclose(found, expected[3:9], rtol=0.35)
-
-
 @pytest.mark.parametrize("n_ood", [10, 500])
 def test_ratio_by_counting(n_ood):
     X = np.arange(200.0).reshape(-1, 1) % 4
@@ -501,17 +465,15 @@ def test_ratio_by_counting(n_ood):
 
 
 def test_ratio_of_weighted_samples_is_that_of_repeated_ones():
-    X, X_ood = make_normal(300, 100)
+    rng = np.random.default_rng(0)
+    X, X_ood = rng.normal(0, 1, (300, 1)), rng.normal(1, 0.5, (100, 1))
     # Of mean two: the balance stays as it is where OOD samples are there twice.
     counts = np.where(np.arange(300) % 2, 1, 3)
-    learner = LogisticRegression(C=np.inf, tol=1e-10)
-    weighted, repeated = (
-        LikelihoodRatio(learner).fit(samples, estimator=ANY, **given).novelty(X)
-        for samples, given in (
-            (X, {"X_ood": X_ood, "sample_weight": counts}),
-            (np.repeat(X, counts, axis=0), {"X_ood": np.repeat(X_ood, 2, axis=0)}),
-        )
-    )
+    score = LikelihoodRatio(LogisticRegression(C=np.inf, tol=1e-10))
+    score.fit(X, estimator=ANY, X_ood=X_ood, sample_weight=counts)
+    weighted = score.novelty(X)
+    repeats = {"X": np.repeat(X, counts, axis=0), "X_ood": np.repeat(X_ood, 2, axis=0)}
+    repeated = score.fit(estimator=ANY, **repeats).novelty(X)
     np.testing.assert_allclose(weighted, repeated, rtol=1e-6)
 
 
@@ -525,10 +487,6 @@ class DistanceFromMean(BaseEstimator):
 
     def decision_function(self, X):
         return np.linalg.norm(X - self.mean_, axis=1)
-
-
-def fit_pipeline():
-    return make_pipeline(StandardScaler(), GaussianNB()).fit(_X[:300], _Y[:300])
 
 
 @pytest.mark.slow
@@ -547,13 +505,12 @@ def fit_pipeline():
 )
 @pytest.mark.parametrize("on", ["features", "input"])
 def test_detectors(detector, on):
-    pipeline = fit_pipeline()
+    pipeline = make_pipeline(StandardScaler(), GaussianNB()).fit(_X[:300], _Y[:300])
     seen = _X if on == "input" else pipeline[0].transform(_X)
-    score = OutlierDetector(detector, on, random_state=3).fit(
-        _X[:300], estimator=pipeline
-    )
+    score = OutlierDetector(detector, on, random_state=3)
+    score.fit(_X[:300], estimator=pipeline)
     detector = IsolationForest(random_state=3) if detector is None else detector
-    detector = detector.fit(seen[:300])
+    detector.fit(seen[:300])
     if isinstance(detector, DistanceFromMean):
         expected = detector.decision_function(seen)
     else:
@@ -568,22 +525,16 @@ def test_detectors(detector, on):
 # Scores that become novelty scores
 
 
-def double(novelty_score, estimator=None):
-    X, y = make_samples()
-    model = DoubleScoreOODClassifier(
-        FrozenEstimator(GaussianNB().fit(X, y)) if estimator is None else estimator,
-        novelty_score=novelty_score,
-        min_tpr=0.5,
-        max_fpr=1.0,
-        ood_label=9,
-    )
-    return model.fit(X, np.where(np.arange(160) < 9, 9, y))
-
-
 def test_functions_uncertainty_and_frozen_scores():
     X, y = make_samples()
     fitted = GaussianNB().fit(X, y)
-    seen = []
+    frozen, seen = FrozenEstimator(fitted), []
+
+    def double(novelty_score, estimator=frozen):
+        model = DoubleScoreOODClassifier(
+            estimator, novelty_score=novelty_score, min_tpr=0.5, ood_label=9
+        )
+        return model.fit(X, np.where(np.arange(160) < 9, 9, y))
 
     def distance(estimator, X):
         seen.append(estimator)
@@ -593,14 +544,12 @@ def test_functions_uncertainty_and_frozen_scores():
     np.testing.assert_array_equal(model.risk_and_novelty(X)[1], distance(None, X))
     assert seen[0] is model.estimator_
     for score in ("entropy", "conditional_risk"):
-        kind = SelectiveClassifier(
-            FrozenEstimator(fitted), uncertainty_score=score, target_coverage=0.5
-        ).fit(X, y)
-        found = double(kind.uncertainty_score_).risk_and_novelty(X)[1]
-        np.testing.assert_array_equal(found, kind.uncertainty(X))
+        selective = SelectiveClassifier(frozen, uncertainty_score=score).fit(X, y)
+        found = double(selective.uncertainty_score_).risk_and_novelty(X)[1]
+        np.testing.assert_array_equal(found, selective.uncertainty(X))
     # One that is frozen goes by the classifier that it was fitted with.
     knn = KNN(3).fit(X[:50], estimator=fitted)
-    for estimator in (None, make_pipeline(StandardScaler(), GaussianNB())):
+    for estimator in (frozen, make_pipeline(StandardScaler(), GaussianNB())):
         model = double(FrozenEstimator(knn), estimator)
         np.testing.assert_array_equal(model.risk_and_novelty(X)[1], knn.novelty(X))
 
