@@ -65,11 +65,9 @@ def test_conditional_risk_of_any_loss(loss, costs):
 def test_the_label_of_least_cost_is_predicted():
     clf, X = fitted(KNeighborsClassifier(9))
     y = load_digits().target[300:360]
+    score = ConditionalRisk(decision="bayes")
     selective = SelectiveClassifier(
-        clf,
-        target_coverage=1.0,
-        loss=COSTS,
-        uncertainty_score=ConditionalRisk(decision="bayes"),
+        clf, target_coverage=1.0, loss=COSTS, uncertainty_score=score
     ).fit(*load_digits(return_X_y=True))
     expected = (selective.predict_proba(X) @ COSTS).argmin(axis=1)
     np.testing.assert_array_equal(selective.predict_label(X), expected)
@@ -84,8 +82,13 @@ def test_confident_predictions_do_not_tie_at_zero(score):
     assert (getattr(score, "novelty", getattr(score, "uncertainty", None))(X) > 0).all()
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("classifier", [LinearSVC(random_state=0), SVC()], ids=repr)
+@pytest.mark.parametrize(
+    ("n_classes", "classifier"),
+    [
+        *((n, each) for n in (2, 3) for each in (LinearSVC(random_state=0), SVC())),
+        (2, SVC(decision_function_shape="ovo")),
+    ],
+)
 def test_margin_by_hand(n_classes, classifier):
     X, y = load_digits(return_X_y=True)
     X, y = X[y < n_classes], y[y < n_classes]
@@ -191,17 +194,12 @@ def test_auto_as_a_score_of_risk_and_of_metrics():
 
 
 def test_a_function_sees_the_classifier_and_the_samples():
-    seen = []
-
     def distance(estimator, samples):
-        seen.append((estimator, samples))
+        seen[:] = estimator, samples
         return np.arange(len(samples))
 
-    selective = SelectiveClassifier(
-        GaussianNB(), target_coverage=0.5, uncertainty_score=distance
-    ).fit(X, Y)
-    found = selective.uncertainty(X)
-    np.testing.assert_array_equal(found, np.arange(150.0))
-    assert found.dtype == np.float64
-    assert seen[-1][0] is selective.estimator_
-    assert seen[-1][1] is X
+    seen = []
+    selective = SelectiveClassifier(GaussianNB(), uncertainty_score=distance).fit(X, Y)
+    np.testing.assert_array_equal(selective.uncertainty(X), np.arange(150.0))
+    assert seen[0] is selective.estimator_
+    assert seen[1] is X

@@ -200,7 +200,7 @@ class Given(ClassifierMixin, BaseEstimator):
         return True
 
 
-TWO = np.zeros((2, 1))
+TWO, HALF = np.zeros((2, 1)), np.full((2, 2), 0.5)
 
 
 @pytest.mark.parametrize(
@@ -219,17 +219,10 @@ def test_values_that_are_refused(values, message, score):
 
 
 def test_a_label_that_is_no_class():
-    given = Given(np.full((2, 2), 0.5), [0, 5], np.arange(2))
+    given = Given(HALF, [0, 5], np.arange(2))
     for model in (select(given), select(given, "margin")):
         with pytest.raises(ValueError, match=r"predict returned the label 5.*\[0, 1\]"):
             model.fit(TWO, [0, 1])
-
-
-def test_pairwise_values_of_two_classes():
-    X, y = make_data(n_classes=2)
-    binary = SVC(decision_function_shape="ovo").fit(X, y)
-    found = Margin().fit(estimator=binary).uncertainty(X)
-    np.testing.assert_array_equal(found, -abs(binary.decision_function(X)))
 
 
 class Resampling(Pipeline):
@@ -306,27 +299,17 @@ def test_scores_of_the_positive_class(positive, classifier):
 @pytest.mark.parametrize(
     ("proba", "classes", "y", "message"),
     [
-        (
-            np.full((2, 2), 0.3),
-            [0, 1],
-            [0, 1],
-            "must add up to one .* got 0.6 in row 0",
-        ),
+        (0.6 * HALF, [0, 1], [0, 1], "must add up to one .* got 0.6 in row 0"),
         (np.full((2, 3), 1 / 3), [0, 1], [0, 1], "has 3 columns for its 2 classes"),
-        (np.full((2, 2), 0.5), [0, 1], [0, 2], "y holds the label 2, which is not one"),
-        (np.full((2, 2), 0.5), [0, 1], [[0, 2], [1, 1]], "'multiclass-multioutput'"),
+        (HALF, [0, 1], [0, 2], "y holds the label 2, which is not one"),
+        (HALF, [0, 1], [[0, 2], [1, 1]], "'multiclass-multioutput'"),
         (
-            [np.full((2, 2), 0.5)] * 2,
+            [HALF] * 2,
             [np.array(["a", "b"])] * 2,
             [[0, 1], [1, 1]],
             r"shape \(2, 2\) for label 0 and classes other than 0 and 1",
         ),
-        (
-            np.full((2, 2), 0.5),
-            np.array([[0, 1], [0, 1]]),
-            [0, 1],
-            "vector with one label per sample, but the frozen",
-        ),
+        (HALF, [[0, 1]] * 2, [0, 1], "vector with one label per sample, but the froz"),
     ],
 )
 def test_probabilities_that_decoders_refuse(proba, classes, y, message):
