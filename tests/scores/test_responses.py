@@ -77,18 +77,16 @@ DECIDING = [
 ]
 
 
-def make_data(load=load_digits, n_classes=10, names=None):
+def make_data(load=load_digits, n_classes=10):
     X, y = load(return_X_y=True)
     X, y = X[y < n_classes], y[y < n_classes]
     # Few distinct values, as every family of naive Bayes takes them, make ties.
-    X, y = np.round(MinMaxScaler().fit_transform(X)[:400] * 10), y[:400]
-    return X, y if names is None else np.array(names)[y]
+    return np.round(MinMaxScaler().fit_transform(X)[:400] * 10), y[:400]
 
 
-def select(estimator, score="auto", **options):
-    options = {"target_coverage": 0.5} | options
+def select(estimator, score="auto"):
     return SelectiveClassifier(
-        FrozenEstimator(estimator), uncertainty_score=score, **options
+        FrozenEstimator(estimator), uncertainty_score=score, target_coverage=0.5
     )
 
 
@@ -154,12 +152,10 @@ class Constant:
         return np.repeat(self.classes_[:1], len(X))
 
 
-class ConstantPipeline(Constant, Pipeline):
-    """A pipeline that decides by itself."""
+class ConstantPipeline(Constant, Pipeline): ...
 
 
-class ConstantFrozen(Constant, FrozenEstimator):
-    """A frozen estimator that decides by itself."""
+class ConstantFrozen(Constant, FrozenEstimator): ...
 
 
 @pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
