@@ -73,10 +73,7 @@ def test_direct_is_the_best_of_all_thresholds(sample, target):
     if point is None:
         assert "min_recall" in target
         return
-    is_local = len(counted.base) > 2 and next(iter(target)) in (
-        "max_fp_per_tp",
-        "objective",
-    )
+    is_local = len(counted.base) > 2 and target.keys() <= {"max_fp_per_tp", "objective"}
     if best is None:
         if not is_local:
             assert point == pytest.approx(float(limit), rel=1e-12)
@@ -201,15 +198,9 @@ def test_many_documents_of_two_classifiers(rule):
 def test_direct_is_never_below_a_path(rule, n_classifiers, n_documents):
     for seed, price in enumerate((5, 2.5, 1.25)):
         scores, y = draw(seed, n_documents, n_classifiers)
+        options = {"rule": rule, "max_fp_per_tp": price, "n_thresholds": 12}
         graph, analytic, direct = (
-            operating_point(
-                scores,
-                y,
-                method=method,
-                rule=rule,
-                max_fp_per_tp=price,
-                n_thresholds=12,
-            )
+            operating_point(scores, y, method=method, **options)
             for method in ("graph", "analytic", "direct")
         )
         worths = [point.tp - point.fp / price for point in (graph, analytic, direct)]
@@ -338,27 +329,18 @@ TARGET = {"max_fp_per_tp": 1}
         ({}, "Exactly one of max_fp_per_tp, .* and objective must be given. Got none"),
         ({"max_fp_per_tp": 1, "objective": "f1"}, "Exactly one of"),
         ({"max_fp_per_tp": -1}, r"max_fp_per_tp must be in \]0, inf\["),
-        ({"max_fp_per_tp": np.inf}, "max_fp_per_tp must be"),
         ({"max_fp_per_tp": "1"}, "max_fp_per_tp must be a number"),
-        ({"max_fp_per_tp": True}, "max_fp_per_tp must be a number"),
         ({"max_fp_per_tp": 5e-324}, "max_fp_per_tp=5e-324 must be between 1e-100 and"),
-        ({"max_fp_per_tp": 1e101}, "must be between 1e-100 and"),
         ({"max_alerts": 0}, "max_alerts must be a positive int"),
-        ({"max_alerts": 1.5}, "max_alerts must be a positive int"),
         ({"min_recall": 0}, r"min_recall must be in \]0, 1\]"),
-        ({"min_recall": 1.1}, r"min_recall must be in \]0, 1\]"),
-        ({"min_precision": 0.0}, r"min_precision must be in \]0, 1\]"),
         ({"min_precision": 2}, r"min_precision must be in \]0, 1\]"),
         ({"objective": "f2"}, "objective must be one of"),
         ({**TARGET, "method": "magic"}, "method must be one of"),
         ({**TARGET, "rule": "magic"}, "rule must be one of"),
         ({**TARGET, "n_thresholds": 1}, "n_thresholds must be an int >= 2"),
-        ({**TARGET, "n_thresholds": 2.5}, "n_thresholds must be an int >= 2"),
-        ({**TARGET, "confidence_level": 0}, "confidence_level must be"),
         ({**TARGET, "confidence_level": 95}, "confidence_level must be"),
         ({**TARGET, "pos_label": 7}, "pos_label=7 is not among"),
         ({**TARGET, "inclusion_proba": [0.5, 0, 1, 1]}, "got 0.0 in row 1"),
-        ({**TARGET, "inclusion_proba": [0.5, 1, 1.5, 1]}, "got 1.5 in row 2"),
         ({**TARGET, "inclusion_proba": [0.5, 1]}, "inclusion_proba has 2 elements"),
         ({**TARGET, "inclusion_proba": [1, np.nan, 1, 1]}, "NaN in row 1, which is"),
         ({**TARGET, "inclusion_proba": [[0.5]] * 4}, r"got shape \(4, 1\)"),

@@ -144,12 +144,18 @@ def test_drawn_ratings_count_right_on_average(rule):
     np.testing.assert_allclose(mean, expected)
 
 
-def test_drawn_ratings_do_not_end_the_region():
+@pytest.fixture
+def documents():
+    """Return scores of two classifiers, and which documents are positive."""
     rng = np.random.default_rng(0)
     truth = (rng.random(3000) < 0.1).astype(int)
-    scores = rng.normal(size=(3000, 2)) + 1.5 * truth[:, np.newaxis]
+    return rng.normal(size=(3000, 2)) + 1.5 * truth[:, np.newaxis], truth
+
+
+def test_drawn_ratings_do_not_end_the_region(documents):
+    scores, truth = documents
     chance = np.where((scores >= 1.5).any(axis=1), 1.0, 0.2)
-    y = np.where(rng.random(3000) < chance, truth, -1)
+    y = np.where(np.random.default_rng(1).random(3000) < chance, truth, -1)
     drawn = operating_point(scores, y, inclusion_proba=chance, max_fp_per_tp=4)
     predicted = drawn.predict(scores)
     for count, interval, label in (
@@ -172,16 +178,12 @@ def test_drawn_ratings_do_not_end_the_region():
     y[np.isnan(chance)] = -1
     base, _ = region_of(scores, y, "any", inclusion_proba=chance)
     assert not ((scores >= base).any(axis=1) & np.isnan(chance)).any()
-    with pytest.raises(
-        ValueError, match="min_recall needs the number of all positives"
-    ):
+    with pytest.raises(ValueError, match="min_recall needs the number of all positiv"):
         operating_point(scores, y, inclusion_proba=chance, min_recall=0.5)
 
 
-def test_the_edge_of_what_is_known():
-    rng = np.random.default_rng(0)
-    truth = (rng.random(3000) < 0.1).astype(int)
-    scores = rng.normal(size=(3000, 2)) + 1.5 * truth[:, np.newaxis]
+def test_the_edge_of_what_is_known(documents):
+    scores, truth = documents
     y = np.where((scores >= 1).any(axis=1), truth, -1)
     with pytest.warns(RejectionWarning, match="all rated positives are predicted"):
         point = operating_point(scores, y, max_fp_per_tp=1000)
@@ -317,16 +319,21 @@ def test_intervals_cover_the_expected_count(expected):
 OTHER_WEIGHTS = [1.0, 20.0] * 4
 
 
-@pytest.mark.parametrize("means", [(0.3, 0.1), (2.0, 0.2), (5.0, 1.0)])
-def test_counts_of_two_weights_are_covered(means):
-    # All samples, by the numbers of documents of weights 1 and 20.
-    truth, covered = means[0] + 20 * means[1], 0.0
-    for a, b in product(range(20), range(10)):
-        chance = poisson.pmf(a, means[0]) * poisson.pmf(b, means[1])
+def likely_numbers(light, heavy):
+    """Yield numbers of documents of weights 1 and 20, with their probabilities."""
+    for a, b in product(range(45), range(12)):
+        chance = poisson.pmf(a, light) * poisson.pmf(b, heavy)
         if chance > 1e-5:
-            weight = np.r_[np.repeat([1.0, 20.0], [a, b]), OTHER_WEIGHTS]
-            low, high = judge(a + b, 0, weight=weight).fp_interval
-            covered += chance * (low <= truth <= high)
+            yield a, b, chance
+
+
+@pytest.mark.parametrize(("light", "heavy"), [(0.3, 0.1), (2.0, 0.2), (5.0, 1.0)])
+def test_counts_of_two_weights_are_covered(light, heavy):
+    truth, covered = light + 20 * heavy, 0.0
+    for a, b, chance in likely_numbers(light, heavy):
+        weight = np.r_[np.repeat([1.0, 20.0], [a, b]), OTHER_WEIGHTS]
+        low, high = judge(a + b, 0, weight=weight).fp_interval
+        covered += chance * (low <= truth <= high)
     assert covered >= 0.95
 
 
@@ -334,19 +341,15 @@ def test_counts_of_two_weights_are_covered(means):
 @pytest.mark.parametrize("heavy_is_positive", [False, True])
 @pytest.mark.parametrize(("light", "heavy"), [(8.0, 0.5), (15.0, 2.0), (3.0, 0.1)])
 def test_precision_of_two_weights_is_covered(light, heavy, heavy_is_positive):
-    # All samples, by the numbers of documents of weights 1 and 20, a class each.
-    share = 20 * heavy / (light + 20 * heavy)
-    truth = share if heavy_is_positive else 1 - share
+    """Each class has a weight of its own."""
+    turn = 1 if heavy_is_positive else -1
+    truth = (light, 20 * heavy)[::turn][1] / (light + 20 * heavy)
     covered = 0.0
-    for a, b in product(range(45), range(12)):
-        chance = poisson.pmf(a, light) * poisson.pmf(b, heavy)
-        if chance > 1e-5:
-            sizes, weights = (
-                ((a, b), (1.0, 20.0)) if heavy_is_positive else ((b, a), (20.0, 1.0))
-            )
-            weight = np.r_[np.repeat(weights, sizes), OTHER_WEIGHTS]
-            low, high = judge(*sizes, weight=weight).precision_interval
-            covered += chance * (a + b == 0 or low <= truth <= high)
+    for a, b, chance in likely_numbers(light, heavy):
+        sizes, weights = (a, b)[::turn], (1.0, 20.0)[::turn]
+        weight = np.r_[np.repeat(weights, sizes), OTHER_WEIGHTS]
+        low, high = judge(*sizes, weight=weight).precision_interval
+        covered += chance * (a + b == 0 or low <= truth <= high)
     assert covered >= 0.95
 
 

@@ -260,9 +260,8 @@ def test_parts_that_lack_a_class(rows, labels, weight):
 
 
 def test_no_rows_in_any_form():
-    for scores in ([], np.zeros((0, 2)), np.zeros((0,))):
-        options = {"sample_weight": [], "inclusion_proba": []}
-        table = pn_table(scores, [], thresholds=GRID, **options)
+    for scores in ([], np.zeros((0, 2))):
+        table = pn_table(scores, [], thresholds=GRID, sample_weight=[])
         assert not table.fp.any()
         assert not table.tp.any()
     for ask in (table.optimal_path, lambda: table.operating_point(objective="f1")):
@@ -301,12 +300,9 @@ def test_what_lies_below_the_lowest_thresholds():
     # would not find it, so that there is nothing to warn of.
     scores = [[0.9, 0.8], [0.8, np.nan], [0.7, 0.9], [0.3, 0.2], [0.1, 0.6]]
     for lowest in (0.0, 0.15):
-        options = {
-            "thresholds": [[lowest, 0.2, 0.7], [lowest, 0.3, 0.8]],
-            "rule": "all",
-        }
+        grid = [[lowest, 0.2, 0.7], [lowest, 0.3, 0.8]]
         tables = [
-            pn_table(scores[rows], [1, 1, 1, 0, 0][rows], **options)
+            pn_table(scores[rows], [1, 1, 1, 0, 0][rows], thresholds=grid, rule="all")
             for rows in (slice(0, 2), slice(2, 5))
         ]
         point = sum(tables).operating_point(objective="f1")
@@ -331,21 +327,12 @@ def test_large_grids_say_what_would_fit():
         with pytest.raises(ValueError, match=message):
             pn_table(scores, y, n_thresholds=300)
         assert pn_table(scores, y, n_thresholds=68).fp.shape == (68,) * 3
-    grid = [np.arange(400.0)] * 2
-    message = "thresholds is too large: .*Use at most 181 thresholds for each"
-    with config_context(working_memory=1), pytest.raises(ValueError, match=message):
-        pn_table(SCORES, Y, thresholds=grid)
     with config_context(working_memory=1):
         with pytest.raises(ValueError, match="Use at most 8192 thresholds"):
             pn_table(SCORES[:, [0, 0, 0]], Y, thresholds=[[0], [0], np.arange(9000.0)])
         pn_table(SCORES[:, [0, 0, 0]], Y, thresholds=[[0], [0], np.arange(8191.0)])
-    many = np.random.default_rng(0).normal(size=(100, 20))
-    y = np.arange(100) % 2
-    with pytest.raises(ValueError, match=r"1e\+40 nodes.*n_thresholds=2, or allow"):
-        pn_table(many, y)
-    message = "Not even n_thresholds=2 fits. Use fewer classifiers"
-    with config_context(working_memory=1), pytest.raises(ValueError, match=message):
-        pn_table(many, y)
+        with pytest.raises(ValueError, match="Not even n_thresholds=2 fits"):
+            pn_table(np.tile(scores, 7), y)
 
 
 @pytest.mark.parametrize(
@@ -376,13 +363,10 @@ def test_memory_is_what_the_bound_assumes(n_classifiers, n_thresholds, is_weight
     ("thresholds", "words"),
     [
         ([[0.1, 0.4], [0.3, 0.2]], r"classifier 1 must be a vector of increasing"),
-        ([[0.1, 0.1], [0.3]], r"classifier 0 must be .*np.unique"),
         ([[0.1, np.nan], [0.3]], "none of them NaN"),
         ([[np.inf], [0.3]], "infinity, which no"),
         ([[], [0.3]], "classifier 0 must be a vector"),
         ([], "one vector of increasing numbers for each"),
-        (3.0, "one vector of increasing numbers for each"),
-        ([0.1, 0.2], "scores must have one column for each of the 1 class.*got 2"),
         ([["a"], ["b"]], "thresholds"),
         ([[0.1]] * 3, "scores must have one column for each of the 3 class.*got 2"),
     ],
@@ -426,21 +410,14 @@ def test_unrated_documents_above_the_lowest_thresholds():
 
 def test_tables_that_do_not_add_up():
     table = pn_table(SCORES, Y, thresholds=[[0.1], [0.2]])
-    others = {
-        "different rules do not add up: 'any' and 'all'": pn_table(
-            SCORES, Y, thresholds=[[0.1], [0.2]], rule="all"
-        ),
-        "classifier 1 has 2 with 0.2 and 2 with 0.3": pn_table(
-            SCORES, Y, thresholds=[[0.1], [0.3]]
-        ),
-        "numbers of classifiers do not add up: 2 and 1": pn_table(
-            SCORES[:, 0], Y, thresholds=[[0.1]]
-        ),
-    }
-    for message, other in others.items():
-        with pytest.raises(ValueError, match=message) as caught:
+    for scores, thresholds, rule, message in (
+        (SCORES, [[0.1], [0.2]], "all", "different rules .*'any' and 'all'"),
+        (SCORES, [[0.1], [0.3]], "any", "classifier 1 has 2 with 0.2 and 2 with 0.3"),
+        (SCORES[:, 0], [[0.1]], "any", "numbers of classifiers do not .*2 and 1"),
+    ):
+        other = pn_table(scores, Y, thresholds=thresholds, rule=rule)
+        with pytest.raises(ValueError, match=f"{message}.*Make both with pn_table"):
             table + other
-        assert "Make both with pn_table" in str(caught.value)
     for other in (1, "table", None):
         with pytest.raises(TypeError):
             table + other

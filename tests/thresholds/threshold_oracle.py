@@ -6,8 +6,6 @@ from math import inf, isnan
 
 import numpy as np
 from hypothesis import strategies as st
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import bellman_ford
 
 from sklearn_reject.thresholds import pn_table
 
@@ -149,19 +147,3 @@ def best_area(fp, tp):
     return max(
         trapezoids([fp[n] for n in path], [tp[n] for n in path]) for path in paths
     )
-
-
-def bellman_ford_area(fp, tp):
-    """Return the largest area, by the shortest path of negative weights (RZMR20)."""
-    # A weight of zero would be no edge. As all paths have as many edges, adding to each
-    # does not change which are the best; no area of quarters of counts is so small.
-    shift = 1 / 64
-    numbers = np.arange(fp.size).reshape(fp.shape)
-    lanes = [np.moveaxis(numbers, axis, 0) for axis in range(fp.ndim)]
-    origins = np.concatenate([lane[:-1].ravel() for lane in lanes])
-    ends = np.concatenate([lane[1:].ravel() for lane in lanes])
-    f, t = fp.ravel(), tp.ravel()
-    weights = shift - (f[origins] - f[ends]) * (t[origins] + t[ends]) / 2
-    graph = csr_array((weights, (origins, ends)), shape=(fp.size, fp.size))
-    n_steps = sum(length - 1 for length in fp.shape)
-    return shift * n_steps - bellman_ford(graph, indices=0)[-1]
