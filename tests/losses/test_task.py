@@ -55,13 +55,6 @@ def test_a_new_loss_is_one_method():
         TaskLoss()([0], [0])
 
 
-def test_losses_show_what_they_are():
-    assert repr(check_loss("absolute")) == "AbsoluteLoss()"
-    loss = check_loss([[0, 1], [5, 0]], labels=["a", "b"])
-    assert repr(loss) == "CostMatrixLoss(labels=['a', 'b'])"
-    assert repr(check_loss(divmod)) == "CallableLoss(<built-in function divmod>)"
-
-
 BAD_LOSSES = [
     ("hinge", None, r"loss must be one of .*'absolute'.* got 'hinge'"),
     ([[0, 1], [1, 0]], None, r"loss .*cost matrix with `labels`"),
@@ -71,7 +64,6 @@ BAD_LOSSES = [
     ([[0, 1]], [0, 1], r"loss is a cost matrix of shape \(1, 2\) for 2 labels"),
     ([[0, 1], [1, 0]], [0, 1, 2], r"for 3 labels.*Pass `labels`"),
     ([[0, -1], [1, 0]], [0, 1], r"cost matrix.*non-negative, got -1.0 in row 1"),
-    ([[0, 1j], [1, 0]], [0, 1], r"cost matrix of complex numbers"),
     (np.array([[0, 1 + 2j], [1, 0]]), [0, 1], r"cost matrix of complex numbers"),
     ([[0, np.nan], [1, 0]], [0, 1], r"cost matrix.*finite, got nan"),
     ([[0, 1], [1, 0]], [1, 1], r"distinct labels, got \[1, 1\]"),
@@ -94,14 +86,11 @@ BAD_LABELS = [
     ("zero_one", np.array([1, "1"], object), [1, 1], "mix strings and numbers"),
     ("zero_one", np.array(["a", None], object), ["a", "b"], r"\(None\) in row 1"),
     ("zero_one", np.array([np.nan, "a"], object), ["a", "b"], r"\(nan\) in row 0"),
-    ("zero_one", np.array([b"a"]), ["a"], "mix strings"),
     ("zero_one", [0.0, np.nan], [0, 1], r"y_true has no label \(nan\) in row 1"),
     ("zero_one", SQUARE, [0, 1], r"y_true must be a vector .*shape \(2, 2\)"),
     ("absolute", ["a"], ["b"], "loss='absolute' needs numeric labels"),
-    ("squared", ["a"], ["b"], "loss='squared' needs numeric labels"),
     ("absolute", SQUARE, [0, 1], r"same number of outputs.*\(2,\)"),
     ("absolute", SQUARE, [[0, np.nan], [1, 1]], "y_pred with multiple outputs must"),
-    ("absolute", SQUARE, [["a", "b"], ["c", "d"]], "y_pred with multiple outputs must"),
     (TWO, [0, 1], [0, 5], r"y_pred holds the label 5.*\[0, 1\]"),
     (TWO, ["a"], ["a"], "mix strings and numbers"),
     *(
