@@ -223,17 +223,9 @@ def test_a_missing_penalty_is_named(model):
         ({"on_reject": "drop"}, r"on_reject='drop'.*coverage=.*count_as_error"),
         ({"coverage": 0}, r"coverage must be in \]0, 1\], got 0"),
         ({"coverage": "half"}, "coverage must be a number in .*'half'"),
-        *(
-            ({"reject_penalty": bad}, "reject_penalty must be a finite number")
-            for bad in (np.nan, "1", True)
-        ),
-        *(
-            (
-                {"reject_penalty": 1, "on_reject": on_reject, "coverage": 0.5},
-                r"reject_penalty=1 .*Omit one of",
-            )
-            for on_reject in ("drop", "error")
-        ),
+        ({"reject_penalty": np.nan}, "reject_penalty must be a finite number"),
+        ({"reject_penalty": 1, "on_reject": "drop", "coverage": 0.5}, "Omit one of"),
+        ({"reject_penalty": 1, "on_reject": "error"}, "reject_penalty=1 .*Omit one of"),
     ],
     ids=str,
 )

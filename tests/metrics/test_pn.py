@@ -83,10 +83,8 @@ def test_curve_and_areas_are_those_of_the_rule_at_each_threshold(sample, eighths
 
 
 def test_a_bound_off_by_rounding_is_the_whole_area():
-    sample, options = (
-        ([1, 0, 0, 0], [4, 3, 2, 1]),
-        {"sample_weight": [1, 0.1, 0.1, 0.1]},
-    )
+    sample = [1, 0, 0, 0], [4, 3, 2, 1]
+    options = {"sample_weight": [1, 0.1, 0.1, 0.1]}
     whole = pytest.approx(pn_auc_score(*sample, **options), rel=1e-15)
     for bound in (0.3, 0.1 + 0.1 + 0.1):
         assert pn_auc_score(*sample, max_fp=bound, **options) == whole
@@ -174,10 +172,8 @@ def test_a_label_of_another_kind_is_none_of_the_labels():
         ({"unrated_label": None}, "two classes .* None, got 3"),
         ({"y_true": [[0, 1]] * 3}, r"y should be a 1d array.*\(3, 2\)"),
         ({"y_true": np.array([0, "a", 1], dtype=object)}, "labels of one kind"),
-        ({"y_true": np.array([{1}, (2,), 3], dtype=object)}, "labels of one kind"),
         ({"y_true": [Fraction(1), Fraction(0), 0]}, "numbers, booleans or texts, got"),
         ({"pos_label": 2}, r"pos_label=2 is not among .* of y_true, \[0, 1\]"),
-        ({"pos_label": -1}, "pos_label=-1 is not among the rated classes"),
         ({"pos_label": math.nan}, "pos_label=nan is not among"),
         ({"y_score": [1, 2, -np.inf]}, "y_score must be finite, got -inf in row 2"),
         ({"y_score": [], "y_true": []}, "y_score is empty"),
@@ -198,8 +194,6 @@ def test_bad_input(arguments, message):
     [
         ({"max_fp": 2.001}, r"max_fp=2 is above|max_fp=2.001 is above the weight of"),
         ({"max_fp": 0}, r"max_fp must be in \]0, inf\[, got 0"),
-        ({"max_fp": np.nan}, "max_fp must be in"),
-        ({"max_fp": "1"}, "max_fp must be a number"),
         ({"normalize": None}, "normalize must be one of"),
     ],
     ids=str,

@@ -117,7 +117,6 @@ def test_labels_say_what_is_a_class():
         # Targets, and the arguments of a function that took scores and losses.
         ((TARGETS, TARGETS + 0.1), r"a regressor.* loss='squared'\."),
         ((UNCERTAINTY, 1 * (Y_TRUE != Y_PRED)), "with None as y_true and y_pred"),
-        ((UNCERTAINTY, TARGETS), "with None as y_true and y_pred"),
     ],
 )
 def test_what_are_no_labels(samples, message):

@@ -12,7 +12,6 @@ from sklearn.preprocessing import StandardScaler
 
 from sklearn_reject import EnsembleThresholdTuner
 from sklearn_reject.metrics import PNCurveDisplay, pn_curve
-from sklearn_reject.thresholds import operating_point, optimal_path
 from tests.metrics.plot.drawn import legend_of
 
 N = 900
@@ -37,18 +36,6 @@ OPTIONS = {"n_thresholds": 20}
 @pytest.fixture(scope="module", params=["any", "all"])
 def rule(request):
     return request.param
-
-
-@pytest.fixture(scope="module")
-def path(rule):
-    return optimal_path(SCORES[TUNING], Y[TUNING], rule=rule, **OPTIONS)
-
-
-@pytest.fixture(scope="module")
-def point(rule):
-    return operating_point(
-        SCORES[TUNING], Y[TUNING], rule=rule, max_fp_per_tp=1 / D, **OPTIONS
-    )
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +90,8 @@ def test_any_classifier_of_two_classes(model, pos_label):
     assert legend_of(display) == [f"Pipeline (area = {display.area[0]:.4g})"]
 
 
-def test_path_and_point_as_they_were_counted(path, point):
+def test_path_and_point_as_they_were_counted(tuner):
+    path, point = tuner.path_, tuner.operating_point_
     display = PNCurveDisplay.from_path(
         path, operating_point=point, plot_tangent=True, name="graph"
     )
@@ -221,11 +209,6 @@ def test_positive_class_of_the_tuner(pos_label):
 # Bad input
 
 
-def test_bad_path():
-    with pytest.raises(ValueError, match=r"must be a ThresholdPath, .* got 3"):
-        PNCurveDisplay.from_path(3)
-
-
 class Mute(GaussianNB):
     decision_function = predict_proba = property()
 
@@ -246,6 +229,8 @@ OF_THREE = GaussianNB().fit(X2, THREE)
         (Mute().fit(X2, y2), y2, {}, "Mute has no scores"),
     ],
 )
-def test_bad_classifiers(model, y, options, message):
+def test_bad_input(model, y, options, message):
     with pytest.raises(ValueError, match=message):
         PNCurveDisplay.from_estimator(model, X2, y, **options)
+    with pytest.raises(ValueError, match=r"must be a ThresholdPath, .* got 3"):
+        PNCurveDisplay.from_path(3)
