@@ -78,7 +78,7 @@ def test_reject_labels_of_accepted_samples_are_refused():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"reject_cost": np.nan}, "reject_cost must be in"),
+        ({"reject_cost": -0.1}, "reject_cost must be in"),
         ({"reject_cost": None}, "reject_cost must be a number"),
         ({"reject_cost": [0.1, 0.2]}, "reject_cost has 2 elements, but there are 3"),
         ({"reject_cost": [0.1, -0.2, 0]}, "reject_cost must be non-negative"),
