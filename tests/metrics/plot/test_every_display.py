@@ -35,7 +35,7 @@ from tests.metrics.plot.drawn import areas_of, legend_of
 plt = pytest.importorskip("matplotlib.pyplot")
 
 GRID = np.linspace(0.05, 1, 40)
-LOSS_TABLE = [[0, 1, 2], [3, 0, 1], [1, 1, 0]]
+LOSS_TABLE = [[0, 1, 2], [3, 0, 4], [5, 1, 0]]
 
 
 def joint():
@@ -177,7 +177,7 @@ NUMBERS = [
 @pytest.mark.parametrize("weight", [None, WEIGHTS], ids=["plain", "weighted"])
 @pytest.mark.parametrize(("kind", "samples", "curve", "area"), NUMBERS)
 def test_curves_and_areas_are_those_of_the_metrics(kind, samples, curve, area, weight):
-    several = [{"loss": loss} for loss in ("zero_one", "absolute", LOSS_TABLE)]
+    several = [{"loss": "absolute"}, {"loss": LOSS_TABLE, "labels": [2, 0, 1]}]
     for options in (
         [{"pos_label": 0}, {"unrated_label": 1}] if kind is PNCurveDisplay else several
     ):
