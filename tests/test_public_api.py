@@ -145,132 +145,63 @@ def test_an_example_runs_and_functions_state_what_they_return(name):
         assert re.search(r"(Lower|Higher) is better", doc)
 
 
-# Constructors ask for what is wrapped, what it is to attain, how that is measured, how
-# sure it has to be, what evaluates it, and what labels mean, in this order.
-GROUPS_OF_PARAMETERS = (
-    ("estimator", "estimators", "expert"),
-    (
-        *("reject_cost", "deferral_cost", "max_deferral", "costs", "ood_prior"),
-        *("target_risk", "target_coverage", "target_failure_rate", "group_by"),
-        *("min_tpr", "max_fpr", "max_risk", "min_precision", "min_recall"),
-        *("max_fp_per_tp", "max_alerts", "objective"),
-    ),
-    (
-        *("uncertainty_score", "novelty_score", "gain_score", "loss", "beta"),
-        *("zero_division", "average", "strategy", "min_positive", "max_positive"),
-        *("rule", "response_method"),
-    ),
-    ("confidence_level", "max_loss", "randomize", "method", "n_thresholds"),
-    ("cv", "n_jobs", "random_state"),
-    (
-        *("reject_label", "defer_label", "pos_label", "unrated_label"),
-        *("ood_label", "wild_label", "wild_share"),
-    ),
-)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("SelectiveClassifier", "SelectiveRegressor", "DeferringClassifier"),
-        *("DoubleScoreOODClassifier", "EnsembleThresholdTuner"),
-    ],
-)
-def test_parameters_of_constructors_are_few_and_in_order(name):
-    parameters = [*inspect.signature(getattr(sklearn_reject, name)).parameters]
-    assert len(parameters) <= 18
-    groups = [
-        number
-        for parameter in parameters
-        for number, group in enumerate(GROUPS_OF_PARAMETERS)
-        if parameter in group
-    ]
-    assert len(groups) == len(parameters)
-    assert groups == sorted(groups)
-
-
 ESTIMATORS = r"Selective\w+|DoubleScoreOODClassifier|ExpectedLossDecoder"
 
-# Patterns of names that share parameters, and which of these are compared (None for
-# all). Parameters of one name have one text, or as many as are said to differ.
+# Patterns of names that share parameters, and which of these have one text: None for
+# all but those that mean something else for some of the functions.
 SHARED_PARAMETERS = {
     "risk and coverage": (
         r"metrics\.(risk_coverage_curve|(aurc|augrc|sele)_score"
         r"|selective_risk_at_coverage_score|coverage_at_risk_score)",
         None,
-        {"uncertainty": 2, "randomize": 2},
     ),
-    "deferral to a second opinion": (r"metrics\.deferral_\w+", None, {}),
+    "deferral to a second opinion": (r"metrics\.deferral_\w+", None),
     "costs of rejections": (
         r"metrics\.(risk_coverage_curve|aurc_score|selective_cost_score)",
         ("labels", "sample_weight"),
-        {},
     ),
     "samples of which some are OOD": (
-        r"metrics\.(ood_\w+|fpr_at_tpr_score|"
-        r"|selective_risk_at_(tpr|precision)\w+)",
+        r"metrics\.(ood_\w+|fpr_at_tpr_score|selective_risk_at_(tpr|precision)\w+)",
         None,
-        # With or without predictions, what infinite values mean, what two scores are
-        # for, and bounds with or without a default.
-        dict.fromkeys(("y_true", "ood_label", "positive"), 2)
-        | dict.fromkeys(("uncertainty", "novelty", "ood_prior"), 3),
     ),
     "rules for OOD samples": (
         r"selection\.(tune_(single|double)_score|(Single|Double)ScoreRule\.measure)",
         None,
-        # Of whatever sign infinity has, and measured.
-        dict.fromkeys(("scores", "novelty_scores", "is_ood", "wild_share"), 2),
     ),
-    "partial ratings": (r"metrics\.pn_\w+", None, {}),
-    "sets": (r"ExpectedLossDecoder|metrics\.set_loss", ("beta",), {}),
-    "averages": (
-        r"ExpectedLossDecoder|decoding\.\w+",
-        ("average",),
-        {"average": 3},  # of estimators, of probabilities, and of thresholds
-    ),
-    "plots": (
-        r"metrics\.\w+Display\.plot",
-        None,
-        # With intervals or not; by what an oracle orders, and what is random.
-        {"plot_point": 2, "plot_oracle": 2, "plot_random": 3},
-    ),
+    "partial ratings": (r"metrics\.pn_\w+", None),
+    "sets": (r"ExpectedLossDecoder|metrics\.set_loss", ("beta",)),
+    "plots": (r"metrics\.\w+Display\.plot", None),
     "monitors": (
         r"selection\.(\w+Monitor|RejectionRule\.monitor)",
         ("confidence_level", "max_loss", "min_inclusion_proba"),
-        {},
     ),
-    "displays": (r"metrics\.\w+Display\.(from_\w+|plot)", ("ax", "plot_options"), {}),
-    "learned scores": (
-        r"scores\.(ErrorProbability|LossRegression|SELE|TrueClassProbability)",
-        ("features", "random_state"),
-        {"features": 3, "random_state": 3},  # not all of them can be by label
-    ),
+    "displays": (r"metrics\.\w+Display\.(from_\w+|plot)", ("ax", "plot_options")),
     "predictions": (
         rf"({ESTIMATORS})\.(predict\w*|decision_function|accept\w*|uncertainty)",
         ("X", "groups"),
-        {},
     ),
-    "weights": (rf"({ESTIMATORS}|EnsembleThresholdTuner)\.fit", ("sample_weight",), {}),
+    "weights": (rf"({ESTIMATORS}|EnsembleThresholdTuner)\.fit", ("sample_weight",)),
     "targets": (
         r"Selective\w+",
-        (
-            *("target_risk", "target_coverage", "target_failure_rate"),
-            *("group_by", "randomize", "n_jobs"),
-        ),
-        {"group_by": 2},  # no regressor has classes
+        ("target_risk", "target_coverage", "target_failure_rate", "randomize"),
     ),
     "groups": (
         r"selection\.(solve_(reject|target)_\w+|GroupedRule\.\w+)",
-        ("groups", "all_groups", "sample_weight", "draws"),
-        # Given or not, with a confidence or not, and for a rule or for a sample.
-        {"groups": 2, "sample_weight": 3, "draws": 2},
+        ("all_groups",),
     ),
+}
+# With or without predictions, intervals, bounds or infinite values, and what is said
+# of an oracle or of all that is random.
+DIFFERENT = {
+    *("uncertainty", "randomize", "y_true", "ood_label", "positive", "novelty"),
+    *("ood_prior", "scores", "novelty_scores", "is_ood", "wild_share"),
+    *("plot_point", "plot_oracle", "plot_random"),
 }
 
 
 @pytest.mark.parametrize("group", SHARED_PARAMETERS)
 def test_parameters_of_one_name_have_one_text(group):
-    pattern, compared, different = SHARED_PARAMETERS[group]
+    pattern, compared = SHARED_PARAMETERS[group]
     texts = defaultdict(lambda: defaultdict(list))
     for name, function in WITH_METHODS.items():
         if re.fullmatch(pattern, name):
@@ -278,11 +209,8 @@ def test_parameters_of_one_name_have_one_text(group):
             for parameter, text in described.items():
                 texts[parameter][text].append(name)
     assert max(sum(map(len, of_one.values())) for of_one in texts.values()) > 1
-    for parameter in compared or texts:
-        assert len(texts[parameter]) == different.get(parameter, 1), (
-            parameter,
-            dict(texts[parameter]),
-        )
+    for parameter in compared or texts.keys() - DIFFERENT:
+        assert len(texts[parameter]) == 1, (parameter, dict(texts[parameter]))
 
 
 # What curves take instead of labels and predictions.
@@ -301,8 +229,9 @@ def test_metrics_take_the_options_of_their_curves():
                 assert of_metric[option].default == spec.default, (name, option)
 
 
-def test_parameters_never_share_a_name_with_a_method():
+def test_parameters_are_few_and_share_no_name_with_a_method():
     for cls in filter(inspect.isclass, CALLABLES.values()):
         if hasattr(cls, "get_params"):
             names = parameters(cls)
+            assert len(names) <= 18
             assert not [name for name in names if callable(getattr(cls, name, None))]

@@ -4,7 +4,6 @@ import ast
 import inspect
 import re
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import Literal, get_args, get_origin
 
@@ -14,7 +13,7 @@ import sklearn_reject
 from sklearn_reject import DoubleScoreOODClassifier
 from sklearn_reject.losses import check_loss, check_set_loss
 from sklearn_reject.scores import get_novelty_names, get_score_names
-from tests.test_public_api import documented
+from tests.test_public_api import CALLABLES, documented
 
 PACKAGE = Path(sklearn_reject.__file__).parent
 
@@ -38,20 +37,6 @@ def test_names_for_type_checkers_are_those_that_are_there():
 
 def test_marked_as_typed():
     assert (PACKAGE / "py.typed").read_text() == ""
-
-
-def public_objects():
-    rooms = [sklearn_reject, *map(import_module, ROOMS)]
-    for room in rooms:
-        results = sklearn_reject._RESULTS if room is sklearn_reject else ()
-        for name in [*room.__all__, *results]:
-            value = getattr(room, name)
-            if inspect.isclass(value) or inspect.isfunction(value):
-                yield f"{room.__name__}.{name}", value
-
-
-ROOMS = [f"sklearn_reject.{name}" for name in sklearn_reject._SUBMODULES]
-OBJECTS = dict(public_objects())
 
 
 def functions_of(value):
@@ -80,9 +65,9 @@ def plain_functions(value):
             yield value
 
 
-@pytest.mark.parametrize("name", OBJECTS)
+@pytest.mark.parametrize("name", CALLABLES)
 def test_parameters_and_results_have_types(name):
-    for function in functions_of(OBJECTS[name]):
+    for function in functions_of(CALLABLES[name]):
         signature = inspect.signature(function)
         first, *_ = [*signature.parameters, ""]
         bare = [
@@ -121,11 +106,11 @@ def test_names_of_scores_and_losses():
         assert literals(hint) <= names
 
 
-@pytest.mark.parametrize("name", OBJECTS)
+@pytest.mark.parametrize("name", CALLABLES)
 def test_options_of_strings_are_those_that_are_documented(name):
-    for function in functions_of(OBJECTS[name]):
+    for function in functions_of(CALLABLES[name]):
         is_of_class = function.__name__ == "__init__"
-        doc = inspect.getdoc(OBJECTS[name] if is_of_class else function)
+        doc = inspect.getdoc(CALLABLES[name] if is_of_class else function)
         hints = inspect.get_annotations(function, eval_str=True)
         for parameter, kind in documented(doc or "", "Parameters").items():
             if hints.get(parameter) is None or parameter.endswith("_label"):
