@@ -295,16 +295,12 @@ def test_numbers_of_audits_that_cannot_be():
 
 @pytest.mark.parametrize("name", PLAIN)
 def test_parts_do_not_matter(name):
-    whole, one_by_one, halves = (MONITORS[name]() for _ in range(3))
-    rng = np.random.default_rng(0)
+    make, rng = MONITORS[name], np.random.default_rng(0)
     values = rng.random(400) < 0.4
     values = values if name not in ("risk", "audit") else values * rng.random(400)
-    whole.update(values)
-    for value in values:
-        assert one_by_one.update(value) is one_by_one
-    halves.update(values[:7]).update(values[:0]).update(values[7:])
-    assert_same(one_by_one, whole)
-    assert_same(halves, whole)
+    whole = make().update(values)
+    assert_same(fed(make(), values), whole)
+    assert_same(fed(make(), [values[:7], values[:0], values[7:]]), whole)
 
 
 @pytest.mark.parametrize("name", PLAIN)
@@ -347,11 +343,7 @@ def test_many_samples_lose_no_digit(values):
         merged = merged.merge(part)
     assert merged.n_samples == 60_000
     assert_same(merged, whole)
-    fed = RiskMonitor(0.0501)
-    for _ in range(20):
-        for block in np.array_split(losses, 3):
-            fed.update(block)
-    assert_same(fed, whole)
+    assert_same(fed(RiskMonitor(0.0501), 20 * np.array_split(losses, 3)), whole)
 
 
 def test_alarms_of_merged_monitors():
@@ -372,7 +364,7 @@ def test_alarms_of_merged_monitors():
         (RiskMonitor(0.1, confidence_level=0.9), "confidence_level=0.9"),
         (RiskMonitor(0.1, max_loss=2), "max_loss=2"),
         (RiskMonitor(0.1, min_inclusion_proba=0.5), "min_inclusion_proba=0.5"),
-        (RiskMonitor(0.1, since="any"), "since='any', but this monitor has 'start'"),
+        (RiskMonitor(0.1, since="any"), "since='any'"),
         (CoverageMonitor(0.1), "must be a RiskMonitor, got CoverageMonitor"),
         (None, "must be a RiskMonitor, got NoneType"),
     ],
@@ -402,25 +394,22 @@ def test_nothing_so_far(name):
     assert (monitor.alarm, monitor.n_samples) == (False, 0)
     assert "n_samples=0, mean=nan, e_value=1, alarm=False" in repr(monitor)
     assert_same(monitor.merge(MONITORS[name]()), monitor)
+    assert_same(type(monitor).from_dict(monitor.to_dict()), monitor)
 
 
 def test_capital_beyond_floats():
     monitor = RiskMonitor(0.01).update(np.ones(10**4))
     assert monitor.e_value == math.inf
     assert monitor.interval()[:3] == (1, pytest.approx(1, abs=0.01), 1)
-    monitor = CoverageMonitor(0.5).update(np.ones(10**5))
-    assert monitor.e_value == math.inf
+    assert CoverageMonitor(0.5).update(np.ones(10**5)).e_value == math.inf
 
 
 # On disk
 
 
 @pytest.mark.parametrize("name", MONITORS)
-@pytest.mark.parametrize("is_fed", [True, False], ids=["fed", "new"])
-def test_monitors_come_back_bit_for_bit(name, is_fed):
-    monitor = MONITORS[name]()
-    if is_fed:
-        feed(monitor)
+def test_monitors_come_back_bit_for_bit(name):
+    monitor = feed(MONITORS[name]())
     text = json.dumps(monitor.to_dict(), allow_nan=False)
     restored = type(monitor).from_dict(json.loads(text))
     assert json.dumps(restored.to_dict()) == text
@@ -508,15 +497,11 @@ def test_sums_that_no_values_have_are_refused(state):
     st.sampled_from(["start", "any"]),
 )
 def test_sums_of_any_values_are_taken(updates, target, since):
-    for monitor in (
-        RiskMonitor(target, since=since),
-        CoverageMonitor(target, since=since),
-    ):
-        for values in updates:
-            if isinstance(monitor, CoverageMonitor):
-                values = np.array(values, dtype=float) > 0.5
-            monitor.update(values)
-        assert_same(type(monitor).from_dict(monitor.to_dict()), monitor, 0)
+    monitor = fed(RiskMonitor(target, since=since), updates)
+    assert_same(RiskMonitor.from_dict(monitor.to_dict()), monitor, 0)
+    flags = [np.array(values, dtype=float) > 0.5 for values in updates]
+    monitor = fed(CoverageMonitor(target, since=since), flags)
+    assert_same(CoverageMonitor.from_dict(monitor.to_dict()), monitor, 0)
 
 
 def test_sums_of_many_values_are_taken():
@@ -536,8 +521,6 @@ def test_sums_of_many_values_are_taken():
         ({"target": 0}, r"target must be in \]0, inf\[, got 0"),
         ({"target": 1}, "target=1 is not below max_loss=1.* as max_loss"),
         ({"target": 3, "max_loss": 2}, "target=3 is not below max_loss=2"),
-        ({"target": math.nan}, "target must be in"),
-        ({"target": "0.1"}, "target must be a number"),
         ({"confidence_level": 1}, "confidence_level must be in"),
         ({"confidence_level": 0}, "confidence_level must be in"),
         ({"max_loss": 0}, "max_loss must be in"),
@@ -566,15 +549,11 @@ def test_bad_parameters(options, match):
     [
         ([0, 1.5, 2], None, r"max_loss=1\], got 1.5 in row 1 \(2 such"),
         ([0, -0.5], None, "got -0.5 in row 1"),
-        ([math.inf], None, "got inf in row 0"),
         ([0, math.nan], None, "NaN in row 1.*inclusion_proba"),
-        (math.nan, None, "NaN in row 0"),
         ([None, 0], None, "NaN in row 0"),
         ([[0, 1]], None, r"array of shape \(1, 2\)"),
         (["right"], None, "losses must hold numbers"),
-        ([0, 1.5], 0.5, "got 1.5 in row 1"),
         ([0, 0], [0.5, 0.0], r"proba=0.5, 1\], got 0.0 in row 1"),
-        ([0, 0], 0.4, r"proba=0.5, 1\], got 0.4"),
         ([0, 0], [1, 1.5], "got 1.5 in row 1"),
         ([0, 0], [math.nan, 1], "got nan in row 0"),
         ([0, 0], [1, 1, 1], "inclusion_proba has 3 elements"),
@@ -588,11 +567,6 @@ def test_bad_losses_change_nothing(losses, proba, match):
     with pytest.raises(ValueError, match=match):
         monitor.update(losses, inclusion_proba=proba)
     assert results(monitor) == before
-
-
-def test_probabilities_need_a_monitor_that_knows_the_least():
-    with pytest.raises(ValueError, match=r"min_inclusion_proba=1, 1\], got 0.5"):
-        RiskMonitor(0.1).update([0, math.nan], 0.5)
 
 
 @pytest.mark.parametrize(
