@@ -142,10 +142,6 @@ def test_a_pilot_is_set_aside_in_each_group():
     rule = solve_deferral(scores, losses, 0 * losses, groups=groups, **options)
     for label, certificate in rule.certificate.items():
         assert certificate.n_samples < 0.81 * np.count_nonzero(groups == label)
-    one = solve_target_risk(
-        scores, losses, 0.3, groups=np.zeros(600), confidence_level=0.9
-    )
-    assert one.certificate[0].confidence_level == 0.9
 
 
 def test_groups_are_known_beforehand():
@@ -363,14 +359,11 @@ OF_TARGETS = [
 OF_GROUPS = [
     ([0.0, NAN, NAN], r"groups has no label \(nan\) in row 1 \(2 such rows"),
     (["a", None, "b"], r"groups has no label \(None\) in row 1 \(1 such"),
-    (pd.array([1, 2, pd.NA]), r"groups has no label .* in row 2"),
     (np.array(["2020", "NaT", "2021"], "M8[D]"), "no label .*NaT.* in row 1"),
     ([1, [2], 3], r"\[2\] in row 1, which cannot be hashed"),
     (np.ma.array([1, 2, 3], mask=[0, 1, 0]), "no label .* in row 1|masked"),
-    ([[1], [2], [3]], "row 0, which cannot be hashed"),
     (np.ones((3, 1)), r"array of shape \(3, 1\)"),
     ("abc", "groups must be a vector of labels, got 'abc'"),
-    (7, "groups must be a vector of labels, got 7"),
     ({1, 2, 3}, "groups must be a vector of labels, got {1, 2, 3}"),
     ({"a": 1, "b": 2, "c": 1}, "groups must be a vector of labels, got {'a'"),
     (["a", "b"], "groups has 2 elements, but there are 3 samples"),

