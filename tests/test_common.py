@@ -219,11 +219,6 @@ def check_repeated_rows(name, estimator, check):
             check(estimator.estimator)
 
 
-def test_table_is_consistent():
-    assert set(CONFIGURATIONS) > PLAIN.keys()
-    assert set(CONFIGURATIONS) > IN_FULL
-
-
 @pytest.mark.skipif(
     parse_version(sklearn.__version__) < parse_version("1.9"),
     reason="an old scikit-learn lacks some of the checks",

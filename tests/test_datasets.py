@@ -74,15 +74,6 @@ def test_truth_against_densities():
     np.testing.assert_allclose(sample.likelihood_ratio, ratio, rtol=1e-10)
 
 
-def test_risk_is_that_of_the_bayes_classifier():
-    sample = draw(100_000)
-    inside = sample.target != -1
-    errors = (sample.prediction != sample.target)[inside]
-    risk = sample.risk[inside]
-    error = errors.std() / np.sqrt(inside.sum())
-    assert abs(errors.mean() - risk.mean()) < 3 * error
-
-
 def test_tails_keep_their_precision():
     # Half of the OOD samples are so far out that all densities of ID underflow.
     sample = draw(500, ood_mean=-60.0, ood_variance=4.0, ood_prior=0.5)
@@ -105,7 +96,6 @@ def test_tails_keep_their_precision():
         ({"n_samples": 0}, "n_samples must be a positive int"),
         ({"ood_prior": 1.2}, "ood_prior must be in"),
         ({"ood_mean": np.inf}, "ood_mean must be a finite number"),
-        ({"ood_mean": "two"}, "ood_mean must be a finite number"),
         ({"ood_variance": 0}, "ood_variance must be in"),
         ({"ood_label": 2}, r"ood_label must be an int other than .*\[1, 2, 3\], got 2"),
         ({"ood_label": "ood"}, "ood_label must be an int"),
