@@ -40,23 +40,22 @@ class Sample:
 
 
 @st.composite
-def ood_samples(draw, max_size=9, weighted=True, finite=False):
+def ood_samples(draw, max_size=9):
     """Draw samples of few distinct values, the first of them ID, the second OOD."""
     n = draw(st.integers(2, max_size))
 
     def column(values):
         return np.array(draw(st.lists(st.sampled_from(values), min_size=n, max_size=n)))
 
-    novelties = [0.0, 1.0, 2.0, 3.0, 5.0] + ([] if finite else [-INF, INF])
     is_ood = column([False, False, True])
     is_ood[:2] = False, True
     weight = None
-    if weighted and draw(st.booleans()):
+    if draw(st.booleans()):
         weight = column([0.0, 0.5, 1.0, 2.0])
         weight[:2] = 1.0
     return Sample(
         column([0.0, 0.25, 0.5, 0.75, 1.0]),
-        column(novelties),
+        column([0.0, 1.0, 2.0, 3.0, 5.0, -INF, INF]),
         column([0.0, 0.0, 1.0, 0.5]),
         is_ood,
         weight,
