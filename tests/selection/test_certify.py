@@ -285,52 +285,6 @@ def test_bound_that_fits_the_losses(losses, options, bound):
     assert rule.certificate.bound == bound
 
 
-CERTIFIED = {"confidence_level": 0.5}
-
-
-def of_one_part(scores, losses, target, **options):
-    bounds = {"all": ([0] * len(scores), {0: target})}
-    return solve_risk_bounds(scores, losses, bounds, **options)
-
-
-OF_ALL = [
-    ({"sample_weight": [1, 1, 1], **CERTIFIED}, "sample_weight cannot be combined"),
-    ({"randomize": "no"}, "randomize must be one of"),
-    ({"draws": [0.5], **CERTIFIED}, "draws has"),
-    *(
-        ({"confidence_level": bad}, r"confidence_level must be a number in \]0, 1")
-        for bad in (0, 1, 1.5, -0.1, np.nan, True, "high", [0.9])
-    ),
-]
-OF_RISKS = [
-    ({"losses": [0, 0.5, 0], **CERTIFIED}, "max_loss is needed"),
-    ({"losses": [0, 3, 0], "max_loss": 2, **CERTIFIED}, "above max_loss=2"),
-    (
-        {"losses": [0, 0.5, 1], "max_loss": 1, "bound": "binomial", **CERTIFIED},
-        r"bound='binomial' is for losses that are 0 or 1, got 0.5. Pass",
-    ),
-    ({"target": -1}, r"(the selective risk\)|of all\[0\]) must be in"),
-    ({"scores": [0, 1, np.inf]}, "scores must be finite"),
-    ({"bound": "bentkus"}, "bound must be one of .* got 'bentkus'"),
-    ({"max_loss": -5}, "max_loss must be in"),
-    ({"draws": [0.5, 0.5, 1.0], **CERTIFIED}, "draws must be"),
-]
-
-
-@pytest.mark.parametrize(
-    ("solve", "options", "message"),
-    [
-        *((solve_target_coverage, *case) for case in OF_ALL),
-        *((solve_target_risk, *case) for case in OF_ALL + OF_RISKS),
-        *((of_one_part, *case) for case in OF_ALL + OF_RISKS),
-    ],
-)
-def test_bad_options(solve, options, message):
-    arrays = {"scores": [1, 2, 3], "losses": [0, 0, 1], "target": 0.5}
-    with pytest.raises(ValueError, match=message):
-        solve(**arrays | options)
-
-
 @pytest.mark.parametrize("draws", [np.arange(40) / 64, np.repeat([0.1, 0.3, 0.5], 14)])
 def test_draws_give_the_threshold(draws):
     # Samples of equal score and draw are taken together.

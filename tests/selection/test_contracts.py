@@ -330,3 +330,60 @@ def test_decisions_belong_to_rows(name):
     whole = decisions(rule, data)
     parts = [decisions(rule, data.take([row])) for row in range(len(whole))]
     np.testing.assert_array_equal(np.concatenate(parts), whole)
+
+
+def one_part(solve, scores, losses, target, **options):
+    return solve(scores, losses, {"all": ([0, 0, 0], {0: target})}, **options)
+
+
+def two_opinions(scores, losses, target, **options):
+    return solve_deferral(scores, losses, losses, target_risk=target, **options)
+
+
+def two_origins(scores, losses, target, **options):
+    rule = DoubleScoreRule(threshold=0.0, proba_at_threshold=1.0)
+    sample = scores, scores, losses, [0, 0, 1]
+    return certify_double_score(rule, *sample, min_tpr=target, **options)
+
+
+CERTIFIERS = {
+    "risk": solve_target_risk,
+    "coverage": solve_target_coverage,
+    "failures": solve_target_failure_rate,
+    "risk bounds": partial(one_part, solve_risk_bounds),
+    "failure bounds": partial(one_part, solve_failure_bounds),
+    "system risk": two_opinions,
+    "two scores": two_origins,
+}
+# What is changed of three samples, the words of the error, and who takes no such thing.
+REFUSALS = [
+    ({"sample_weight": [1, 1, 1]}, "sample_weight cannot be combined", {"two scores"}),
+    ({"randomize": "no"}, "randomize must be one of", {"two scores"}),
+    ({"scores": [0, 1, np.inf]}, "must be finite", {}),
+    ({"draws": [0.5]}, "draws has 1 elements", {}),
+    ({"draws": [0.5, 0.5, 1.0]}, "draws must be", {}),
+    ({"bound": "bentkus"}, "bound must be one of .* got 'bentkus'", {"coverage"}),
+    ({"max_loss": 0}, r"max_loss must be in \]0, inf\[, got 0", {"coverage"}),
+    ({"losses": [0, 0.5, 0]}, "max_loss is needed", {"coverage"}),
+    ({"losses": [0, 3, 0], "max_loss": 2}, "above max_loss=2", {"coverage"}),
+    (
+        {"losses": [0, 0.5, 1], "max_loss": 1, "bound": "binomial"},
+        "bound='binomial' is for losses that are 0 or 1, got 0.5. Pass",
+        {"coverage"},
+    ),
+    *(
+        ({"confidence_level": bad}, r"confidence_level must be a number in \]0, 1", {})
+        for bad in (0, 1, 1.5, -0.1, np.nan, True, "high", [0.9])
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "words", "others"), REFUSALS)
+@pytest.mark.parametrize("name", CERTIFIERS)
+def test_what_no_certified_solver_takes(name, change, words, others):
+    if name in others:
+        return
+    options = {"scores": [1, 2, 3], "losses": [0, 0, 1], "target": 0.5}
+    options |= {"confidence_level": 0.5, **change}
+    with pytest.raises(ValueError, match=words):
+        CERTIFIERS[name](**options)
