@@ -224,12 +224,9 @@ def test_infeasible_parts_are_named():
         ({"target": 1e-310}, "is 1e-310, .*Use a larger value"),
         ({"target": -1}, "target"),
         ({"sample_weight": [1, 1]}, "sample_weight=None, or use a target_risk"),
-        ({"groups": ["a", "b"], "sample_weight": [1, 1]}, "sample_weight cannot"),
         ({"scores": []}, "scores"),
         ({"bounds": {}}, "bounds must be a dict"),
         ({"bounds": {"class": ([1, 2], {0: 0})}}, r"target of class\[0\] is 0"),
-        ({"bounds": {"class": ([1, 2], {0: -0.1})}}, r"target of class\[0\]"),
-        ({"bounds": {"class": ([1], {0: 0.1})}}, "labels of bounds"),
         *(
             (options | of_parts, match)
             for of_parts in ({}, {"bounds": {"class": ([0, 1], {0: 0.4})}})

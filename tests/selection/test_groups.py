@@ -398,16 +398,6 @@ ERRORS = [
     ),
     (
         partial(
-            solve_target_risk,
-            groups=[1, 1, 2],
-            confidence_level=0.9,
-            sample_weight=[1, 2, 1],
-        ),
-        THREE,
-        "sample_weight cannot be combined with",
-    ),
-    (
-        partial(
             solve_deferral,
             target_risk=0.2,
             groups=SAMPLE[2],
@@ -418,7 +408,6 @@ ERRORS = [
         "pilot must be a tuple of four arrays",
     ),
     (GroupedRule, ({},), "rules must be a dict of group"),
-    (GroupedRule, ([LOW],), "rules must be a dict of group"),
     (GroupedRule, ({None: LOW},), "rules has no label"),
     (GroupedDeferralRule, ({},), "dict of group to DeferralRule"),
     (
@@ -429,11 +418,6 @@ ERRORS = [
     (GROUPED.accept, (SAMPLE[0], ["a"]), "groups has 1 elements, but there are 600"),
     (GROUPED.monitor, (), "group 'a': .*no certified risk"),
     (GROUPED.monitor, ({"a": 0.1},), "target has no value for 'b', 'c'"),
-    (
-        GROUPED.monitor,
-        ({"a": 0.1, "b": 0.1, "c": 0.1, "d": 0.1},),
-        "value for 'd', but there is no such",
-    ),
     (GROUPED.monitor, ({"a": 0.1, "b": 1.0, "c": 0.1},), "group 'b': target=1 is not"),
     (
         GroupedRule({1: RejectionRule(-INF, 0.0)}).monitor,

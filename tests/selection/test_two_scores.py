@@ -405,7 +405,6 @@ HALF = {"min_tpr": 0.5}
 ERRORS = [
     ({}, "Exactly one target must be given, got none. Pass min_tpr"),
     (HALF | {"costs": (1, 2, 1)}, "got more than one"),
-    ({"max_risk": 0.1, "costs": (1, 2, 1)}, "got more than one"),
     ({"max_fpr": 0.1}, "max_fpr=0.1 needs min_tpr, .*lowest risk"),
     ({"max_risk": 0.1}, "max_risk=0.1 needs min_tpr, .*lowest FPR"),
     (PRIOR | {"min_precision": 0.5}, "min_precision=0.5 needs min_tpr"),
@@ -413,9 +412,7 @@ ERRORS = [
     ({"costs": (1, 2, 1)}, "ood_prior is needed"),
     (PRIOR | {"costs": (1, 1, 1)}, r"costs\[1\]=1 .* above costs\[2\]=1"),
     (PRIOR | {"costs": (1, 2)}, "costs must be three numbers"),
-    (PRIOR | {"costs": 3}, "costs must be three numbers"),
     (PRIOR | {"costs": (-1, 2, 1)}, r"costs\[0\] .* must be in"),
-    (PRIOR | {"costs": (1, np.nan, 1)}, r"costs\[1\] .* must be in"),
     ({"min_tpr": 0}, r"min_tpr must be in \]0, 1\]"),
     ({"min_tpr": 1.5}, "min_tpr must be in"),
     (HALF | {"max_fpr": -0.1}, r"max_fpr must be in \[0, 1\]"),
