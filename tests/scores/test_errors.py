@@ -277,7 +277,7 @@ REFUSED = [
         (SELE(validation_fraction=bad), BAYES, "validation_fraction must be")
         for bad in (0, 1, -0.1, None, "half")
     ),
-    (SELE(tol=-1), BAYES, "tol must be in"),
+    (SELE(tol=0), BAYES, "tol must be in"),
     (SELE(tol=None), BAYES, "tol must be a number"),
     (SELE(max_iter=1.5), BAYES, "max_iter must be a positive int"),
     (SELE(chunk_size=-1), BAYES, "chunk_size must be a positive int"),
