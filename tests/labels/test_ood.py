@@ -21,19 +21,18 @@ class Indifferent(ClassifierMixin, BaseEstimator):
         return np.repeat(self.classes_[:1], len(X))
 
 
-def fit(y, ood_label="auto", classes=None, **options):
+def fit(y, ood_label="auto", classes=None):
     """Return the label that was found, and which samples have it."""
-    estimator = Indifferent()
+    estimator, cv = Indifferent(), 2
     if classes is not None:
-        estimator = FrozenEstimator(Indifferent().fit(None, classes))
-    options = {"min_tpr": 0.5} | options
+        estimator, cv = FrozenEstimator(estimator.fit(None, classes)), None
     model = DoubleScoreOODClassifier(
         estimator,
         uncertainty_score=lambda e, X: X[:, 0],
         novelty_score=lambda e, X: X[:, 0],
+        min_tpr=0.5,
         ood_label=ood_label,
-        cv=None if classes is not None else 2,
-        **options,
+        cv=cv,
     )
     n_samples = len(y)
     model.fit(np.arange(n_samples)[:, np.newaxis], y)

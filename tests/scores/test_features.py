@@ -172,15 +172,8 @@ def test_other_containers_say_the_same(one_hot):
 def test_polars_frames_say_the_same():
     polars = pytest.importorskip("polars")
     frame = make_frame().drop(columns=["size"])
-    twin = polars.DataFrame(
-        {
-            "age": [30.0, None, 50.0, 40.0],
-            "job": polars.Series(["cook", None, "smith", "cook"]),
-            "member": [True, False, True, True],
-            "visits": [1, None, 3, 4],
-            "since": frame["since"].to_numpy(),
-        }
-    )
+    objects = frame.astype(object).where(frame.notna(), None)
+    twin = polars.DataFrame(objects.to_dict("list"))
     for one_hot in (False, True):
         _, expected = see(frame, one_hot)
         for same in (twin, twin.cast({"job": polars.Categorical})):
@@ -265,9 +258,9 @@ def test_columns_that_change():
 N = 120
 
 
-def make_mixed(seed=0):
+def make_mixed():
     """Return a mixed frame with gaps, and labels that depend on it."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     frame = pandas.DataFrame(
         {
             "age": rng.normal(40, 10, N),
@@ -284,8 +277,8 @@ def make_mixed(seed=0):
     return frame, y
 
 
-def make_texts(seed=0):
-    rng = np.random.default_rng(seed)
+def make_texts():
+    rng = np.random.default_rng(0)
     words = ["good", "bad", "film", "book", "long", "new"]
     texts = [" ".join(rng.choice(words, 4)) for _ in range(N)]
     y = np.where(["good" in text for text in texts], "yes", "no")
@@ -345,11 +338,11 @@ CASES = {
     ("score", "case", "cv"),
     [
         *(
-            pytest.param(score, case, 2, marks=pytest.mark.slow)
-            for case in ("pipeline", "native", "text", "encoded labels")
-            for score in (*QUICK, *QUICK.values())
+            pytest.param(name, case, 2, marks=pytest.mark.slow)
+            for case in ("pipeline", "native", "text")
+            for name in QUICK
         ),
-        *((QUICK[name], "encoded labels", 2) for name in QUICK),
+        *((score, "encoded labels", 2) for score in QUICK.values()),
         (QUICK["sele"], "pipeline", 0.3),
         (QUICK["sele"], "series", 2),
         (QUICK["sele"], "blind", 2),
