@@ -22,7 +22,6 @@ from sklearn.linear_model import (
     RidgeClassifierCV,
     SGDClassifier,
 )
-from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.naive_bayes import (
     BernoulliNB,
@@ -161,9 +160,7 @@ class ConstantFrozen(Constant, FrozenEstimator): ...
 @pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
 def test_what_decides_otherwise_is_asked():
     X, y = make_data(load_breast_cancer)
-    inner = LogisticRegression(max_iter=5000).fit(X, y)
     for estimator in (
-        FixedThresholdClassifier(FrozenEstimator(inner), threshold=0.97).fit(X, y),
         ConstantPipeline([("nb", GaussianNB())]).fit(X, y),
         ConstantFrozen(GaussianNB().fit(X, y)),
     ):
