@@ -8,15 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from sklearn_reject.decoding import TunedThreshold, tune_threshold
+from sklearn_reject.decoding import tune_threshold
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.losses import check_set_loss
 from tests.decoding.set_oracle import KEYS, LOSSES
-
-
-def tuned_at(threshold, loss):
-    """Return what equals a tuned threshold, whose curve is not compared."""
-    return TunedThreshold(threshold, loss, thresholds=None, losses=None)
 
 
 def predict(eta, threshold, low=0, high=None):
@@ -198,7 +193,7 @@ def test_probabilities_of_all_magnitudes(n_sets):
     for low in (0.0, 5e-324):  # neighboring floats
         high = np.nextafter(low, 2)
         tuned = tune_threshold([[0, 1]] * n_sets, [[low, high]] * n_sets, loss="f1")
-        assert tuned == tuned_at(high, 0.0)
+        assert (tuned.threshold, tuned.loss) == (high, 0.0)
     rng = np.random.default_rng(0)
     eta = np.append(10.0 ** rng.uniform(-320, 0, 500), [0.0, -0.0, 1.0])
     y = rng.integers(0, 2, len(eta))
@@ -220,16 +215,6 @@ def test_tuned_thresholds_are_compared_by_value():
     assert tuned != other
     assert len({tuned, again, other}) == 2
     assert tuned != "nothing"
-
-
-def test_bounds_that_leave_no_choice():
-    y, eta = [0, 1, 1, 0], [0.5, 0.5, 0.5, 0.1]
-    all_of_one = {"loss": "jaccard", "min_positive": 1, "max_positive": 1}
-    tuned = tune_threshold(y, eta, **all_of_one)
-    assert tuned == tuned_at(np.inf, 1.0)  # the first of three equal items
-    assert tune_threshold(y[1:], eta[1:], **all_of_one).loss == 0.5
-    full = tune_threshold(y, eta, loss="jaccard", min_positive=4)
-    assert full == tuned_at(0.0, 0.5)
 
 
 @pytest.mark.parametrize("average", ["samples", "macro", "micro"])

@@ -217,7 +217,6 @@ NONE = dict.fromkeys(("y_true", "y_first", "y_second"))
     [
         ({"y_true": None}, "y_true is None.*loss_first, loss_second"),
         ({"y_first": [0, 1, 2, 1, 0, None]}, "y_first has no label"),
-        ({"y_true": [0, 1, 2, 1, 0, None]}, "y_true has no label"),
         ({"y_second": [0, 1]}, "y_second has 2 elements, but there are 6"),
         ({"y_second": [None] * 6}, "loss_second is missing in all 6"),
         ({"y_second": np.ones((6, 2))}, "y_second must be a vector of labels"),

@@ -217,12 +217,11 @@ def area_of(rows, score=UNCERTAINTY):
     return deferral_area_score(*NO_LABELS, score[rows], loss=losses)
 
 
-@pytest.mark.parametrize("where", ["params", "samples", "array"])
+@pytest.mark.parametrize("where", ["params", "samples"])
 def test_losses_of_two_opinions_are_resampled_together(where):
     samples, params = (*NO_LABELS, UNCERTAINTY), {"loss": OF_BOTH}
-    if where == "array":
+    if where == "samples":
         params = {"loss": np.stack(OF_BOTH)}
-    elif where == "samples":
         names = "y_true", "y_first", "y_second", "deferral_score"
         samples, params = {**dict(zip(names, samples, strict=True)), **params}, None
     options = FEW | {"metric_params": params}

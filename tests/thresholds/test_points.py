@@ -300,21 +300,14 @@ def test_points_are_frozen_and_travel():
                 getattr(each, ask)(wrong)
 
 
-def test_masked_and_nullable_values_are_missing():
-    rng = np.random.default_rng(0)
-    y = (rng.random(60) < 0.4).astype(float)
-    scores = rng.normal(size=(60, 2)) + y[:, np.newaxis]
-    hidden = rng.random((60, 2)) < 0.2
+def test_masked_and_nullable_scores_are_missing():
+    scores, y = draw(n_documents=60, share=0.4)
+    hidden = np.random.default_rng(1).random((60, 2)) < 0.2
     plain = operating_point(np.where(hidden, np.nan, scores), y, objective="f1")
     nullable = pd.DataFrame(scores).astype("Float64").mask(hidden)
     for gaps in (np.ma.masked_array(scores, hidden), nullable):
         point = operating_point(gaps, y, objective="f1")
         np.testing.assert_array_equal(point.thresholds, plain.thresholds)
-    unrated = (scores < 0).all(axis=1)
-    expected = operating_point(scores, np.where(unrated, np.nan, y), objective="f1")
-    masked = np.ma.masked_array(y.astype(int), unrated)
-    point = operating_point(scores, masked, objective="f1")
-    np.testing.assert_array_equal(point.thresholds, expected.thresholds)
 
 
 # Bad input
