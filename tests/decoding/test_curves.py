@@ -22,7 +22,6 @@ from tests.decoding.set_oracle import (
 
 TOL = 1e-12  # the default, which is promised
 METHODS = ["auto", "window", "reference"]
-JACCARD = FractionalLinearLoss([0, -2, 1, 1], [0, -1, 1, 1])
 
 EXTREMES = {
     ("f_beta", beta, 0.5): check_set_loss("f_beta", beta=beta, zero_division=0.5)

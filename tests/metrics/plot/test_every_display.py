@@ -88,14 +88,11 @@ def make(kind, n_curves=1, **options):
     return kind(*([curve] * n_curves for curve in DISPLAYS[kind][0]), **options)
 
 
-def make_full(kind, **options):
-    return make(kind, **DISPLAYS[kind][1], **options)
-
-
 def draw_full(kind, ax=None, **options):
     """Draw all that belongs to a curve."""
     wanted = {f"plot_{part}": True for part in PARTS[kind]}
-    return make_full(kind, name="mine").plot(ax, **wanted, **options)
+    display = make(kind, name="mine", **DISPLAYS[kind][1])
+    return display.plot(ax, **wanted, **options)
 
 
 def lines_of(drawn):
