@@ -88,11 +88,10 @@ def make(kind, n_curves=1, **options):
     return kind(*([curve] * n_curves for curve in DISPLAYS[kind][0]), **options)
 
 
-def draw_full(kind, ax=None, **options):
+def draw_full(kind, ax=None):
     """Draw all that belongs to a curve."""
     wanted = {f"plot_{part}": True for part in PARTS[kind]}
-    display = make(kind, name="mine", **DISPLAYS[kind][1])
-    return display.plot(ax, **wanted, **options)
+    return make(kind, name="mine", **DISPLAYS[kind][1]).plot(ax, **wanted)
 
 
 def lines_of(drawn):
