@@ -441,6 +441,7 @@ ANEW = NEW["restarts"][0]
                     r"n_samples must be in \[",
                 ),
                 ({"restarts": []}, r"a list of 1 with since='any', got \[\]"),
+                ({"restarts": None}, "a list of 1"),
                 ({"since": "start"}, "a list of 0 with since='start'"),
                 ({"since": "ever"}, "since must be one of"),
                 ({"restarts": [ANEW | {"cash": 0.7}]}, "cash must be in"),
