@@ -13,7 +13,17 @@ from sklearn_reject.exceptions import InfeasibleTargetError, RejectionWarning
 from sklearn_reject.selection import RiskCoverageSummary
 from sklearn_reject.selection._bounds import hoeffding_bentkus_p_values
 
-AREAS = [("aurc", {}), ("augrc", {}), ("sele", {}), ("sele", {"ties": "midrank"})]
+# Metrics that a summary bounds, and what is drawn of their options.
+QUANTITIES = {
+    "aurc": {},
+    "augrc": {},
+    "sele": {"ties": st.sampled_from(["inclusive", "midrank"])},
+    "selective_risk_at_coverage": {
+        "coverage": st.floats(0.01, 1.0),
+        "randomize": st.booleans(),
+    },
+    "coverage_at_risk": {"risk": st.floats(0.0, 2.0), "randomize": st.booleans()},
+}
 
 
 def measure(name, scores, losses, weight=None, **options):
@@ -69,43 +79,27 @@ def summarize(sample, n_bits):
 bits = st.sampled_from([13, 16, 22, 30])
 
 
-@pytest.mark.parametrize(("name", "options"), AREAS)
-@given(sample=samples(), n_bits=bits)
-def test_areas(name, options, sample, n_bits):
-    exact = measure(f"{name}_score", *sample[:3], **options)
-    area = getattr(summarize(sample, n_bits), name)(**options)
-    assert area.low <= exact <= area.high
-    assert area.low <= area.value <= area.high
-
-
-@given(
-    sample=samples(),
-    n_bits=bits,
-    coverage=st.floats(0.01, 1.0),
-    randomize=st.booleans(),
-)
-def test_risk_at_coverage(sample, n_bits, coverage, randomize):
-    options = {"coverage": coverage, "randomize": randomize}
-    exact = measure("selective_risk_at_coverage_score", *sample[:3], **options)
-    summary = summarize(sample, n_bits)
-    risk = summary.selective_risk_at_coverage(**options)
-    assert risk.low <= exact <= risk.high
-    assert risk.low <= risk.value <= risk.high
-    if randomize:
-        low, high = summary.risk_coverage_band([coverage])
-        assert (low[0], high[0]) == (risk.low, risk.high)
-
-
-@given(sample=samples(), n_bits=bits, risk=st.floats(0.0, 2.0), randomize=st.booleans())
+@pytest.mark.parametrize("name", QUANTITIES)
+@given(sample=samples(), n_bits=bits, data=st.data())
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
-def test_coverage_at_risk(sample, n_bits, risk, randomize):
-    options = {"risk": risk, "randomize": randomize}
-    exact = measure("coverage_at_risk_score", *sample[:3], **options)
-    coverage = summarize(sample, n_bits).coverage_at_risk(**options)
-    if math.isnan(coverage.value):
+def test_metrics_are_in_their_intervals(name, sample, n_bits, data):
+    options = data.draw(st.fixed_dictionaries(QUANTITIES[name]))
+    exact = measure(f"{name}_score", *sample[:3], **options)
+    found = getattr(summarize(sample, n_bits), name)(**options)
+    if math.isnan(found.value):
         assert math.isnan(exact)
-    else:
-        assert coverage.low - 1e-12 <= np.nan_to_num(exact) <= coverage.high + 1e-12
+        return
+    slack = 1e-12 if name == "coverage_at_risk" else 0.0
+    assert found.low - slack <= np.nan_to_num(exact) <= found.high + slack
+    assert found.low <= found.value <= found.high
+
+
+@given(sample=samples(), n_bits=bits, coverage=st.floats(0.01, 1.0))
+def test_band_is_of_intervals(sample, n_bits, coverage):
+    summary = summarize(sample, n_bits)
+    risk = summary.selective_risk_at_coverage(coverage, randomize=True)
+    low, high = summary.risk_coverage_band([coverage])
+    assert (low[0], high[0]) == (risk.low, risk.high)
 
 
 def solve(function, *args, **options):
