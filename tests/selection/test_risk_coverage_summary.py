@@ -321,6 +321,7 @@ BINOMIAL = CERTIFIED | {"max_loss": 1, "bound": "binomial"}
         (PLAIN, "solve_reject_cost", {"target": -1}, "reject cost"),
         (PLAIN, "solve_target_failure_rate", {"target": 0}, "failure rate"),
         (PLAIN, "selective_risk_at_coverage", {"coverage": 0}, "coverage"),
+        (PLAIN, "selective_risk_at_coverage", {"coverage": 1.5}, "coverage"),
         (PLAIN, "coverage_at_risk", {"risk": -1}, "risk"),
         (PLAIN, "risk_coverage_band", {"coverage": [0.5, 2]}, "coverage must be in"),
         (PLAIN, "risk_coverage_curve", {"max_points": 0}, "max_points"),
