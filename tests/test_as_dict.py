@@ -1,4 +1,4 @@
-"""Rules and certificates come back from strict JSON as they were, and print short."""
+"""Rules and certificates come back from pickle and strict JSON, and print short."""
 
 import json
 import math

@@ -216,6 +216,8 @@ def test_infeasible_parts_are_named():
 
 # Arguments
 
+ONE_PART = {"bounds": {"class": ([0, 1], {0: 0.4})}}
+
 
 @pytest.mark.parametrize(
     ("options", "match"),
@@ -227,14 +229,9 @@ def test_infeasible_parts_are_named():
         ({"scores": []}, "scores"),
         ({"bounds": {}}, "bounds must be a dict"),
         ({"bounds": {"class": ([1, 2], {0: 0})}}, r"target of class\[0\] is 0"),
-        *(
-            (options | of_parts, match)
-            for of_parts in ({}, {"bounds": {"class": ([0, 1], {0: 0.4})}})
-            for options, match in (
-                ({"sample_weight": [1, 1]}, "sample_weight cannot be combined"),
-                ({"losses": [0, 0.5]}, "max_loss is needed"),
-            )
-        ),
+        (ONE_PART | {"sample_weight": [1, 1]}, "sample_weight cannot be combined"),
+        (ONE_PART | {"losses": [0, 0.5]}, "max_loss is needed"),
+        ({"losses": [0, 0.5]}, "max_loss is needed"),
     ],
     ids=str,
 )
