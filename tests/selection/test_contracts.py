@@ -367,8 +367,14 @@ REFUSALS = [
     ({"scores": [0, 1, np.inf]}, "must be finite", ()),
     ({"draws": [0.5]}, "draws has 1 elements", ()),
     ({"draws": [0.5, 0.5, 1.0]}, "draws must be", ()),
-    ({"bound": "bentkus"}, "bound must be one of .* got 'bentkus'", ("coverage",)),
-    ({"max_loss": 0}, r"max_loss must be in \]0, inf\[, got 0", ("coverage",)),
+    # Also where no confidence is asked for.
+    *(
+        ({"confidence_level": None, **change}, words, ("coverage", "two scores"))
+        for change, words in (
+            ({"bound": "bentkus"}, "bound must be one of .* got 'bentkus'"),
+            ({"max_loss": 0}, r"max_loss must be in \]0, inf\[, got 0"),
+        )
+    ),
     ({"losses": [0, 0.5, 0]}, "max_loss is needed", ("coverage",)),
     ({"losses": [0, 3, 0], "max_loss": 2}, "above max_loss=2", ("coverage",)),
     (
