@@ -149,6 +149,50 @@ def test_an_example_runs_and_functions_state_what_they_return(name):
         assert re.search(r"(Lower|Higher) is better", doc)
 
 
+# Constructors ask for what is wrapped, what it is to attain, how that is measured, how
+# sure it has to be, what evaluates it, and what labels mean, in this order.
+GROUPS_OF_PARAMETERS = (
+    ("estimator", "estimators", "expert"),
+    (
+        *("reject_cost", "deferral_cost", "max_deferral", "costs", "ood_prior"),
+        *("target_risk", "target_coverage", "target_failure_rate", "group_by"),
+        *("min_tpr", "max_fpr", "max_risk", "min_precision", "min_recall"),
+        *("max_fp_per_tp", "max_alerts", "objective"),
+    ),
+    (
+        *("uncertainty_score", "novelty_score", "gain_score", "loss", "beta"),
+        *("zero_division", "average", "strategy", "min_positive", "max_positive"),
+        *("rule", "response_method"),
+    ),
+    ("confidence_level", "max_loss", "randomize", "method", "n_thresholds"),
+    ("cv", "n_jobs", "random_state"),
+    (
+        *("reject_label", "defer_label", "pos_label", "unrated_label"),
+        *("ood_label", "wild_label", "wild_share"),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("SelectiveClassifier", "SelectiveRegressor", "DeferringClassifier"),
+        *("DoubleScoreOODClassifier", "EnsembleThresholdTuner"),
+    ],
+)
+def test_parameters_of_constructors_are_few_and_in_order(name):
+    parameters = [*inspect.signature(getattr(sklearn_reject, name)).parameters]
+    assert len(parameters) <= 18
+    groups = [
+        number
+        for parameter in parameters
+        for number, group in enumerate(GROUPS_OF_PARAMETERS)
+        if parameter in group
+    ]
+    assert len(groups) == len(parameters)
+    assert groups == sorted(groups)
+
+
 ESTIMATORS = r"Selective\w+|DoubleScoreOODClassifier|ExpectedLossDecoder"
 
 # Patterns of names that share parameters, and which of these have one text: None for

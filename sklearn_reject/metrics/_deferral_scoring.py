@@ -7,7 +7,7 @@ import numpy as np
 
 from sklearn_reject._fitting._experts import asks_person, fill_in
 from sklearn_reject._sklearn import _num_samples, _safe_indexing
-from sklearn_reject._validation import check_sample_weight, take_weight
+from sklearn_reject._validation import check_sample_weight, refuse_unread, take_weight
 from sklearn_reject.losses import labels_or_none, losses_where_known
 from sklearn_reject.metrics._inside import find, locate, predict_and_accept
 from sklearn_reject.metrics._losses import judge
@@ -64,6 +64,7 @@ def by_costs(
     _refuse_expert_labels(estimator, expert_labels)
     if reject_cost is None:
         reject_cost = _reject_cost_of(estimator)
+    refuse_unread(y, "y_true")
     y_pred, accepted = predict_and_accept(estimator, X)
     losses = np.full(len(accepted), np.nan)
     if accepted.any():
