@@ -137,6 +137,13 @@ def _expected_loss(chosen, truths, weights, loss):
     return fsum((weights * losses).tolist())
 
 
+def table(y_true, y_pred):
+    """Return the confusion matrix of two vectors: tp, fp, fn, tn."""
+    columns = (np.asarray(y, dtype=bool).tolist() for y in (y_true, y_pred))
+    pairs = list(zip(*columns, strict=True))
+    return tuple(pairs.count(kind) for kind in ((1, 1), (0, 1), (1, 0), (0, 0)))
+
+
 def tables_of(n):
     """Return all confusion matrices of n items, a row each: tp, fp, fn, tn."""
     firsts = (cells for cells in product(range(n + 1), repeat=3) if sum(cells) <= n)

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from sklearn_reject.decoding import tune_threshold
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.losses import check_set_loss
-from tests.decoding.set_oracle import KEYS, LOSSES
+from tests.decoding.set_oracle import KEYS, LOSSES, table
 
 
 def predict(eta, threshold, low=0, high=None):
@@ -25,13 +25,6 @@ def predict(eta, threshold, low=0, high=None):
     mask = np.zeros(len(eta), dtype=bool)
     mask[chosen] = True
     return mask
-
-
-def table(y, mask):
-    """Return tp, fp, fn and tn."""
-    pairs = list(zip(np.asarray(y, dtype=bool).tolist(), mask.tolist(), strict=True))
-    kinds = ((True, True), (False, True), (True, False), (False, False))
-    return tuple(pairs.count(kind) for kind in kinds)
 
 
 def losses_of(sets, threshold, loss, low=0, high=None):

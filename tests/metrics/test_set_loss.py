@@ -15,7 +15,13 @@ from sklearn.metrics import (
 )
 
 from sklearn_reject.metrics import set_loss
-from tests.decoding.set_oracle import BETAS, DEFINITIONS, ZERO_DIVISIONS, options_of
+from tests.decoding.set_oracle import (
+    BETAS,
+    DEFINITIONS,
+    ZERO_DIVISIONS,
+    options_of,
+    table,
+)
 
 
 @st.composite
@@ -24,11 +30,6 @@ def indicators(draw, min_columns=1):
     shape = draw(st.integers(1, 5)), draw(st.integers(min_columns, 5))
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
     return tuple(rng.integers(0, 2, (2, *shape)))
-
-
-def table(y_true, y_pred):
-    pairs = list(zip(y_true.tolist(), y_pred.tolist(), strict=True))
-    return tuple(pairs.count(kind) for kind in ((1, 1), (0, 1), (1, 0), (0, 0)))
 
 
 SETS = {

@@ -178,7 +178,7 @@ def test_drawn_ratings_do_not_end_the_region(documents):
     y[np.isnan(chance)] = -1
     base, _ = region_of(scores, y, "any", inclusion_proba=chance)
     assert not ((scores >= base).any(axis=1) & np.isnan(chance)).any()
-    with pytest.raises(ValueError, match="min_recall needs the number of all positiv"):
+    with pytest.raises(ValueError, match="min_recall needs the number of all"):
         operating_point(scores, y, inclusion_proba=chance, min_recall=0.5)
 
 
