@@ -7,7 +7,6 @@ import pytest
 from joblib import parallel_backend
 from scipy.stats import bootstrap, norm, t
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.linear_model import LogisticRegression
 
 from sklearn_reject import Interval, metrics
 from sklearn_reject.exceptions import RejectionWarning
@@ -306,7 +305,6 @@ SCORER = metrics.get_selective_scorer("neg_aurc")
     [
         ({"metric": "aurc_score"}, "got the name 'aurc_score'. Pass the function"),
         ({"metric": SCORER}, "takes an estimator and samples"),
-        ({"metric": LogisticRegression()}, "takes an estimator and samples"),
         ({"metric": 3}, "metric must be a function of arrays, got 3"),
         ({"metric": lambda *a: np.ones(2)}, r"one number, got ndarray of shape \(2,\)"),
         ({"metric": lambda *a: np.nan}, "metric is nan on the samples"),
