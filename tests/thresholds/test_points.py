@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn import config_context
 from sklearn.metrics import f1_score
@@ -62,7 +62,13 @@ def find(sample, target, **options):
 
 # Against all of them
 
+THIRD = np.array([[0.25], [0.25], [0.5], [0.5], [0.0]])
 
+
+@example(  # fp / tp is the price
+    sample={"scores": THIRD, "y": np.array([1, 1, 1, 0, 0]), "rule": "any"},
+    target={"max_fp_per_tp": 1 / 3},
+)
 @given(sample=samples(), target=targets)
 def test_direct_is_the_best_of_all_thresholds(sample, target):
     if "max_alerts" in target:
@@ -100,9 +106,8 @@ def worth_of(target, total):
     """Return what a price or F1 makes of counts."""
     if "objective" in target:
         return lambda fp, tp: Fraction(2 * tp) / Fraction(tp + fp + total)
-    return lambda fp, tp: (
-        Fraction(tp) - Fraction(fp) / Fraction(target["max_fp_per_tp"])
-    )
+    price = Fraction(target["max_fp_per_tp"]).limit_denominator(1000)
+    return lambda fp, tp: Fraction(tp) - Fraction(fp) / price
 
 
 @given(sample=samples(), target=targets)

@@ -94,9 +94,12 @@ def best_points(target, points, total):
     The limit is what the target could be met for, where it cannot.
     """
     [(name, value)] = target.items()
+    if name in ("max_fp_per_tp", "min_precision", "min_recall"):
+        # As it is meant: the float of 1/3 is less than it, and a tie would be none.
+        value = Fraction(value).limit_denominator(1000)
     found = {point for point in points if point[1] > 0}
     if name == "max_fp_per_tp":
-        slope = 1 / Fraction(value)
+        slope = 1 / value
         ratios = [Fraction(fp) / Fraction(tp) for fp, tp, _ in found]
         if slope * min(ratios) > 1:
             return None, min(ratios)
@@ -106,10 +109,10 @@ def best_points(target, points, total):
         key, limit = lambda p: (p[1], -p[0]), min(point[2] for point in found)
     elif name == "min_precision":
         share = {p: Fraction(p[1]) / Fraction(p[0] + p[1]) for p in found}
-        allowed = {p for p in found if share[p] >= Fraction(value)}
+        allowed = {p for p in found if share[p] >= value}
         key, limit = lambda p: (p[1], -p[0]), max(share.values())
     elif name == "min_recall":
-        allowed = {p for p in points if p[1] >= Fraction(value) * total}
+        allowed = {p for p in points if p[1] >= value * total}
         key, limit = lambda p: (-p[0], p[1]), max(p[1] for p in points) / total
     else:
         key, allowed = lambda p: (2 * p[1] / (p[0] + p[1] + total), p[1]), points
