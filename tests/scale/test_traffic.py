@@ -107,7 +107,7 @@ def test_resamples_are_drawn_where_the_samples_are(cluster):
     rng = np.random.default_rng(0)
     labels = rng.integers(2, size=(2, 100_000)).astype(float)
     arrays = *labels, rng.random(labels.shape[1])
-    options = {"n_resamples": 40, "random_state": 0}
+    options = {"n_resamples": 40, "confidence_level": 0.5, "random_state": 0}
     with parallel_config(backend="dask"), bytes_moved(cluster) as moved:
         bootstrap_interval(aurc_score, arrays, **options)
     assert moved[0] < 5 * sum(array.nbytes for array in arrays)
