@@ -202,7 +202,7 @@ def warn_of_few_accepted(rule, target, calibration, *, is_group):
     _warn_of_few(target, n_accepted, n_samples, fewest)
 
 
-def warn_of_few_accepted_of_classes(bounds, target, calibration):
+def warn_of_few_accepted_of_classes(bounds, calibration):
     """Warn where a bound on a class rests on few accepted samples."""
     for (name, label), found in bounds.items():
         if math.isnan(found.achieved):

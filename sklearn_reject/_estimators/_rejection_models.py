@@ -233,5 +233,5 @@ def solve_selective(estimator, problem, calibration):
         bounds = target.bind(calibration).measure(rule)
     is_promised = estimator.confidence_level is not None or target.holds_on_average
     if bounds is not None and not is_promised:
-        warn_of_few_accepted_of_classes(bounds, target, calibration)
+        warn_of_few_accepted_of_classes(bounds, calibration)
     return {"rule_": rule, "bounds_": bounds}

@@ -19,7 +19,7 @@ from sklearn_reject.selection._certify import RiskTest, certify_counts, choose_b
 from sklearn_reject.selection._failure_rules import FailureTarget
 from sklearn_reject.selection._solve import find_within_risk, make_rule_at
 
-# Without the losses one by one these are the tests that there are.
+# Without the losses one by one, these are the tests that there are.
 OF_SUMS = ("binomial", "hoeffding_bentkus")
 
 

@@ -188,18 +188,18 @@ class RiskTest:
         `find` and `at_most` are those of `find_least_risk`, and `describe` returns what
         a certified risk is called, with what it comes, and the coverage.
         """
-        delta, share = self.delta, risk / self.max_loss
+        share = risk / self.max_loss
+        fewest = self.bound.fewest(share, self.delta)
         if risk == 0:
             problem = (
                 "The target risk is 0, which no finite sample can certify, because "
                 "with a small risk a sample may have no loss at all"
             )
-        elif n_samples < self.bound.fewest(share, delta):
+        elif n_samples < fewest:
             problem = (
                 f"{n_samples} samples cannot certify the target risk {risk} at "
-                f"confidence_level={1 - delta:g}, even without any loss: at least "
-                f"{self.bound.fewest(share, delta)} are needed, and many more if there "
-                "are losses"
+                f"confidence_level={1 - self.delta:g}, even without any loss: at least "
+                f"{fewest} are needed, and many more if there are losses"
             )
         lowest, found = find_least_risk(find, share, at_most)
         if lowest == 1:

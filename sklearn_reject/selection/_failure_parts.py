@@ -188,7 +188,7 @@ def solve_failure_bounds(
     rule = _strictest(rules.values())
     p_values = None
     if confidence_level is not None:
-        p_values = {part: rule.certificate.p_value for part, rule in rules.items()}
+        p_values = {part: each.certificate.p_value for part, each in rules.items()}
     certificate = certify_parts(
         parts,
         p_values,

@@ -190,8 +190,7 @@ def solve_risk_bounds(
     ranked = rank(scores, losses, randomize, draws, random_state)
     parts = order_parts(parts, ranked.order)
     certificate = certify_risk_bounds(ranked, parts, test, random_state)
-    n_accepted = certificate.n_accepted
-    return make_certified_rule(ranked, certificate, n_accepted, single_is_in=False)
+    return make_certified_rule(ranked, certificate, single_is_in=False)
 
 
 @dataclass(frozen=True, eq=False)

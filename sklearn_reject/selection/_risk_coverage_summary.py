@@ -229,7 +229,7 @@ class RiskCoverageSummary:
         ValueError
             If there are no samples.
         """
-        _, bounds = self._bounds()
+        bounds = CellBounds(self._samples())
         return self._interval(*bound_aurc(bounds))
 
     def augrc(self) -> Interval:
@@ -273,7 +273,8 @@ class RiskCoverageSummary:
             If there are no samples.
         """
         check_option(ties, "ties", ("inclusive", "midrank"))
-        table, bounds = self._bounds()
+        table = self._samples()
+        bounds = CellBounds(table)
         has_weights, inclusive = table.weight is not None, ties == "inclusive"
         found = bound_pairs(bounds, has_weights=has_weights, inclusive=inclusive)
         return self._interval(*found)
@@ -308,7 +309,7 @@ class RiskCoverageSummary:
         """
         coverage = check_number(coverage, "coverage", high=1.0, open_low=True)
         check_option(randomize, "randomize", (True, False))
-        _, bounds = self._bounds()
+        bounds = CellBounds(self._samples())
         low, high = bound_risks(bounds, [coverage], up_to_end=not randomize)
         # A whole tie group has another risk than the share that reaches the coverage.
         value = np.clip(bounds.mean_risk([coverage]), low, high)
@@ -343,9 +344,9 @@ class RiskCoverageSummary:
         """
         risk = check_number(risk, "risk")
         check_option(randomize, "randomize", (True, False))
-        _, bounds = self._bounds()
+        sample = self._sample(near=False)
+        bounds = sample.bounds
         try:
-            sample = self._sample(near=False)
             accepted, _ = sample.groups.prefix(*sample.within_risk(risk, randomize))
             value = accepted / bounds.total
         except InfeasibleTargetError:
@@ -388,7 +389,8 @@ class RiskCoverageSummary:
             If `max_points` is no positive int, or there are no samples.
         """
         check_count(max_points, "max_points")
-        table, bounds = self._bounds()
+        table = self._samples()
+        bounds = CellBounds(table)
         wanted = np.arange(1, max_points + 1) / max_points * bounds.total
         cells = np.arange(len(table))
         if len(cells) > max_points:
@@ -420,7 +422,7 @@ class RiskCoverageSummary:
                 f"coverage must be in ]0, 1], got numbers from {coverage.min():g} to "
                 f"{coverage.max():g}."
             )
-        return bound_risks(self._bounds()[1], coverage, up_to_end=False)
+        return bound_risks(CellBounds(self._samples()), coverage, up_to_end=False)
 
     def solve_target_risk(
         self,
@@ -664,14 +666,14 @@ class RiskCoverageSummary:
             f"n_samples={self.n_samples}, n_cells={self.n_cells}>"
         )
 
-    def _bounds(self):
-        """Return the table of at least one sample, and the bounds of it."""
+    def _samples(self):
+        """Return the table, which has at least one sample, or raise."""
         if not len(self._table):
             raise ValueError(
                 "The summary has no samples (of positive weight) yet. Update it first."
             )
         self._refuse_vanished()
-        return self._table, CellBounds(self._table)
+        return self._table
 
     def _refuse_vanished(self):
         """Raise where products of weights and losses are too small for a float."""
@@ -686,7 +688,7 @@ class RiskCoverageSummary:
             )
 
     def _sample(self, *, near=True):
-        return CellSample(self._bounds()[0], near=near)
+        return CellSample(self._samples(), near=near)
 
     def _interval(self, value, low, high):
         return Interval(float(value), float(low), float(high), self.n_samples)

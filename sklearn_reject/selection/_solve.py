@@ -254,8 +254,7 @@ def solve_target_risk(
     random_state = check_random_state(random_state)
     ranked = rank(scores, losses, randomize, draws, random_state)
     certificate = certify_risk(ranked, risk, test, random_state)
-    n_accepted = certificate.n_accepted
-    return make_certified_rule(ranked, certificate, n_accepted, single_is_in=False)
+    return make_certified_rule(ranked, certificate, single_is_in=False)
 
 
 @of_arrays
@@ -377,8 +376,7 @@ def solve_target_coverage(
     certificate = certify_coverage(
         len(scores), coverage, confidence_level=confidence_level
     )
-    n_accepted = certificate.n_accepted
-    return make_certified_rule(ranked, certificate, n_accepted, single_is_in=True)
+    return make_certified_rule(ranked, certificate, single_is_in=True)
 
 
 def find_within_risk(groups, risk, randomize):
@@ -427,13 +425,16 @@ def rank(scores, losses, randomize, draws, random_state):
     return rank_samples(scores, losses, draws if randomize else None)
 
 
-def make_certified_rule(ranked, certificate, n_accepted, *, single_is_in):
-    """Make the rule that accepts the first samples, as a certificate is about.
+def make_certified_rule(ranked, certificate, n_accepted=None, *, single_is_in):
+    """Make the rule that accepts the first samples, as many as a certificate says.
+
+    Or `n_accepted`, where draws break ties that the certificate leaves out.
 
     A risk is certified strictly before the next sample, a coverage up to and including
     the last one: that sample gives threshold and draw. `single_is_in` tells which.
     """
     groups = group_validated(ranked.scores, ranked.losses, None)
+    n_accepted = certificate.n_accepted if n_accepted is None else n_accepted
     if n_accepted == len(ranked):
         rule = make_rule_at(groups, len(groups))
     else:
