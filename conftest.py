@@ -1,6 +1,6 @@
 """Profiles of hypothesis, for the tests of the package and of the benchmarks.
 
-- fast: few examples a test, for `make test`, the same in each run
+- fast: ten examples a test, for `make test`, the same in each run
 - suite: hundreds, for `make test-all`, the same in each run
 - thorough: thousands, for `make long-test`, new ones in each run
 
@@ -17,7 +17,7 @@ from hypothesis import settings
 from joblib import parallel_backend
 
 # There is no deadline: it would only measure how busy the machine is.
-settings.register_profile("fast", max_examples=20, derandomize=True, deadline=None)
+settings.register_profile("fast", max_examples=10, derandomize=True, deadline=None)
 settings.register_profile("suite", max_examples=200, derandomize=True, deadline=None)
 settings.register_profile("thorough", max_examples=5000, print_blob=True, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))

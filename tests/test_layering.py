@@ -5,8 +5,6 @@ import re
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 import sklearn_reject
 
 ROOT = Path(sklearn_reject.__file__).parent
@@ -91,8 +89,8 @@ def may_import(room, other):
     return room == other or FLOOR_OF[other] < FLOOR_OF[room]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_imports_point_down_to_the_doors_of_rooms(path):
+def check_imports(path):
+    """Check that a file imports from lower rooms, and from their doors."""
     room = room_of(path)
     if room == "__init__":
         assert not set(imported_rooms(path)), "the package loads its rooms on first use"
@@ -107,6 +105,11 @@ def test_imports_point_down_to_the_doors_of_rooms(path):
         )
         if room in ARRAYS_ONLY:
             assert not module.startswith(OF_ESTIMATORS), f"{path} imports {module}"
+
+
+def test_imports_point_down_to_the_doors_of_rooms():
+    for path in FILES:
+        check_imports(path)
 
 
 def test_underscored_names_of_scikit_learn_have_one_place():
@@ -135,26 +138,21 @@ def is_of_another_room(path, module):
 TESTED_INSIDE = {"_validation", "_sklearn", "_curves", "_response", "_bounds", "_bets"}
 
 
-@pytest.mark.parametrize("path", TESTS, ids=lambda path: str(path.relative_to(HERE)))
-def test_tests_speak_to_public_functions(path):
-    text = path.read_text()
-    lines = re.findall(rf"^\s*(?:from|import) ({PACKAGE}\b.*)$", text, re.M)
-    for line in lines:
-        private = re.findall(r"\b_(?!_)\w+", line)
-        assert {*private[:1]} <= TESTED_INSIDE, f"{path} imports {line}"
+def test_tests_speak_to_public_functions():
+    for path in TESTS:
+        text = path.read_text()
+        for line in re.findall(rf"^\s*(?:from|import) ({PACKAGE}\b.*)$", text, re.M):
+            private = re.findall(r"\b_(?!_)\w+", line)
+            assert {*private[:1]} <= TESTED_INSIDE, f"{path} imports {line}"
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        name
-        for name in sklearn_reject.__all__
-        if name[0].isupper() and "Error" not in name
-    ],
-)
-def test_few_classes_of_ours_are_above_an_estimator(name):
-    above = getattr(sklearn_reject, name).__mro__[1:]
-    rooms = {base: base.__module__.split(".") for base in above}
-    # What stands in for a class that an old scikit-learn lacks is not ours.
-    ours = [b for b, m in rooms.items() if m[0] == PACKAGE and m[1] != "_sklearn"]
-    assert len(ours) <= 4, ours
+def test_few_classes_of_ours_are_above_an_estimator():
+    for name in sklearn_reject.__all__:
+        if name[0].isupper() and "Error" not in name:
+            above = getattr(sklearn_reject, name).__mro__[1:]
+            rooms = {base: base.__module__.split(".") for base in above}
+            # What stands in for a class that an old scikit-learn lacks is not ours.
+            ours = [
+                b for b, m in rooms.items() if m[0] == PACKAGE and m[1] != "_sklearn"
+            ]
+            assert len(ours) <= 4, ours

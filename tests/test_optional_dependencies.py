@@ -173,6 +173,7 @@ def test_works_without():
             assert re.match(words + "(?s:.*)risk_coverage_curve", message)
 
 
+@pytest.mark.slow
 def test_what_is_loaded_and_when():
     names = {"HEAVY": HEAVY, "ESTIMATORS": ESTIMATORS, "OPTIONAL": OPTIONAL}
     assert report_of(LOADS, ARRAYS=ARRAYS, USES=USES, **names) == {

@@ -86,11 +86,11 @@ def parameters(function):
     return {n: p for n, p in signature.parameters.items() if n not in ("self", "cls")}
 
 
-@pytest.mark.parametrize("module_name", MODULES)
-def test_exports_exist_once(module_name):
-    module = import_module(f"sklearn_reject.{module_name}")
-    assert len(set(module.__all__)) == len(module.__all__)
-    assert all(hasattr(module, name) for name in module.__all__)
+def test_exports_exist_once():
+    for module_name in MODULES:
+        module = import_module(f"sklearn_reject.{module_name}")
+        assert len(set(module.__all__)) == len(module.__all__), module_name
+        assert all(hasattr(module, name) for name in module.__all__), module_name
 
 
 def test_public_names_are_few_and_unique():
@@ -111,42 +111,41 @@ def test_top_level_names():
         from sklearn_reject import selektive  # noqa: F401
 
 
-def check_parameters(function):
+def check_parameters(name, function):
     """Check that all parameters are documented, each with its default."""
     doc = inspect.getdoc(function)
-    assert doc
+    assert doc, name
     described = documented(doc, "Parameters") | documented(doc, "Attributes")
     if "optional" in "".join(described.values()):
         described |= {n: "optional" for n in ("loss", "labels", "sample_weight")}
     for parameter, spec in parameters(function).items():
         if inspect.isclass(function) and function.__init__ is object.__init__:
             continue
-        assert parameter in described
+        assert parameter in described, (name, parameter)
         stated = re.search(r"default=(.+)$", described[parameter])
         if stated:
             default = spec.default
-            assert stated.group(1).replace('"', "'") == repr(default), parameter
+            assert stated.group(1).replace('"', "'") == repr(default), (name, parameter)
         elif spec.default is not inspect.Parameter.empty:
-            assert "optional" in described[parameter], parameter
+            assert "optional" in described[parameter], (name, parameter)
 
 
-@pytest.mark.parametrize("name", WITH_METHODS)
-def test_parameters_are_documented_with_their_defaults(name):
-    check_parameters(WITH_METHODS[name])
+def test_parameters_are_documented_with_their_defaults():
+    for name, function in WITH_METHODS.items():
+        check_parameters(name, function)
 
 
-@pytest.mark.parametrize("name", CALLABLES)
-def test_an_example_runs_and_functions_state_what_they_return(name):
-    doc = inspect.getdoc(CALLABLES[name])
-    assert ">>>" in section(doc, "Examples")
-    if inspect.isfunction(CALLABLES[name]):
-        assert section(doc, "Returns")
-        takes_input = bool(set(parameters(CALLABLES[name])) - {"params"})
-        assert section(doc, "Raises") or not takes_input
-    if re.match(
-        r"metrics\.(a\w+|coverage_at_risk|sele|def\w+|selective_cost)_score", name
-    ):
-        assert re.search(r"(Lower|Higher) is better", doc)
+def test_an_example_runs_and_functions_state_what_they_return():
+    is_score = r"metrics\.(a\w+|coverage_at_risk|sele|def\w+|selective_cost)_score"
+    for name, function in CALLABLES.items():
+        doc = inspect.getdoc(function)
+        assert ">>>" in section(doc, "Examples"), name
+        if inspect.isfunction(function):
+            assert section(doc, "Returns"), name
+            takes_input = bool(set(parameters(function)) - {"params"})
+            assert section(doc, "Raises") or not takes_input, name
+        if re.match(is_score, name):
+            assert re.search(r"(Lower|Higher) is better", doc), name
 
 
 # Constructors ask for what is wrapped, what it is to attain, how that is measured, how

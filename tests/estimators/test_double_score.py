@@ -115,10 +115,16 @@ def test_folds_against_the_same_steps_by_hand(name):
 @pytest.mark.parametrize(
     "bounds",
     [
-        {"min_tpr": 0.5},
         {"min_tpr": 0.375, "max_fpr": 0.75},
-        {"min_tpr": 0.5, "max_fpr": 0.75, "wild_share": 0.75},
-        {"min_tpr": 0.5, "min_precision": 0.5, "ood_prior": 0.25},
+        pytest.param({"min_tpr": 0.5}, marks=pytest.mark.slow),
+        pytest.param(
+            {"min_tpr": 0.5, "max_fpr": 0.75, "wild_share": 0.75},
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            {"min_tpr": 0.5, "min_precision": 0.5, "ood_prior": 0.25},
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=str,
 )

@@ -196,13 +196,16 @@ FITTED_AS = {
         {"min_recall": {0: 0.5, 1: 0.5}, "loss": "squared"},
     ),
     "regressor": (
-        SelectiveRegressor(Ridge(), target_coverage=0.8, random_state=0),
+        SelectiveRegressor(Ridge(), target_coverage=0.8, uncertainty_score="knn"),
         X[:, 0],
         {"target_coverage": 0.5, "loss": "absolute", "max_loss": 1.0},
     ),
     "defers": (
         DeferringClassifier(
-            GaussianNB(), DecisionTreeClassifier(random_state=0), deferral_cost=0.05
+            GaussianNB(),
+            DecisionTreeClassifier(random_state=0),
+            deferral_cost=0.05,
+            gain_score="confidence",
         ),
         y,
         {"deferral_cost": 0.2, "max_deferral": 0.1, "expert": None},

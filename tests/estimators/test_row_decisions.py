@@ -231,7 +231,13 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=[pytest.mark.slow] * kind.startswith("lists of"))
+        for kind in KINDS
+    ],
+)
 @pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
 def test_rows_of_different_lengths(kind):
     """Those of one call may be of one length: an array, which others are not."""

@@ -25,7 +25,7 @@ from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.thresholds import operating_point, optimal_path
 
 RULES = ("any", "all")
-METHODS = ("graph", "analytic", "direct")
+METHODS = ["graph", pytest.param("analytic", marks=pytest.mark.slow), "direct"]
 PRICE = {"max_fp_per_tp": 2}
 TARGETS = [
     PRICE,

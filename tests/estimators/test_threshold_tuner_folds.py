@@ -24,6 +24,7 @@ from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.thresholds import operating_point
 
 PRICE = {"max_fp_per_tp": 2}
+SLOW = pytest.mark.slow
 METHODS = pytest.mark.parametrize("method", ["graph", "analytic", "direct"])
 
 
@@ -278,7 +279,11 @@ def state_of(model):
     return written, repr(model)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind",
+    # A search of the analytic method takes half a second.
+    [pytest.param(kind, marks=[SLOW] * (kind == "analytic")) for kind in KINDS],
+)
 @pytest.mark.parametrize(
     "weight", [None, np.linspace(0.2, 1, 400)], ids=["", "weights"]
 )

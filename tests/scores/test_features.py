@@ -633,7 +633,7 @@ NOVELTY = [
         (LossRegression(Ridge(), StandardScaler()), HOURS, LINEAR),
         *((score, NUMERIC, SCALED) for score in NOVELTY),
     ],
-    ids=repr,
+    ids=lambda part: type(part).__name__,
 )
 def test_output_of_transformers_is_for_those_of_users(score, X, model, output):
     """With `set_config(transform_output=...)` the scores are the same."""

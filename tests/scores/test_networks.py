@@ -281,7 +281,11 @@ def test_networks_of_users():
 
 
 @pytest.mark.parametrize(
-    ("n_features", "n_components"), [(2, 1), (767, 383), (768, 512), (2048, 1000)]
+    ("n_features", "n_components"),
+    [
+        *((2, 1), (767, 383), (768, 512)),
+        pytest.param(2048, 1000, marks=pytest.mark.slow),
+    ],
 )
 def test_default_number_of_components(n_features, n_components):
     wide = np.random.default_rng(0).normal(size=(n_components + 5, n_features))

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sklearn_reject.selection import (
@@ -265,7 +265,6 @@ def value(coefficients, sums):
     "ignore:No sample is a member", "ignore:No sample of", "ignore:No calibration"
 )
 @pytest.mark.parametrize("name", CASES)
-@settings(max_examples=100)
 @given(samples(), st.integers(0, 12), st.booleans())
 def test_best_of_all_cuts(name, sample, eighths, randomize):
     case, scores = CASES[name](sample, eighths), sample.scores

@@ -6,7 +6,7 @@ from math import ceil, comb, inf, isnan
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sklearn_reject.exceptions import RejectionWarning
@@ -103,7 +103,6 @@ def problems(draw, of_parts=False, ties=True):
 
 @pytest.mark.parametrize("randomize", [True, False])
 @pytest.mark.parametrize("is_of_parts", [True, False], ids=["parts", "all"])
-@settings(max_examples=80)
 @given(data=st.data())
 def test_threshold_by_hand(data, is_of_parts, randomize):
     scores, losses, asked, confidence_level = data.draw(problems(is_of_parts))

@@ -206,8 +206,8 @@ def of_powers(sample, powers, factors=(1e-6, 1e6)):
 @pytest.mark.parametrize(
     ("shape", "powers", "n"),
     [
-        # The fast suite has each shape and each power once.
-        pytest.param(shape, powers, n, marks=[SLOW] * ((i + j) % 6 != 2 or n > 3000))
+        # The fast suite has each shape and each power once, of few samples.
+        pytest.param(shape, powers, n, marks=[SLOW] * ((i + j) % 6 != 2 or n > 1000))
         for i, shape in enumerate(SHAPES)
         for j, powers in enumerate(POWERS)
         for n in (200, 1500, 5000)
@@ -242,6 +242,7 @@ def test_many_samples_of_few_points_are_searched_as_the_points_are(seed):
     assert risks[1] == pytest.approx(risks[0], rel=1e-12)
 
 
+@SLOW
 def test_confident_classifiers_find_the_rule_that_there_is():
     asked = {"min_tpr": 0.97, "max_fpr": 0.62}
     rule = two(confident_sample(20_000), asked)

@@ -198,7 +198,11 @@ def test_many_documents_of_two_classifiers(rule):
 @RULES
 @pytest.mark.parametrize(
     ("n_classifiers", "n_documents"),
-    [(1, 400), (3, 150), pytest.param(5, 400, marks=pytest.mark.slow)],
+    [
+        (1, 400),
+        pytest.param(3, 150, marks=pytest.mark.slow),
+        pytest.param(5, 400, marks=pytest.mark.slow),
+    ],
 )
 def test_direct_is_never_below_a_path(rule, n_classifiers, n_documents):
     for seed, price in enumerate((5, 2.5, 1.25)):

@@ -215,7 +215,15 @@ def log_scores(n=20_000, seed=0, rho=0.0):
     return (rng.normal(size=(n, 2)) + 2.5 * seen) @ np.array(mix)
 
 
-@pytest.mark.parametrize(("rho", "least"), [(-0.6, 1), (0, 2), (0.6, 1), (0.6, 2)])
+@pytest.mark.parametrize(
+    ("rho", "least"),
+    [
+        (0, 2),
+        pytest.param(-0.6, 1, marks=pytest.mark.slow),
+        pytest.param(0.6, 1, marks=pytest.mark.slow),
+        pytest.param(0.6, 2, marks=pytest.mark.slow),
+    ],
+)
 def test_selected_by_any(rho, least):
     """It is noticed in most samples, and nothing is where all are rated."""
     noticed, imagined = np.zeros(3), 0
