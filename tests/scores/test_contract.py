@@ -98,12 +98,9 @@ def test_contract(check, score):
 
 @pytest.mark.parametrize(
     ("score", "classifier"),
-    [
-        pytest.param(score, name, marks=[pytest.mark.slow] * (name != names[-1]))
-        for score, names in NAMED.items()
-        for name in names[1:]
-    ],
+    [(score, name) for score, names in NAMED.items() for name in names[1:]],
 )
+@pytest.mark.slow  # the first classifier is one of those above
 def test_rows_do_not_depend_on_each_other(score, classifier):
     check_rows_do_not_depend_on_each_other(score, classifier)
 
