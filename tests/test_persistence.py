@@ -107,7 +107,8 @@ IS_HEAVY = {
 }
 
 rng = np.random.default_rng(0)
-scores, losses = rng.random(300), (rng.random(300) < 0.1).astype(float)
+scores = rng.random(300)
+losses = (rng.random(300) < 0.2 * scores).astype(float)
 
 OBJECTS = {
     "rule": solve_target_risk(scores, losses, 0.1),

@@ -8,6 +8,7 @@ from scipy.special import ndtr, ndtri, stdtrit
 from sklearn.utils import check_random_state, gen_even_slices
 from sklearn.utils.parallel import Parallel, delayed
 
+from sklearn_reject._curves._groups import RELATIVE_TOLERANCE
 from sklearn_reject._labels import label_vector
 from sklearn_reject._travel import Carried
 from sklearn_reject._validation import check_same_length
@@ -162,7 +163,9 @@ def bca_ends(values, value, left_out, level):
     level : float in ]0, 1[
         Share of intervals that are to hold.
     """
-    bias = ndtri((np.mean(values < value) + np.mean(values <= value)) / 2)
+    # Of equal ones one half is below; sums in another order may differ by rounding.
+    is_equal = np.isclose(values, value, rtol=RELATIVE_TOLERANCE, atol=0)
+    bias = ndtri(np.mean(np.where(is_equal, 0.5, values < value)))
     if not np.isfinite(bias):
         return None
     away = left_out.mean() - left_out

@@ -412,7 +412,8 @@ def test_integer_weights_equal_repeated_rows(target, score):
         # Elsewhere what the risk claims counts as 30 rows, weighted or not.
         target = {**target, "cv": "plug_in"}
     X_tune, y_tune = X[150:], y[150:]
-    weight = np.random.default_rng(0).integers(0, 4, len(X_tune))
+    weight = np.random.default_rng(0).integers(1, 4, len(X_tune))
+    weight[::5] = 0
     rows = np.repeat(np.arange(len(X_tune)), weight)
     selective = SelectiveClassifier(TIED, uncertainty_score=score, **target)
     weighted = clone(selective).fit(X_tune, y_tune, sample_weight=weight).rule_

@@ -204,6 +204,7 @@ def test_folds_that_cannot_meet_the_target_predict_nothing():
 
 
 @pytest.mark.filterwarnings("ignore:The least populated class")
+@pytest.mark.filterwarnings("ignore:At the operating point all documents")
 def test_few_documents_of_a_class():
     X, y = draw(400)
     positives, negatives = (np.flatnonzero(y == k) for k in (1, 0))

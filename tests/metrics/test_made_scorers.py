@@ -35,7 +35,8 @@ from sklearn_reject.scores import SELE
 from tests.metrics.models import three_classes
 
 X, y = three_classes(300)
-TARGETS = X[:, :2] + np.random.default_rng(0).normal(size=(300, 2))
+# The noise is what the scores can learn.
+TARGETS = X[:, :2] + X[:, :1] * np.random.default_rng(0).normal(size=(300, 2))
 X_test, y_test, targets_test = X[200:], y[200:], TARGETS[200:]
 WEIGHT = 1.0 + np.arange(100) % 4
 BAYES = GaussianNB().fit(X[:200], y[:200])

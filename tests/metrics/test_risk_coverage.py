@@ -112,6 +112,8 @@ def as_integral(scores, losses, weights):
     for value in np.unique(scores):
         rows = scores == value
         weight = weights[rows].sum()
+        if weight == 0:
+            continue
         mean = weights[rows] @ losses[rows] / weight
         ends = below, below + weight
         slope = quad(lambda t: polygamma(1, t + 1), *ends, epsrel=1e-12)[0]

@@ -116,7 +116,7 @@ def test_groups_share_the_chance_of_an_error(name):
     options = {"confidence_level": 0.9, "draws": draws}
     pilot = tuple(each[::3] for each in (scores, losses, 1 - losses))
     if name == "system_risk":
-        options["pilot"] = (*pilot, groups[::3])
+        options["pilot"], target = (*pilot, groups[::3]), 0.4
     rule = solver(scores, losses, target, groups=groups, **options)
     act = "defer" if hasattr(rule, "defer") else "accept"
     acted = getattr(rule, act)(scores, groups, draws=draws)

@@ -119,7 +119,7 @@ def deferral(gain, first, budget, **options):
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("solve", [solve_target_risk, deferral])
 def test_the_order_of_weighted_and_of_many_samples(solve):
-    scores, losses = (np.tile(array, 100) for array in uncertain(600))
+    scores, losses = (np.tile(array, 20) for array in uncertain(3000))
     weight = np.where(np.arange(60_000) % 100 < 30, 1.0, 0.01)
     # Those of little weight are in the wrong order, and most.
     scores = np.where(weight == 1, scores, 1 - scores)
