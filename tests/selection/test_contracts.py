@@ -224,8 +224,10 @@ def test_scale_of_weights(name, scale):
     data = draw_data()
     weight = np.random.default_rng(3).integers(0, 4, len(data.scores)) / 7
     expected = decisions(WEIGHTED[name](replace(data, weight=weight)), data)
-    rule = WEIGHTED[name](replace(data, weight=scale * weight))
-    np.testing.assert_allclose(decisions(rule, data), expected, atol=1e-9)
+    found = decisions(WEIGHTED[name](replace(data, weight=scale * weight)), data)
+    # Of rules that are equally good, any one may be found.
+    counts = weight > 0
+    np.testing.assert_allclose(found[counts], expected[counts], atol=1e-9)
 
 
 @pytest.mark.parametrize("unit", [1e-6, 1 / 3, 1e9])
