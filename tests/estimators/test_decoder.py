@@ -440,7 +440,9 @@ def test_large_sparse_probabilities_are_calibrated_on_some_rows():
     assert (proba != wide).nnz == 1800
 
 
-@pytest.mark.parametrize("cv", [0.4, GroupKFold(3), ShuffleSplit(1, random_state=0)])
+@pytest.mark.parametrize(
+    "cv", [0.4, GroupKFold(3), ShuffleSplit(1, test_size=0.5, random_state=0)]
+)
 def test_kinds_of_folds(cv):
     X, y, groups = rare(400)
     given = {"groups": groups} if isinstance(cv, GroupKFold) else {}

@@ -146,7 +146,7 @@ def test_sparse_rows(name):
         backwards.data[start:stop] = rows.data[start:stop][::-1]
     backwards.has_sorted_indices = False
     parts = rows.tocoo()
-    places = [np.tile(place, 2) for place in parts.coords]
+    places = [np.tile(place, 2) for place in (parts.row, parts.col)]
     halves = sparse.coo_array((np.tile(parts.data / 2, 2), places), parts.shape)
     whole = outputs(model, rows)
     for same in (rows.tocsc(), parts, halves, full, backwards):
