@@ -163,6 +163,7 @@ def test_bad_folds(cv, words, estimators):
         tuner(estimators, cv=cv).fit(X, y)
 
 
+@pytest.mark.filterwarnings("ignore:At the operating point all documents")
 def test_folds_that_cannot_tune_are_left_out_and_said():
     X, y = draw(share=0.1)
     y[:160] = 0
