@@ -120,6 +120,8 @@ def test_many_documents_are_counted_as_a_binary_search_does(shape, n_thresholds)
 
 
 def test_one_classifier_has_one_vector_of_thresholds():
+    table = pn_table([-1e308, 1e308], [0, 1], thresholds=[-1.7e308, 1.7e308])
+    np.testing.assert_array_equal([table.fp, table.tp], [[1, 0, 0], [1, 0, 0]])
     table = pn_table([0.1, 0.4, 0.4, 0.9], [0, 1, 0, 1])
     assert table.thresholds[0].tolist() == [0.1, 0.4, 0.9, np.inf]
     assert (table.fp.tolist(), table.tp.tolist()) == ([2, 1, 0, 0], [2, 2, 1, 0])
