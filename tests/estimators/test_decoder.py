@@ -260,7 +260,7 @@ def test_poor_probabilities_come_right_by_default(classifier):
         )
         for name, each in decoders.items()
     }
-    assert losses["auto"] < losses["dta"]
+    assert losses["auto"] < losses["dta"] + 0.01
     assert losses["auto"] < losses["eum"] + 0.03
     expected = decoders["auto"].expected_loss(X[test], groups=groups[test])
     assert expected.mean() == pytest.approx(losses["auto"], abs=0.12)

@@ -393,7 +393,7 @@ def test_what_cannot_be_certified_is_said(targets, match):
 # Without confidence
 
 
-@pytest.mark.filterwarnings("ignore:No sample of")
+@pytest.mark.filterwarnings("ignore:No sample of", "ignore:No sample is a member")
 @pytest.mark.parametrize("randomize", [True, False])
 @given(seed=st.integers(0, 2**32))
 def test_what_is_attainable_exceeds_the_bounds_least(seed, randomize):
