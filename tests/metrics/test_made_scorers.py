@@ -208,6 +208,7 @@ def test_a_penalty_counts_as_much_as_is_rejected():
     assert scorer(plain, X_test, truth) == r2_score(truth, plain.predict(X_test))
 
 
+@pytest.mark.filterwarnings("ignore:The uncertainty score ranks the errors backwards")
 @pytest.mark.parametrize("model", [NUMBERS, VECTORS, Ridge()])
 def test_a_missing_penalty_is_named(model):
     target = targets_test if model is VECTORS else targets_test[:, 0].round()
