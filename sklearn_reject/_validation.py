@@ -208,12 +208,26 @@ def as_real_array(values, name):
 def as_label_array(labels):
     """Return labels as they are, but a list of text and others as objects.
 
-    NumPy would make text of None, NaN and numbers.
+    NumPy would make text of None, NaN and numbers. Dates come in one unit, that of
+    Python: as objects, days are others than hours, and nanoseconds are numbers.
     """
+    dtype = getattr(labels, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind in "mM":
+        return _in_microseconds(np.asarray(labels))
     if not isinstance(labels, (list, tuple)):
         return labels
     is_mixed = len({isinstance(label, str) for label in labels}) > 1
     return np.asarray(labels, dtype=object if is_mixed else None)
+
+
+def _in_microseconds(dates):
+    coarse = dates.astype(f"{dates.dtype.kind}8[us]")
+    if not ((coarse == dates) | np.isnat(dates)).all():
+        raise ValueError(
+            "labels are dates with fractions of a microsecond, which would be lost. "
+            "Pass them as text, such as labels.astype(str)."
+        )
+    return coarse
 
 
 def refuse_masked(values, name):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -98,9 +99,10 @@ class DoubleScoreOODClassifier(RejectClassifier):
 
     It wraps a classifier and combines two scores: how likely the prediction is wrong,
     r(x), and how novel the sample is, g(x). A sample is accepted where ``r(x) + mu
-    g(x)`` is below a threshold. Weight and threshold solve one of three models (FPP23):
+    g(x)`` is below a threshold. Weight and threshold solve one of four models (FPP23):
     bounds on the shares of in-distribution (ID) and out-of-distribution (OOD) samples
-    that are accepted (TPR and FPR), bounds on precision and recall (the TPR), or costs.
+    that are accepted (TPR and FPR), on the TPR and the risk, on precision and recall
+    (the TPR), or costs.
     Of the rules that meet the bounds and have, up to one standard error, the lowest
     loss on accepted ID samples, the one that accepts the fewest OOD samples is taken.
 
@@ -382,6 +384,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
             refuse_weights(weight)
 
         ood_label, is_ood, classes = split_labels(self, y)
+        samples = replace(samples, outside=is_ood)
         reject_label = resolve_reject_label(self.reject_label, classes)
         score_seed, row_seed = draw_seeds(self.random_state)
         loss = check_loss(self.loss, labels=classes)

@@ -46,7 +46,7 @@ def plan_jointly(owner, joint, samples):
         return everything, ()
     n_documents = len(samples.y)
     splits = make_splits(owner.cv, samples, True, owner.random_state)
-    splits = check_splits(splits, n_documents)
+    check_splits(splits)
     masks = [tuple(_mask(rows, n_documents) for rows in split) for split in splits]
     if joint.is_frozen:
         return everything, tuple(masks)

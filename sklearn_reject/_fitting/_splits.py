@@ -140,28 +140,39 @@ def make_splits(cv, samples, stratify, random_state):
     """Return the list of (train, test) row indices that `cv` stands for."""
     X, y = samples.X, samples.y
     if is_default(cv):
-        return _default_folds(y, stratify)
+        return _default_folds(y, stratify, samples.outside)
     if is_share(cv):
-        return [_hold_out(cv, y, stratify, random_state)]
+        return [_hold_out(cv, y, stratify, random_state, samples.outside)]
     splitter = check_cv(cv, y, classifier=stratify)
     splits = []
     for split in splitter.split(X, y, **samples.split_params):
-        # An iterable of splits may hold lists, or masks.
-        parts = map(np.asarray, split)
-        splits.append(tuple(np.flatnonzero(p) if p.dtype == bool else p for p in parts))
+        splits.append(tuple(_rows_of_part(part, _num_samples(y)) for part in split))
     if not any(len(test) for _, test in splits):
         raise ValueError(f"cv={cv!r} leaves no samples to evaluate the classifier on.")
     return splits
 
 
-def _default_folds(y, stratify):
+def _rows_of_part(part, n_samples):
+    """Return the rows, from zero on, of a list of them or of a mask."""
+    part = np.asarray(part)
+    try:
+        return np.arange(n_samples)[part if part.size else part.astype(np.intp)]
+    except IndexError as error:
+        raise ValueError(
+            f"cv has a split that does not belong to these {n_samples} samples: "
+            f"{error}. Give it row numbers below {n_samples}, or a boolean mask of all "
+            "samples."
+        ) from error
+
+
+def _default_folds(y, stratify, outside=None):
     """Return five folds, or fewer where no class has as many members.
 
     A class of one member is in all training parts: a fold without it may leave a
     single class, which most classifiers refuse to be fitted on.
     """
     n_samples, stratify = _num_samples(y), stratify and np.ndim(y) == 1
-    single = _rows_of_single_members(y) if stratify else np.zeros(0, dtype=np.intp)
+    single = _rows_of_single_members(y, stratify, outside)
     others = np.setdiff1d(np.arange(n_samples), single)
     if len(others) < 2:
         raise ValueError(
@@ -183,10 +194,10 @@ def _default_folds(y, stratify):
     ]
 
 
-def _hold_out(share, y, stratify, random_state):
+def _hold_out(share, y, stratify, random_state, outside=None):
     """Return the rows to fit on and those held out, of all classes where possible."""
     n_samples, stratify = _num_samples(y), stratify and np.ndim(y) == 1
-    single = _rows_of_single_members(y) if stratify else np.zeros(0, dtype=np.intp)
+    single = _rows_of_single_members(y, stratify, outside)
     if len(single) == n_samples:  # nothing else could be held out
         single = single[:0]
     others = np.setdiff1d(np.arange(n_samples), single)
@@ -216,31 +227,26 @@ def _hold_out(share, y, stratify, random_state):
     return None
 
 
-def _rows_of_single_members(y):
-    """Return the rows of classes that have no other member."""
+def _rows_of_single_members(y, stratify, outside):
+    """Return the rows of classes that have no other member.
+
+    None where classes do not matter, nor of what is `outside` of all fits.
+    """
+    if not stratify:
+        return np.zeros(0, dtype=np.intp)
     _, first, counts = np.unique(y, return_index=True, return_counts=True)
-    return np.sort(first[counts == 1])
+    single = np.sort(first[counts == 1])
+    return single if outside is None else single[~outside[single]]
 
 
-def check_splits(splits, n_samples):
-    """Return splits whose test parts do not overlap, with positions from zero on."""
-    rows = np.concatenate([part for split in splits for part in split])
-    outside = (rows < -n_samples) | (rows >= n_samples)
-    if outside.any():
-        raise ValueError(
-            f"cv: a split has the row {rows[outside][0]}, but there are {n_samples} "
-            "samples."
-        )
-    every = np.arange(n_samples)
-    splits = [(every[train], every[test]) for train, test in splits]
-    tests = [test for _, test in splits]
-    n_times = np.bincount(np.concatenate(tests))
+def check_splits(splits):
+    """Raise for splits whose test parts overlap."""
+    n_times = np.bincount(np.concatenate([test for _, test in splits]))
     if n_times.max() > 1:
         raise ValueError(
             f"cv: {np.sum(n_times > 1)} samples are in several test parts and would be "
             "counted more than once. Use a splitter without repeats."
         )
-    return splits
 
 
 def splits_by_groups(cv):

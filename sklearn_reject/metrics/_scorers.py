@@ -181,6 +181,8 @@ def get_selective_scorer(name: str, /, **params: Any) -> Callable[..., float]:
     .. |at_precision_recall| replace::
        :func:`selective_risk_at_precision_recall_score`
 
+    A `normalize` is None or "excess": with "prr" higher is better, not lower.
+
     A `loss` of None takes the `loss_` of an estimator that has one, such as
     :class:`~sklearn_reject.SelectiveRegressor`, also inside a pipeline or a search, and
     0/1 loss for other classifiers. `labels` of None are the sorted classes of the

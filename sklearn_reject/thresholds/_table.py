@@ -442,7 +442,11 @@ def _check_grid(thresholds):
     for column, values in enumerate(grid):
         is_vector = values.ndim == 1 and len(values) > 0
         # Comparisons with NaN are false.
-        if not is_vector or not (values[1:] > values[:-1]).all() or np.isnan(values).any():
+        if (
+            not is_vector
+            or not (values[1:] > values[:-1]).all()
+            or np.isnan(values).any()
+        ):
             raise ValueError(
                 f"thresholds of classifier {column} must be a vector of increasing "
                 f"numbers, none of them NaN, got {values.tolist()}. Sort them and "

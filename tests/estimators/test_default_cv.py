@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -15,6 +16,8 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn_reject import (
     DeferringClassifier,
     DoubleScoreOODClassifier,
+    EnsembleThresholdTuner,
+    ExpectedLossDecoder,
     SelectiveClassifier,
     SelectiveRegressor,
 )
@@ -194,3 +197,46 @@ def test_classes_that_are_held_out_whole_are_named(make):
         assert [f"true {label}, never fitted" in parts for label in "abcdef"] == [
             label not in fitted for label in "abcdef"
         ]
+
+
+# Splits that are given
+
+HALF = np.arange(10) < 5
+
+
+@pytest.mark.parametrize(
+    ("split", "message"),
+    [
+        ((HALF, ~HALF), "100 samples: boolean index"),
+        ((np.arange(50), np.arange(50, 101)), "100 samples: index 100 is out"),
+        ((np.arange(50.0), np.arange(50, 100)), "must be of integer"),
+    ],
+    ids=["mask", "row", "float"],
+)
+@pytest.mark.parametrize(
+    "model",
+    [
+        SelectiveClassifier(GaussianNB(), target_coverage=0.5),
+        SelectiveRegressor(LinearRegression(), target_coverage=0.5),
+        DoubleScoreOODClassifier(GaussianNB(), min_tpr=0.5),
+        DeferringClassifier(GaussianNB(), GaussianNB(), max_deferral=0.5),
+        EnsembleThresholdTuner([("bayes", GaussianNB())], max_fp_per_tp=9),
+        ExpectedLossDecoder(GaussianNB()),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_splits_of_other_samples_are_refused(model, split, message):
+    X, y = np.arange(100.0)[:, None], np.arange(100) % 2
+    with pytest.raises(ValueError, match=f"(?s){message}.*mask of all samples"):
+        clone(model).set_params(cv=[split]).fit(X, y)
+
+
+@pytest.mark.parametrize("options", [{}, {"max_fpr": 0.5}, {"cv": 5}])
+@pytest.mark.filterwarnings("ignore:The least populated class")
+def test_a_single_ood_sample_tunes_the_rule(options):
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(60, 2)) + [[0, 0], [4, 0]] * 30, [[9, 9]]])
+    y = np.append(np.arange(60) % 2, -1)
+    model = DoubleScoreOODClassifier(GaussianNB(), min_tpr=0.9, **options).fit(X, y)
+    assert model.calibration_.is_ood.sum() == 1
+    assert model.rule_.fpr == 0

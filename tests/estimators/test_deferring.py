@@ -121,6 +121,17 @@ def test_answers_of_a_person_may_be_missing(labels, gap):
     assert rule.second_risk == 0
 
 
+@pytest.mark.parametrize("unit", ["D", "us", "ns"])
+def test_dates_are_labels_in_any_unit(unit):
+    """As objects, dates of nanoseconds would be numbers, which no truth is."""
+    dates = (np.datetime64("2020-01-01") + y).astype(f"datetime64[{unit}]")
+    model = confident(max_deferral=0.3).fit(X, dates, expert_labels=pd.Series(dates))
+    assert model.rule_.second_risk == 0
+    np.testing.assert_array_equal(model.predict_first(X), model.estimator_.predict(X))
+    with pytest.raises(ValueError, match=r"fractions of a microsecond.*as text"):
+        confident().fit(X, y.astype("datetime64[ns]"), expert_labels=dates)
+
+
 def test_labels_of_a_frozen_expert_stand_for_its_predictions():
     oracle = Oracle()
     model = confident(FrozenEstimator(oracle), max_deferral=0.25)
