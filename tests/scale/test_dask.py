@@ -280,7 +280,7 @@ def test_files_that_are_read_together(tmp_path):
 @pytest.mark.parametrize("name", of_dask.__all__)
 def test_functions_are_documented(name):
     function = getattr(of_dask, name)
-    check_parameters(function)
+    check_parameters(name, function)
     for title in ("Returns", "Raises", "Examples"):
         assert section(inspect.getdoc(function), title), title
 
