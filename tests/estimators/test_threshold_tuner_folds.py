@@ -152,7 +152,7 @@ def test_what_folds_there_are():
     [
         (ShuffleSplit(2, test_size=0.6, random_state=0), "are in several test parts"),
         (RepeatedStratifiedKFold(n_splits=3, n_repeats=2), "cv: 300 samples are in"),
-        ([(np.arange(100), np.arange(250, 350))], "the row 300, but there are 300"),
+        ([(np.arange(100), np.arange(250, 350))], "index 300 is out of bounds"),
         (GroupKFold(3), "groups"),
     ],
 )
