@@ -221,6 +221,7 @@ def as_label_array(labels):
 
 
 def _in_microseconds(dates):
+    """Return dates, or spans of time, in the unit that Python has."""
     coarse = dates.astype(f"{dates.dtype.kind}8[us]")
     if not ((coarse == dates) | np.isnat(dates)).all():
         raise ValueError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -102,9 +101,9 @@ class DoubleScoreOODClassifier(RejectClassifier):
     g(x)`` is below a threshold. Weight and threshold solve one of four models (FPP23):
     bounds on the shares of in-distribution (ID) and out-of-distribution (OOD) samples
     that are accepted (TPR and FPR), on the TPR and the risk, on precision and recall
-    (the TPR), or costs.
-    Of the rules that meet the bounds and have, up to one standard error, the lowest
-    loss on accepted ID samples, the one that accepts the fewest OOD samples is taken.
+    (the TPR), or costs. Of the rules that meet the bounds and have, up to one standard
+    error, the lowest loss on accepted ID samples, the one that accepts the fewest OOD
+    samples is taken.
 
     OOD samples are rows of `y` with `ood_label`. They tune the rule and are never shown
     to the classifier. Unlabeled rows, of which some are OOD, can stand in for them,
@@ -384,7 +383,6 @@ class DoubleScoreOODClassifier(RejectClassifier):
             refuse_weights(weight)
 
         ood_label, is_ood, classes = split_labels(self, y)
-        samples = replace(samples, outside=is_ood)
         reject_label = resolve_reject_label(self.reject_label, classes)
         score_seed, row_seed = draw_seeds(self.random_state)
         loss = check_loss(self.loss, labels=classes)
@@ -611,7 +609,8 @@ class DoubleScoreOODClassifier(RejectClassifier):
         """Return the plan that tunes the rule, and rows kept to certify it, or None."""
         # A certificate is about samples that are drawn independently.
         stratify = self.confidence_level is None
-        plan = plan_fits(self, samples, learns=learns, stratify=stratify)
+        options = {"learns": learns, "stratify": stratify, "outside": score.is_ood}
+        plan = plan_fits(self, samples, **options)
         if self.confidence_level is None:
             return plan, None
         certifiable_rates(self, score.is_ood[plan.held_out], score.loss)

@@ -34,7 +34,6 @@ from sklearn_reject.scores import evaluate_score
 class Samples:
     """What `fit` was given: samples, labels, their weights and what else is for whom.
 
-    `outside` tells which samples no fit of the estimator sees, None where all may be.
     `final` are the rows of the fit that is kept, which folds are parts of, and
     `least_share` is the least share of them that a fit has. `are_in_task` tells that
     they have traveled to a parallel task, which does the rest itself.
@@ -46,7 +45,6 @@ class Samples:
     fit_params: dict = field(default_factory=dict)
     split_params: dict = field(default_factory=dict)
     expert_params: dict = field(default_factory=dict)
-    outside: np.ndarray | None = None
     final: np.ndarray | slice = field(default_factory=lambda: ALL_ROWS)
     least_share: float = 1.0
     are_in_task: bool = False

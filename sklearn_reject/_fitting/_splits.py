@@ -54,13 +54,13 @@ class Plan:
         return np.concatenate([test for _, test in self.folds]) if self.folds else None
 
 
-def plan_fits(owner, samples, *, learns, stratify, needs_data=True):
+def plan_fits(owner, samples, *, learns, stratify, needs_data=True, outside=None):
     """Return the plan that the `cv` of a meta-estimator stands for.
 
     `learns` says whether a score learns from samples, `stratify` whether all parts get
     their share of each class, and `needs_data` whether a rule cannot do without
     evaluation. One that can is evaluated where `cv` asks for it, or where that takes no
-    fit: it tells what the rule achieves.
+    fit: it tells what the rule achieves. `outside` tells which samples no fit sees.
     """
     is_frozen = isinstance(owner.estimator, FrozenEstimator)
     if is_frozen and not learns:
@@ -68,7 +68,7 @@ def plan_fits(owner, samples, *, learns, stratify, needs_data=True):
     cv = cv_of(owner)
     if not needs_data and not learns and is_default(cv):
         return Plan(ALL_ROWS)
-    splits = make_splits(cv, samples, stratify, owner.random_state)
+    splits = make_splits(cv, samples, stratify, owner.random_state, outside)
     plan = plan_of_splits(cv, splits)
     return replace(plan, is_stratified=stratify, is_default=is_default(cv))
 
@@ -136,17 +136,18 @@ def is_share(cv):
     return isinstance(cv, Real) and not isinstance(cv, Integral)
 
 
-def make_splits(cv, samples, stratify, random_state):
+def make_splits(cv, samples, stratify, random_state, outside=None):
     """Return the list of (train, test) row indices that `cv` stands for."""
     X, y = samples.X, samples.y
     if is_default(cv):
-        return _default_folds(y, stratify, samples.outside)
+        return _default_folds(y, stratify, outside)
     if is_share(cv):
-        return [_hold_out(cv, y, stratify, random_state, samples.outside)]
-    splitter = check_cv(cv, y, classifier=stratify)
-    splits = []
-    for split in splitter.split(X, y, **samples.split_params):
-        splits.append(tuple(_rows_of_part(part, _num_samples(y)) for part in split))
+        return [_hold_out(cv, y, stratify, random_state, outside)]
+    splitter, n_samples = check_cv(cv, y, classifier=stratify), _num_samples(y)
+    splits = [
+        tuple(_rows_of_part(part, n_samples) for part in split)
+        for split in splitter.split(X, y, **samples.split_params)
+    ]
     if not any(len(test) for _, test in splits):
         raise ValueError(f"cv={cv!r} leaves no samples to evaluate the classifier on.")
     return splits

@@ -440,13 +440,8 @@ def _check_grid(thresholds):
         )
     grid = [as_real_array(values, "thresholds").astype(np.float64) for values in grid]
     for column, values in enumerate(grid):
-        is_vector = values.ndim == 1 and len(values) > 0
-        # Comparisons with NaN are false.
-        if (
-            not is_vector
-            or not (values[1:] > values[:-1]).all()
-            or np.isnan(values).any()
-        ):
+        is_vector = values.ndim == 1 and len(values) > 0 and not np.isnan(values).any()
+        if not is_vector or not (values[1:] > values[:-1]).all():
             raise ValueError(
                 f"thresholds of classifier {column} must be a vector of increasing "
                 f"numbers, none of them NaN, got {values.tolist()}. Sort them and "
