@@ -260,7 +260,7 @@ def test_poor_probabilities_come_right_by_default(classifier):
         )
         for name, each in decoders.items()
     }
-    assert losses["auto"] < losses["dta"] + 0.01
+    assert losses["auto"] < losses["dta"]
     assert losses["auto"] < losses["eum"] + 0.03
     expected = decoders["auto"].expected_loss(X[test], groups=groups[test])
     assert expected.mean() == pytest.approx(losses["auto"], abs=0.12)
@@ -281,9 +281,9 @@ def test_gap_is_that_of_drawn_labels():
     gap = decoder.calibration_gap_
     assert gap.expected_loss == pytest.approx(np.mean(losses), abs=0.01)
     assert gap.standard_error == pytest.approx(np.std(losses), rel=0.2)
-    noise = 5 * gap.standard_error
+    noise = 4 * gap.standard_error
     assert gap.realised_loss == pytest.approx(losses[0], abs=noise)
-    assert gap.expected_loss == pytest.approx(gap.realised_loss, abs=noise)
+    assert gap.is_noise
     expected = decoder.expected_loss(proba, groups=groups).mean()
     assert expected == pytest.approx(gap.expected_loss, abs=0.01)
 

@@ -143,7 +143,7 @@ class Metric:
         return [np.asarray(x) for x in (value if isinstance(value, tuple) else [value])]
 
 
-RATES = {"min_tpr": 0.5, "max_fpr": 0.95}
+RATES = {"min_tpr": 0.5, "max_fpr": 0.6}
 PRECISION = {"min_precision": 0.6, "min_tpr": 0.5, "ood_prior": 0.2}
 AT_COVERAGE = partial(of_order, "selective_risk_at_coverage_score", coverage=0.6)
 AT_RISK = partial(of_order, "coverage_at_risk_score", risk=0.25)

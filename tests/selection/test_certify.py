@@ -315,11 +315,7 @@ def test_all_bounds_certify_and_accept_less_than_without_confidence(bound):
     certified = solve_risk_bounds(
         scores, losses, bounds, bound=bound, max_loss=1.0, **options
     )
-    # Bets may win on the first samples what the others lose.
-    most = solve_risk_bounds(scores, losses, bounds).coverage + 0.05 * (
-        bound == "betting"
-    )
-    assert 0.3 < certified.coverage < most
+    assert 0.3 < certified.coverage < solve_risk_bounds(scores, losses, bounds).coverage
     assert certified.certificate.bound == bound
     assert certified.certificate.targets == (0.1, 0.15)
 

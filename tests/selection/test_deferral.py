@@ -139,7 +139,7 @@ def test_the_chance_of_a_broken_promise_by_enumeration_of_all_samples(n):
         risks = [errors[g][int(d)] for g, d in zip((0.2, 0.8), deferred, strict=True)]
         promised += probability
         broken += probability * (np.mean(risks) > target)
-    assert 0.02 < broken <= delta
+    assert 0.05 < broken <= delta
     assert promised > broken + 0.02
 
 
@@ -220,6 +220,7 @@ def test_losses_of_any_size():
     rule = solve((gain, *losses), target_risk=0.8, max_loss=10)
     assert rule.certificate.bound == "betting"
     assert rule.certificate.p_value <= DELTA
+    assert rule.system_risk < 0.8
     assert 0 < rule.deferral_rate < 0.4
 
 
@@ -258,9 +259,9 @@ def test_budget_stops_where_asking_harms():
 
 def test_infeasible_targets_say_what_can_be_certified():
     with pytest.raises(InfeasibleTargetError, match="can be certified for") as caught:
-        solve(target_risk=0.02)
+        solve(target_risk=0.05)
     error = caught.value
-    assert 0.02 < error.attainable["target_risk"] < 0.4
+    assert 0.05 < error.attainable["target_risk"] < 0.4
     assert 0 <= error.coverage <= 1
     rule = solve(**error.attainable)
     assert rule.deferral_rate <= 1 - error.coverage
