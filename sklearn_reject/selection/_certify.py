@@ -1,7 +1,7 @@
 """Rules whose target holds for the population with high probability."""
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from numbers import Real
 
 import numpy as np
@@ -47,7 +47,7 @@ class RankedSample:
         return np.append(np.flatnonzero(is_start), len(self))
 
     def make_rule(self, certificate, n_accepted=None, *, single_is_in=False):
-        """Return the rule that accepts the first samples, as many as a certificate says.
+        """Return the rule of the first samples, as many as a certificate says.
 
         The threshold is at the next sample: its score and, where that ties, its draw.
         With `single_is_in` it is at the last one that is accepted.
@@ -70,7 +70,7 @@ class RankedSample:
 
 
 def rank(scores, losses, randomize, draws, random_state):
-    """Sort samples by score, up to rounding, and ties by draws if that may be random."""
+    """Sort samples by score, up to rounding, and ties by draws if that is wanted."""
     if draws is not None:
         draws = check_draws(draws, len(scores))
     elif randomize:
@@ -91,9 +91,9 @@ def rank(scores, losses, randomize, draws, random_state):
 class RankedLosses:
     """What a bound may know of the first losses: their sums, and those in random order.
 
-    They are in multiples of the largest possible one. `shuffled_losses` maps a number of
-    them to that many: the order of the rows would do for bets if they were always drawn one
-    by one, but some samples come sorted.
+    They are in multiples of the largest possible one. `shuffled_losses` maps a number
+    of them to that many: the order of the rows would do for bets if they were always
+    drawn one by one, but some samples come sorted.
     """
 
     loss_sums: np.ndarray
@@ -272,9 +272,11 @@ def certify_counts(counts, p_values, risk, test):
         fewest = _FIRST_START * test.bound.fewest(share, test.delta)
         wanted = np.minimum(np.maximum(shares, fewest), n_samples)
         starts = locate_counts(counts, wanted)
-        return last_passing(
-            partial(p_values, risk=share), counts, starts, _WEIGHTS, test
-        )
+
+        def p_values_of(counts, level):
+            return p_values(counts, share)
+
+        return last_passing(p_values_of, counts, starts, _WEIGHTS, test)
 
     def describe(n_accepted):
         coverage = n_accepted / n_samples
@@ -351,7 +353,7 @@ _FIRST_START = 2
 def last_passing(p_values, counts, starts, weights, test):
     """Return the largest of some numbers of samples in a row that pass, or None.
 
-    `p_values` maps such numbers, and `starts` are positions among them.
+    `p_values` maps such numbers and a level; `starts` are positions among them.
     """
     if test.bound.most_tests is not None:
         # Tests take time: a grid of thresholds, and the starts.
@@ -359,17 +361,21 @@ def last_passing(p_values, counts, starts, weights, test):
         grid = -(-np.arange(1, size + 1) * counts[-1] // size)
         kept = np.unique(np.append(locate_counts(counts, grid), starts))
         counts, starts = counts[kept], np.searchsorted(kept, starts)
-    last = walk(lambda rows: p_values(counts[rows]), starts, len(counts), weights, test)
+
+    def p_values_of(rows, level):
+        return p_values(counts[rows], level)
+
+    last = walk(p_values_of, starts, len(counts), weights, test)
     return None if last is None else int(counts[last])
 
 
 def walk(p_values, starts, n_tests, weights, test):
     """Return the last of a sequence of tests that passes, or None (Wiens' fallback).
 
-    Tests, of which `p_values` maps a slice, follow one another from several starts.
-    Each start brings its share of the chance of an error, on top of the running level
-    if every test since the last start has passed. A failure sets the level to zero
-    until the next start.
+    Tests, of which `p_values` maps a slice and a level, follow one another from several
+    starts. Each start brings its share of the chance of an error, on top of the running
+    level if every test since the last start has passed. A failure sets the level to
+    zero until the next start.
     """
     ends = np.append(starts[1:], n_tests)
     level, last = 0.0, None
@@ -388,7 +394,7 @@ def _first_failure(p_values, start, end, level):
     size = 16
     while start < end:
         rows = slice(start, min(start + size, end))
-        passed = p_values(rows) <= level
+        passed = p_values(rows, level) <= level
         if not passed.all():
             return start + int(np.argmin(passed))
         # P-values beyond the first failure are wasted, so start with few of them.

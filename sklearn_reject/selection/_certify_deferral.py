@@ -86,7 +86,7 @@ class _Search:
         """Return the last rule that passes, of the fewest deferrals, None if none."""
         plan = self.pilot.plan(risk, self.test, len(self.sample))
 
-        def p_values(rows):
+        def p_values(rows, level):
             return self._p_values(plan.rates[rows], risk)
 
         last = walk(p_values, plan.starts, len(plan.rates), plan.weights, self.test)

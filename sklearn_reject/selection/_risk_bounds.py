@@ -306,11 +306,11 @@ class _TestedPart:
     def __len__(self):
         return len(self.ranks)
 
-    def p_values(self, counts, test):
+    def p_values(self, counts, test, level):
         """Return the p-values of the members among the first samples."""
         n_members = np.searchsorted(self.ranks, counts)
         distinct, places = np.unique(n_members, return_inverse=True)
-        p_values = test.bound.p_values(self.losses, distinct, self.risk, test.delta)
+        p_values = test.bound.p_values(self.losses, distinct, self.risk, level)
         return p_values[places]
 
     def wanted(self, test):
@@ -342,7 +342,9 @@ def _certify(ranked, parts, test, random_state):
     if n_accepted is None:
         raise _nothing_passes(tested, counts, test, parts)
     at_end = np.array([n_accepted])
-    p_values = {each.part: float(each.p_values(at_end, test)[0]) for each in tested}
+    p_values = {
+        each.part: float(each.p_values(at_end, test, test.delta)[0]) for each in tested
+    }
     return certify_parts(
         parts,
         p_values,
@@ -361,8 +363,8 @@ def _find(tested, counts, test):
     if not all(len(each) and each.risk for each in tested):
         return None
 
-    def p_values(counts):
-        return np.max([each.p_values(counts, test) for each in tested], axis=0)
+    def p_values(counts, level):
+        return np.max([each.p_values(counts, test, level) for each in tested], axis=0)
 
     starts = _find_starts(tested, counts, test)
     return last_passing(p_values, counts, starts, _WEIGHTS, test)
