@@ -1,8 +1,8 @@
 """One threshold under several bounds, each on the risk of a part.
 
-With a confidence, a threshold is rejected unless it passes the test of each bound: a rule that breaks one
-of them passes that one with a chance of at most the level, so that the level need not
-be split among the bounds.
+With a confidence, a threshold is rejected unless it passes the test of each bound: a
+rule that breaks one of them passes that one with a chance of at most the level, so that
+the level need not be split among the bounds.
 
 Let t be the first threshold, from a start on, at which the risk of some part is at its
 bound or above. A sequence that tests every sample accepts nothing from t on unless the
@@ -38,6 +38,7 @@ from sklearn_reject.exceptions import (
 )
 from sklearn_reject.selection._certify import (
     RankedLosses,
+    RiskTest,
     check_bound,
     check_confidence_level,
     choose_test,
@@ -232,11 +233,8 @@ def _solve_on_sample(scores, losses, weight, parts, randomize):
     _warn_of_empty_parts([part for part in parts if not len(members[part])])
     # A part without members is within any bound.
     members = {part: of for part, of in members.items() if len(of)}
-    cut = best_cut(
-        prefixes,
-        Model(tuple(_bound(part, of) for part, of in members.items())),
-        randomize,
-    )
+    forms = tuple(_bound(part, of) for part, of in members.items())
+    cut = best_cut(prefixes, Model(forms), randomize)
     n_reached = cut.n_groups + bool(cut.share)
     if not n_reached:
         raise _infeasible(prefixes, members, parts)
@@ -302,25 +300,27 @@ class _TestedPart:
     ranks: np.ndarray
     losses: RankedLosses
     risk: float
+    test: RiskTest
 
     def __len__(self):
         return len(self.ranks)
 
-    def p_values(self, counts, test, level):
+    def p_values(self, counts, level):
         """Return the p-values of the members among the first samples."""
         n_members = np.searchsorted(self.ranks, counts)
         distinct, places = np.unique(n_members, return_inverse=True)
-        p_values = test.bound.p_values(self.losses, distinct, self.risk, level)
+        p_values = self.test.bound.p_values(self.losses, distinct, self.risk, level)
         return p_values[places]
 
-    def wanted(self, test):
+    def wanted(self):
         """Return how many members the starts have, at least.
 
         A small part is not asked for nearly all of its members: half are enough, unless
         that is fewer than pass without any loss.
         """
-        wanted = _FIRST_START * test.bound.fewest(self.risk, test.delta)
-        needed = test.bound.fewest(self.risk, _WEIGHTS[0] * test.delta)
+        bound, delta = self.test.bound, self.test.delta
+        wanted = _FIRST_START * bound.fewest(self.risk, delta)
+        needed = bound.fewest(self.risk, _WEIGHTS[0] * delta)
         fewest = min(wanted, max(needed, len(self) // 2))
         enough = np.ceil(np.multiply(_STARTS, len(self)))
         return np.minimum(np.maximum(enough, fewest), len(self))
@@ -336,14 +336,16 @@ def _certify(ranked, parts, test, random_state):
         if part.target < test.max_loss:  # else no rule might break the bound
             ranks = np.flatnonzero(part.members)
             losses = RankedLosses.of(ranked.losses[ranks] / test.max_loss, random_state)
-            tested.append(_TestedPart(part, ranks, losses, part.target / test.max_loss))
+            tested.append(
+                _TestedPart(part, ranks, losses, part.target / test.max_loss, test)
+            )
     counts = ranked.accepted_counts
     n_accepted = _find(tested, counts, test)
     if n_accepted is None:
         raise _nothing_passes(tested, counts, test, parts)
     at_end = np.array([n_accepted])
     p_values = {
-        each.part: float(each.p_values(at_end, test, test.delta)[0]) for each in tested
+        each.part: float(each.p_values(at_end, test.delta)[0]) for each in tested
     }
     return certify_parts(
         parts,
@@ -364,13 +366,13 @@ def _find(tested, counts, test):
         return None
 
     def p_values(counts, level):
-        return np.max([each.p_values(counts, test, level) for each in tested], axis=0)
+        return np.max([each.p_values(counts, level) for each in tested], axis=0)
 
-    starts = _find_starts(tested, counts, test)
+    starts = _find_starts(tested, counts)
     return last_passing(p_values, counts, starts, _WEIGHTS, test)
 
 
-def _find_starts(tested, counts, test):
+def _find_starts(tested, counts):
     """Return the first tests that accept enough of every part.
 
     Which they are depends on scores and members, never on a loss. Parts of one kind are
@@ -379,7 +381,7 @@ def _find_starts(tested, counts, test):
     enough.
     """
     ranks = [each.ranks for each in tested]
-    wanted = [each.wanted(test) for each in tested]
+    wanted = [each.wanted() for each in tested]
     if len({each.part.kind for each in tested}) > 1:
         union = np.unique(np.concatenate(ranks))
         scaled = [
@@ -405,8 +407,10 @@ def _nothing_passes(tested, counts, test, parts):
 
     trouble = _explain_hopeless(tested, n_samples, test)
     if not trouble:
-        starts = counts[_find_starts(tested, counts, test)]
-        worst = {str(each.part): each.p_values(starts, test).min() for each in tested}
+        starts = counts[_find_starts(tested, counts)]
+        worst = {
+            str(each.part): each.p_values(starts, test.delta).min() for each in tested
+        }
         trouble = (
             "No threshold can be certified for all targets "
             f"{name_targets([each.part for each in tested])} with "
