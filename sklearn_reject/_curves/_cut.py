@@ -15,6 +15,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE, Prefixes
+from sklearn_reject._curves._ties import starts_of_ties
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,10 +160,12 @@ def hull_slope(prefixes, n_groups):
     if n_groups == 0:
         return 0.0
     losses, weights = prefixes.columns["loss"], prefixes.columns["weight"]
-    if any(weights.strides):
-        blocks = isotonic_regression(losses / weights, weights=weights).blocks
-    else:  # a weight of one each
-        blocks = isotonic_regression(losses).blocks
-    stop = np.searchsorted(blocks, n_groups)
-    inside = slice(blocks[stop - 1], blocks[stop])
+    means = losses / weights
+    # Neighbors of the same mean are one: of errors, these are most samples.
+    starts = np.flatnonzero(starts_of_ties(means))
+    of_runs = np.add.reduceat(weights, starts)
+    blocks = isotonic_regression(means[starts], weights=of_runs).blocks
+    edges = np.append(starts, len(means))[blocks]
+    stop = np.searchsorted(edges, n_groups)
+    inside = slice(edges[stop - 1], edges[stop])
     return float(losses[inside].sum() / weights[inside].sum())

@@ -44,11 +44,7 @@ class Prefixes:
         Samples of zero weight count as absent; None is a weight of one each. With
         `near`, scores tie that differ by rounding, as they do to a rule.
         """
-        if weight is None or weight.all():
-            order = np.argsort(scores)
-        else:
-            present = np.flatnonzero(weight)
-            order = present[np.argsort(scores[present])]
+        order = argsort_present(scores, weight)
         # Arrays are freed as soon as they can be: here a sample takes most memory.
         scores = scores[order]
         columns = {name: _gather(values, order) for name, values in columns.items()}
@@ -62,10 +58,11 @@ class Prefixes:
     @classmethod
     def of_sorted(cls, scores, weight=None, **columns):
         """Join samples in the order of their scores, each column a sum already."""
-        starts = np.flatnonzero(starts_of_ties(scores))
-        if len(starts) == len(scores):
+        is_start = starts_of_ties(scores)
+        if is_start.all():
             weight = np.broadcast_to(1.0, len(scores)) if weight is None else weight
             return cls(scores, weight=weight, **columns)
+        starts = np.flatnonzero(is_start)
         if weight is None:
             weight = np.diff(starts, append=len(scores)).astype(np.float64)
         else:
@@ -106,6 +103,14 @@ def join_ties(scores, losses, sample_weight=None):
     """Validate finite scores and losses >= 0 of shape (n_samples,), and join ties."""
     scores, losses, weight = check_samples(scores, losses, sample_weight)
     return Prefixes.of(scores, weight, loss=losses)
+
+
+def argsort_present(scores, weight=None):
+    """Return the order, by score, of the samples of positive weight."""
+    if weight is None or weight.all():
+        return np.argsort(scores)
+    present = np.flatnonzero(weight)
+    return present[np.argsort(scores[present])]
 
 
 def _gather(values, order):
