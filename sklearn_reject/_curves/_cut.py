@@ -103,22 +103,24 @@ def allowed_shares(prefixes, forms, groups, randomize):
     n_groups = groups.stop - groups.start
     low, high = np.full(n_groups, float(not randomize)), np.ones(n_groups)
     for form in forms:
-        values, sizes = form.evaluate(prefixes, groups)
-        sizes *= RELATIVE_TOLERANCE
-        is_out = values < -sizes
-        crossed = np.flatnonzero(is_out[:-1] != is_out[1:])
-        if not randomize or not crossed.size:
-            high[is_out[1:]] = -1.0
+        values, slack = form.evaluate(prefixes, groups)
+        slack *= RELATIVE_TOLERANCE
+        is_out = values < -slack
+        before, after = is_out[:-1], is_out[1:]
+        falls = np.flatnonzero(after > before)
+        most = high[falls]
+        high[after] = -1.0
+        if not randomize:
             continue
-        high[is_out[:-1] & is_out[1:]] = -1.0
-        shares = -values[crossed] / form.changes(prefixes, groups.start + crossed)
+        shares = -values[falls] / form.changes(prefixes, groups.start + falls)
         # What rounding explains is none of a group, or all of it.
-        is_rise = is_out[crossed]
-        shares[is_rise & (values[crossed + 1] <= sizes[crossed + 1])] = 1.0
-        shares[~is_rise & (values[crossed] <= sizes[crossed])] = 0.0
-        rises, falls = crossed[is_rise], crossed[~is_rise]
-        low[rises] = np.maximum(low[rises], shares[is_rise])
-        high[falls] = np.minimum(high[falls], shares[~is_rise])
+        shares[values[falls] <= slack[falls]] = 0.0
+        high[falls] = np.minimum(most, shares)
+        rises = np.flatnonzero(before > after)
+        if rises.size:
+            shares = -values[rises] / form.changes(prefixes, groups.start + rises)
+            shares[values[rises + 1] <= slack[rises + 1]] = 1.0
+            low[rises] = np.maximum(low[rises], shares)
     return low, high
 
 
@@ -165,7 +167,10 @@ def hull_slope(prefixes, n_groups):
     starts = np.flatnonzero(starts_of_ties(means))
     of_runs = np.add.reduceat(weights, starts)
     blocks = isotonic_regression(means[starts], weights=of_runs).blocks
-    edges = np.append(starts, len(means))[blocks]
-    stop = np.searchsorted(edges, n_groups)
-    inside = slice(edges[stop - 1], edges[stop])
+    run = np.searchsorted(starts, n_groups)
+    block = np.searchsorted(blocks, run)
+    stop = blocks[block]
+    inside = slice(
+        starts[blocks[block - 1]], starts[stop] if stop < len(starts) else None
+    )
     return float(losses[inside].sum() / weights[inside].sum())

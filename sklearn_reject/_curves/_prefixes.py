@@ -114,14 +114,15 @@ def argsort_present(scores, weight=None):
 
 
 def _gather(values, order):
-    """Return floats in an order; those of 0 and 1, or their differences, quickly."""
+    """Return floats in an order; many of 0 and 1, or their differences, quickly."""
+    if values.dtype.kind != "b":
+        is_unit = len(values) > BATCH_SIZE and (
+            np.count_nonzero(values) == np.count_nonzero(np.abs(values) == 1)
+        )
+        if not is_unit:
+            return values[order]
     # As small integers, they stay in the cache.
-    is_unit = values.dtype.kind == "b" or (
-        np.count_nonzero(values) == np.count_nonzero(np.abs(values) == 1)
-    )
-    if is_unit:
-        return values.astype(np.int8)[order].astype(np.float64)
-    return values[order]
+    return values.astype(np.int8)[order].astype(np.float64)
 
 
 def running_sum(values, block=512, out=None):

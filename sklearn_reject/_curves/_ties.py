@@ -78,7 +78,7 @@ def _find_near(scores, sizes):
     margin = np.abs(scores[:-1]) if sizes is None else np.maximum(sizes[:-1], sizes[1:])
     margin *= 4 * TIE_TOLERANCE  # twice as far as two ranges can reach
     with np.errstate(over="ignore", invalid="ignore"):
-        gaps = np.diff(scores)
+        gaps = scores[1:] - scores[:-1]
     near = np.flatnonzero(gaps <= margin)
     return near[(gaps[near] > 0) & (gaps[near] < np.inf)]
 
