@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_reject._as_dict import check_fields, check_type
-from sklearn_reject._curves._cell_bounds import (
-    CellBounds,
-    bound_aurc,
-    bound_pairs,
-    bound_risks,
-    last_within_risk,
-)
-from sklearn_reject._curves._cell_table import (
-    CellTable,
-    add_tables,
-    check_cells,
-    count_cells,
-    empty_table,
-)
-from sklearn_reject._interval import Interval
+from sklearn_reject._curves._cell_curves import CellCurves
+from sklearn_reject._curves._cells import CellTable
+from sklearn_reject._curves._groups import TieGroups, prefix_sums, tie_range
+from sklearn_reject._curves._risk_coverage import share_reaching_coverage
 from sklearn_reject._typing import Options
 from sklearn_reject._validation import (
     as_real_array,
@@ -36,30 +27,29 @@ from sklearn_reject._validation import (
     check_vector,
     refuse_dask,
 )
-from sklearn_reject.exceptions import InfeasibleTargetError
-from sklearn_reject.selection._cell_rules import (
-    Borders,
-    CellSample,
-    certify_risk_of_cells,
-    solve_failures_of_cells,
-)
+from sklearn_reject.selection._bounds import BOUNDS, FAILURE_BOUNDS
 from sklearn_reject.selection._certify import (
+    RiskTest,
+    certify_counts,
     certify_coverage,
     check_bound,
     check_confidence_level,
+    choose_bound,
 )
+from sklearn_reject.selection._failure_rules import FailureTarget
 from sklearn_reject.selection._rule import RejectionRule
-from sklearn_reject.selection._solve import cheapest_prefix, make_rule_at
-
-# Weighted losses below this have lost digits, or vanished.
-_LEAST_LOSS = 1e-305
+from sklearn_reject.selection._solve import (
+    cheapest_prefix,
+    find_within_risk,
+    make_rule_at,
+)
 
 # Sign and exponent take twelve bits, and cells of more than 2^20 a power of two would
 # be as many as the samples.
 _FEWEST_BITS, _MOST_BITS = 13, 32
 
 
-class RiskCoverageSummary:
+class RiskCoverageSummary(CellCurves):
     """Compact summary of scores and losses for curves, areas and rules.
 
     Samples are counted in cells of their scores: rows, weight, losses. Summaries of
@@ -124,7 +114,7 @@ class RiskCoverageSummary:
                 f"n_bits must be in [{_FEWEST_BITS}, {_MOST_BITS}], got {n_bits}. With "
                 "22 the width of a cell is a thousandth of its scores."
             )
-        self._table = empty_table(self.n_bits)
+        self._table = CellTable.of((), (), None, self.n_bits)
 
     @property
     def n_samples(self) -> int:
@@ -139,7 +129,7 @@ class RiskCoverageSummary:
     @property
     def nbytes(self) -> int:
         """Bytes of the summary."""
-        return self._table.nbytes
+        return sum(column.nbytes for column in self._table.columns.values())
 
     def update(
         self,
@@ -180,8 +170,7 @@ class RiskCoverageSummary:
             return self
         scores = check_extended_vector(scores, "scores")
         losses = check_vector(losses, "losses", non_negative=True)
-        counted = count_cells(scores, losses, weight, self.n_bits)
-        self._table = add_tables(self._table, counted)
+        self._table += CellTable.of(scores, losses, weight, self.n_bits)
         return self
 
     def merge(self, other: RiskCoverageSummary) -> Self:
@@ -209,220 +198,8 @@ class RiskCoverageSummary:
                 "so their cells differ. Make summaries with the same n_bits."
             )
         merged = RiskCoverageSummary(self.n_bits)
-        merged._table = add_tables(self._table, other._table)
+        merged._table = self._table + other._table
         return merged
-
-    def aurc(self) -> Interval:
-        """Return the area under the risk-coverage curve. Lower is better.
-
-        That of :func:`~sklearn_reject.metrics.aurc_score` with
-        ``interpolation="mean"``.
-
-        Returns
-        -------
-        area : Interval
-            The area that cells in random order have, and an interval that always
-            contains that of the samples.
-
-        Raises
-        ------
-        ValueError
-            If there are no samples.
-        """
-        bounds = CellBounds(self._samples())
-        return self._interval(*bound_aurc(bounds))
-
-    def augrc(self) -> Interval:
-        """Return the area under the generalized risk-coverage curve. Lower is better.
-
-        That of :func:`~sklearn_reject.metrics.augrc_score`.
-
-        Returns
-        -------
-        area : Interval
-            The area that cells in random order have, and an interval that always
-            contains that of the samples.
-
-        Raises
-        ------
-        ValueError
-            If there are no samples.
-        """
-        return self.sele(ties="midrank")
-
-    def sele(self, *, ties: Literal["inclusive", "midrank"] = "inclusive") -> Interval:
-        """Return the SELE statistic. Lower is better.
-
-        That of :func:`~sklearn_reject.metrics.sele_score`.
-
-        Parameters
-        ----------
-        ties : {"inclusive", "midrank"}, default="inclusive"
-            Whether a pair of tied samples, a sample with itself included, counts in
-            full as in the paper, or one half.
-
-        Returns
-        -------
-        value : Interval
-            The value that cells in random order have, and an interval that always
-            contains that of the samples.
-
-        Raises
-        ------
-        ValueError
-            If there are no samples.
-        """
-        check_option(ties, "ties", ("inclusive", "midrank"))
-        table = self._samples()
-        bounds = CellBounds(table)
-        has_weights, inclusive = table.weight is not None, ties == "inclusive"
-        found = bound_pairs(bounds, has_weights=has_weights, inclusive=inclusive)
-        return self._interval(*found)
-
-    def selective_risk_at_coverage(
-        self, coverage: float, *, randomize: bool = False
-    ) -> Interval:
-        """Return the risk at the smallest threshold that reaches a coverage.
-
-        That of :func:`~sklearn_reject.metrics.selective_risk_at_coverage_score`. Lower
-        is better.
-
-        Parameters
-        ----------
-        coverage : float in ]0, 1]
-            Share of the samples to accept.
-
-        randomize : bool, default=False
-            If False, the whole tie group at the threshold is accepted. If True, the
-            share of that group is accepted that makes the coverage exact.
-
-        Returns
-        -------
-        risk : Interval
-            The risk that a cell in random order has, and an interval that always
-            contains that of the samples.
-
-        Raises
-        ------
-        ValueError
-            If `coverage` is not in ]0, 1], or there are no samples.
-        """
-        coverage = check_number(coverage, "coverage", high=1.0, open_low=True)
-        check_option(randomize, "randomize", (True, False))
-        bounds = CellBounds(self._samples())
-        low, high = bound_risks(bounds, [coverage], up_to_end=not randomize)
-        # A whole tie group has another risk than the share that reaches the coverage.
-        value = np.clip(bounds.mean_risk([coverage]), low, high)
-        return self._interval(value[0], low[0], high[0])
-
-    def coverage_at_risk(self, risk: float, *, randomize: bool = False) -> Interval:
-        """Return the largest coverage whose selective risk stays within a bound.
-
-        That of :func:`~sklearn_reject.metrics.coverage_at_risk_score`. Higher is
-        better.
-
-        Parameters
-        ----------
-        risk : float >= 0
-            Largest selective risk, in units of the loss.
-
-        randomize : bool, default=False
-            If False, tie groups are accepted as a whole or not at all. If True, a
-            share of the one that would exceed the risk is accepted.
-
-        Returns
-        -------
-        coverage : Interval
-            The coverage up to the last cell within the risk, and an interval that
-            always contains that of the samples. NaN where no threshold keeps the risk,
-            and 0 as the lower end where maybe none does.
-
-        Raises
-        ------
-        ValueError
-            If `risk` is negative, or there are no samples.
-        """
-        risk = check_number(risk, "risk")
-        check_option(randomize, "randomize", (True, False))
-        sample = self._sample(near=False)
-        bounds = sample.bounds
-        try:
-            accepted, _ = sample.groups.prefix(*sample.within_risk(risk, randomize))
-            value = accepted / bounds.total
-        except InfeasibleTargetError:
-            value = float("nan")
-        # Up to the end of the last cell that may end within: randomized, of a tie group
-        # that follows, too.
-        highest = float(last_within_risk(bounds, risk).max()) / bounds.total
-        if not highest > 0:
-            nan = float("nan")
-            return self._interval(nan, nan, nan)
-        low = 0.0 if np.isnan(value) else value
-        return Interval(low, low, max(low, min(highest, 1.0)), self.n_samples)
-
-    def risk_coverage_curve(
-        self, *, max_points: int = 1000
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return points of the risk-coverage curve between cells, which are exact.
-
-        Those of :func:`~sklearn_reject.metrics.risk_coverage_curve`, fewer of them.
-
-        Parameters
-        ----------
-        max_points : int >= 1, default=1000
-            Largest number of points, spread evenly over the coverage.
-
-        Returns
-        -------
-        coverage : ndarray of shape (n_points,)
-            Weighted share of accepted samples, increasing up to 1.
-
-        risk : ndarray of shape (n_points,)
-            Weighted mean loss of the accepted samples, in units of the loss.
-
-        thresholds : ndarray of shape (n_points,)
-            Scores up to which samples are accepted, increasing.
-
-        Raises
-        ------
-        ValueError
-            If `max_points` is no positive int, or there are no samples.
-        """
-        check_count(max_points, "max_points")
-        table = self._samples()
-        bounds = CellBounds(table)
-        wanted = np.arange(1, max_points + 1) / max_points * bounds.total
-        cells = np.arange(len(table))
-        if len(cells) > max_points:
-            cells = np.unique(bounds.locate(wanted))
-        coverage = bounds.ends[cells] / bounds.total
-        return coverage, bounds.sums[cells] / bounds.ends[cells], table.high[cells]
-
-    def risk_coverage_band(self, coverage: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """Return a band that always contains the risk-coverage curve.
-
-        Parameters
-        ----------
-        coverage : array-like of shape (n_points,)
-            Coverages in ]0, 1], reached exactly: tie groups are accepted in part.
-
-        Returns
-        -------
-        low, high : ndarray of shape (n_points,)
-            Lower and upper bound of the selective risk.
-
-        Raises
-        ------
-        ValueError
-            If a coverage is not in ]0, 1], or there are no samples.
-        """
-        coverage = check_vector(coverage, "coverage")
-        if coverage.min() <= 0 or coverage.max() > 1:
-            raise ValueError(
-                f"coverage must be in ]0, 1], got numbers from {coverage.min():g} to "
-                f"{coverage.max():g}."
-            )
-        return bound_risks(CellBounds(self._samples()), coverage, up_to_end=False)
 
     def solve_target_risk(
         self,
@@ -479,12 +256,20 @@ class RiskCoverageSummary:
         check_option(randomize, "randomize", (True, False))
         check_bound(bound, max_loss)
         if confidence_level is None:
-            sample = self._sample()
-            return make_rule_at(sample.groups, *sample.within_risk(risk, randomize))
+            cells = self._groups()
+            n_groups, share = find_within_risk(cells.groups, risk, randomize)
+            share = share if cells.is_tied[n_groups] else None
+            return make_rule_at(cells.groups, n_groups, share)
         confidence_level = check_confidence_level(confidence_level, self._table.weight)
-        return certify_risk_of_cells(
-            self._sample(), risk, confidence_level, bound, max_loss
-        )
+        cells = self._groups()
+        test = RiskTest(confidence_level, *cells.choose_bound(bound, max_loss))
+
+        def p_values(counts, risk):
+            sums = cells.losses[np.searchsorted(cells.counts, counts)] / test.max_loss
+            return test.bound.of_sums(counts, sums, risk)
+
+        certificate = certify_counts(cells.counts, p_values, risk, test)
+        return cells.certified_rule(certificate)
 
     def solve_target_coverage(
         self,
@@ -524,15 +309,18 @@ class RiskCoverageSummary:
         high = check_number(target, "target (the coverage)", high=1.0, open_low=True)
         check_option(randomize, "randomize", (True, False))
         if confidence_level is None:
-            sample = self._sample()
-            return make_rule_at(
-                sample.groups, *sample.reaching_coverage(high, randomize)
-            )
+            cells = self._groups()
+            n_groups = cells.groups.count_reaching_coverage(high)
+            if randomize and cells.is_tied[n_groups - 1]:
+                share = share_reaching_coverage(cells.groups, n_groups, high)
+                if share < 1:
+                    return make_rule_at(cells.groups, n_groups - 1, share)
+            return make_rule_at(cells.groups, n_groups)
         confidence_level = check_confidence_level(confidence_level, self._table.weight)
         certificate = certify_coverage(
             self.n_samples, high, confidence_level=confidence_level
         )
-        return Borders(self._sample(), 1.0).rule(certificate)
+        return self._groups().certified_rule(certificate)
 
     def solve_reject_cost(self, target: float) -> RejectionRule:
         """Minimize the expected loss with a cost of rejection.
@@ -556,7 +344,7 @@ class RiskCoverageSummary:
             If `target` is negative, or there are no samples.
         """
         cost = check_number(target, "target (the reject cost)")
-        groups = self._sample().groups
+        groups = self._groups().groups
         return make_rule_at(groups, cheapest_prefix(groups, cost))
 
     def solve_target_failure_rate(
@@ -618,9 +406,25 @@ class RiskCoverageSummary:
             )
         if confidence_level is not None:
             confidence_level = check_confidence_level(confidence_level)
-        return solve_failures_of_cells(
-            self._sample(), rate, confidence_level, bound, max_loss
-        )
+        cells, n_samples = self._groups(), self.n_samples
+        test, largest = cells.choose_bound(bound, max_loss, FAILURE_BOUNDS)
+        asked = FailureTarget(rate, largest, test, confidence_level, n_samples)
+        asked.refuse_few()
+        if confidence_level is None:
+            n_groups, _ = asked.find_prefix(cells.groups)
+            n_accepted, _ = cells.groups.prefix(n_groups)
+            rule = make_rule_at(cells.groups, n_groups)
+            rule = replace(rule, certificate=asked.certificate(n_accepted))
+        else:
+            p_value = None
+            if asked.share < 1:
+                sums = cells.losses / largest
+                p_value = test.tests_of_sums(sums, n_samples, asked.share)
+            index, p_value = asked.find_longest(p_value, np.arange(len(cells.counts)))
+            certificate = asked.certificate(cells.counts[index], p_value)
+            rule = cells.certified_rule(certificate)
+        asked.warn_of_nothing_accepted(rule)
+        return rule
 
     def to_dict(self) -> dict[str, Any]:
         """Return a dictionary for strict JSON, from which `from_dict` restores this.
@@ -655,7 +459,7 @@ class RiskCoverageSummary:
         check_fields(cls.__name__, state.keys(), {"type", "cells"}, {"type", "cells"})
         table = CellTable.from_dict(state["cells"])
         summary = cls(table.n_bits)
-        check_cells(table)
+        table.check()
         summary._table = table
         return summary
 
@@ -666,29 +470,73 @@ class RiskCoverageSummary:
             f"n_samples={self.n_samples}, n_cells={self.n_cells}>"
         )
 
-    def _samples(self):
-        """Return the table, which has at least one sample, or raise."""
-        if not len(self._table):
+    def _groups(self):
+        return _CellGroups(self._cells())
+
+
+class _CellGroups:
+    """Cells as a rule sees them: groups of tied samples, and the borders between them.
+
+    Scores are finite, and near ones are tied. The borders are fixed before the sample
+    is drawn, so that the losses below each of them are a plain sample of what a
+    threshold there accepts: where a rule is certified, no noise has to break ties.
+    """
+
+    def __init__(self, table):
+        if not (np.isfinite(table.low[0]) and np.isfinite(table.high[-1])):
             raise ValueError(
-                "The summary has no samples (of positive weight) yet. Update it first."
+                "The summary has infinite scores, which a rule cannot compare. Remove "
+                "these samples, or give them a finite score."
             )
-        self._refuse_vanished()
-        return self._table
+        self.table = table.join_near()
+        self.groups = TieGroups(self.table.high, self.table.weights, self.table.loss)
+        # In cells whose samples differ, a share would be of a score that few have.
+        self.is_tied = np.append(self.table.is_tied, False)
 
-    def _refuse_vanished(self):
-        """Raise where products of weights and losses are too small for a float."""
-        table = self._table
-        if table.weight is None or table.loss.sum() > _LEAST_LOSS:
-            return
-        if table.largest.max() > 0:
+    def choose_bound(self, name, max_loss, bounds=BOUNDS):
+        """Return a bound that the losses allow for, and the largest loss."""
+        if name == "betting":
             raise ValueError(
-                f"losses of at most {table.largest.max():g} have sample_weight that is "
-                "so small that products underflow. Use larger weights in all parts, or "
-                "losses in a smaller unit."
+                "bound='betting' needs single losses, but a summary stores only their "
+                "sums. Pass bound='hoeffding_bentkus', or all samples to the function."
             )
+        table, losses = self.table, np.array([0.0, 1.0])
+        if not table.is_unit:
+            # Of losses that are not all 0 or 1, one of these is neither.
+            means = table.loss / table.weights
+            losses = np.concatenate([table.least, table.largest, means])
+        of_sums = {each: bounds[each] for each in ("binomial", "hoeffding_bentkus")}
+        return choose_bound(
+            losses, name, max_loss, of_sums, of_many="hoeffding_bentkus"
+        )
 
-    def _sample(self, *, near=True):
-        return CellSample(self._samples(), near=near)
+    @cached_property
+    def places(self):
+        """Number of groups below each border, from none to all.
 
-    def _interval(self, value, low, high):
-        return Interval(float(value), float(low), float(high), self.n_samples)
+        One is left out where a sample is so close below it that a rule would take it
+        for a tie of the threshold.
+        """
+        _, high = tie_range(self.table.high)
+        is_clear = high < np.append(self.table.edges[1:], np.inf)
+        return np.flatnonzero(np.append(True, is_clear))
+
+    @cached_property
+    def counts(self):
+        """Number of samples below each border."""
+        return prefix_sums(self.table.rows).astype(np.int64)[self.places]
+
+    @cached_property
+    def losses(self):
+        """Sum of the losses below each border."""
+        return prefix_sums(self.table.loss)[self.places]
+
+    def certified_rule(self, certificate):
+        """Return the rule of the border that a certificate is for."""
+        border = np.searchsorted(self.counts, certificate.n_accepted)
+        place = int(self.places[border])
+        is_inner = place < len(self.groups)
+        rule = make_rule_at(self.groups, place, 0.0 if is_inner else None)
+        if is_inner:
+            rule = replace(rule, threshold=float(self.table.edges[place]))
+        return replace(rule, certificate=certificate)

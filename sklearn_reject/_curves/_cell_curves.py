@@ -1,0 +1,407 @@
+"""Curves and areas of samples that are known by their table of cells."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_reject._curves._groups import RELATIVE_TOLERANCE, TieGroups
+from sklearn_reject._curves._risk_coverage import share_within_risk, weigh_losses
+from sklearn_reject._interval import Interval
+from sklearn_reject._validation import (
+    check_count,
+    check_number,
+    check_option,
+    check_vector,
+)
+
+# Weighted losses below this have lost digits, or vanished.
+_LEAST_LOSS = 1e-305
+
+
+class CellCurves:
+    """Curves and areas of what a table of cells, `_table`, has counted."""
+
+    def aurc(self) -> Interval:
+        """Return the area under the risk-coverage curve. Lower is better.
+
+        That of :func:`~sklearn_reject.metrics.aurc_score` with
+        ``interpolation="mean"``.
+
+        Returns
+        -------
+        area : Interval
+            The area that cells in random order have, and an interval that always
+            contains that of the samples.
+
+        Raises
+        ------
+        ValueError
+            If there are no samples.
+        """
+        return self._interval(*self._bounds().aurc())
+
+    def augrc(self) -> Interval:
+        """Return the area under the generalized risk-coverage curve. Lower is better.
+
+        That of :func:`~sklearn_reject.metrics.augrc_score`.
+
+        Returns
+        -------
+        area : Interval
+            The area that cells in random order have, and an interval that always
+            contains that of the samples.
+
+        Raises
+        ------
+        ValueError
+            If there are no samples.
+        """
+        return self.sele(ties="midrank")
+
+    def sele(self, *, ties: Literal["inclusive", "midrank"] = "inclusive") -> Interval:
+        """Return the SELE statistic. Lower is better.
+
+        That of :func:`~sklearn_reject.metrics.sele_score`.
+
+        Parameters
+        ----------
+        ties : {"inclusive", "midrank"}, default="inclusive"
+            Whether a pair of tied samples, a sample with itself included, counts in
+            full as in the paper, or one half.
+
+        Returns
+        -------
+        value : Interval
+            The value that cells in random order have, and an interval that always
+            contains that of the samples.
+
+        Raises
+        ------
+        ValueError
+            If there are no samples.
+        """
+        check_option(ties, "ties", ("inclusive", "midrank"))
+        return self._interval(*self._bounds().pairs(inclusive=ties == "inclusive"))
+
+    def selective_risk_at_coverage(
+        self, coverage: float, *, randomize: bool = False
+    ) -> Interval:
+        """Return the risk at the smallest threshold that reaches a coverage.
+
+        That of :func:`~sklearn_reject.metrics.selective_risk_at_coverage_score`. Lower
+        is better.
+
+        Parameters
+        ----------
+        coverage : float in ]0, 1]
+            Share of the samples to accept.
+
+        randomize : bool, default=False
+            If False, the whole tie group at the threshold is accepted. If True, the
+            share of that group is accepted that makes the coverage exact.
+
+        Returns
+        -------
+        risk : Interval
+            The risk that a cell in random order has, and an interval that always
+            contains that of the samples.
+
+        Raises
+        ------
+        ValueError
+            If `coverage` is not in ]0, 1], or there are no samples.
+        """
+        coverage = check_number(coverage, "coverage", high=1.0, open_low=True)
+        check_option(randomize, "randomize", (True, False))
+        found = self._bounds().risks([coverage], up_to_end=not randomize)
+        return self._interval(*np.concatenate(found))
+
+    def coverage_at_risk(self, risk: float, *, randomize: bool = False) -> Interval:
+        """Return the largest coverage whose selective risk stays within a bound.
+
+        That of :func:`~sklearn_reject.metrics.coverage_at_risk_score`. Higher is
+        better.
+
+        Parameters
+        ----------
+        risk : float >= 0
+            Largest selective risk, in units of the loss.
+
+        randomize : bool, default=False
+            If False, tie groups are accepted as a whole or not at all. If True, a
+            share of the one that would exceed the risk is accepted.
+
+        Returns
+        -------
+        coverage : Interval
+            The coverage up to the last cell within the risk, and an interval that
+            always contains that of the samples. NaN where no threshold keeps the risk,
+            and 0 as the lower end where maybe none does.
+
+        Raises
+        ------
+        ValueError
+            If `risk` is negative, or there are no samples.
+        """
+        risk = check_number(risk, "risk")
+        check_option(randomize, "randomize", (True, False))
+        bounds = self._bounds()
+        groups, is_tied = bounds.groups, bounds.is_tied
+        n_groups, share = groups.count_within_risk(risk), 0.0
+        # In cells whose samples differ, a share would be of a score that few have.
+        if randomize and n_groups < len(groups) and is_tied[n_groups]:
+            share = share_within_risk(groups, n_groups, risk)
+        value = groups.prefix(n_groups, share)[0] / bounds.total
+        # Up to the end of the last cell that may end within: randomized, of a tie group
+        # that follows, too.
+        high = bounds.last_within_risk(risk) / bounds.total
+        if high == 0:
+            return self._interval(*[float("nan")] * 3)
+        return self._interval(value, value, max(value, min(high, 1.0)))
+
+    def risk_coverage_curve(
+        self, *, max_points: int = 1000
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return points of the risk-coverage curve between cells, which are exact.
+
+        Those of :func:`~sklearn_reject.metrics.risk_coverage_curve`, fewer of them.
+
+        Parameters
+        ----------
+        max_points : int >= 1, default=1000
+            Largest number of points, spread evenly over the coverage.
+
+        Returns
+        -------
+        coverage : ndarray of shape (n_points,)
+            Weighted share of accepted samples, increasing up to 1.
+
+        risk : ndarray of shape (n_points,)
+            Weighted mean loss of the accepted samples, in units of the loss.
+
+        thresholds : ndarray of shape (n_points,)
+            Scores up to which samples are accepted, increasing.
+
+        Raises
+        ------
+        ValueError
+            If `max_points` is no positive int, or there are no samples.
+        """
+        check_count(max_points, "max_points")
+        bounds = self._bounds()
+        sums, ends = bounds.sums, bounds.ends
+        cells = np.arange(len(ends))
+        if len(cells) > max_points:
+            wanted = np.arange(1, max_points + 1) / max_points
+            cells = np.unique(bounds.locate(wanted * ends[-1]))
+        coverage, risk = ends[cells] / ends[-1], sums[cells] / ends[cells]
+        return coverage, risk, bounds.table.high[cells]
+
+    def risk_coverage_band(self, coverage: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        """Return a band that always contains the risk-coverage curve.
+
+        Parameters
+        ----------
+        coverage : array-like of shape (n_points,)
+            Coverages in ]0, 1], reached exactly: tie groups are accepted in part.
+
+        Returns
+        -------
+        low, high : ndarray of shape (n_points,)
+            Lower and upper bound of the selective risk.
+
+        Raises
+        ------
+        ValueError
+            If a coverage is not in ]0, 1], or there are no samples.
+        """
+        coverage = check_vector(coverage, "coverage")
+        if coverage.min() <= 0 or coverage.max() > 1:
+            raise ValueError(
+                f"coverage must be in ]0, 1], got numbers from {coverage.min():g} to "
+                f"{coverage.max():g}."
+            )
+        _, low, high = self._bounds().risks(coverage, up_to_end=False)
+        return low, high
+
+    def _cells(self):
+        """Return the table, which has at least one sample, or raise."""
+        table = self._table
+        if not len(table):
+            raise ValueError(
+                "The summary has no samples (of positive weight) yet. Update it first."
+            )
+        # Products of weights and losses may be too small for a float.
+        has_vanished = table.weight is not None and table.loss.sum() <= _LEAST_LOSS
+        if has_vanished and table.largest.max() > 0:
+            raise ValueError(
+                f"losses of at most {table.largest.max():g} have sample_weight that is "
+                "so small that products underflow. Use larger weights in all parts, or "
+                "losses in a smaller unit."
+            )
+        return table
+
+    def _bounds(self):
+        return _CellBounds(self._cells())
+
+    def _interval(self, value, low, high):
+        n_samples = int(self._table.rows.sum())
+        return Interval(float(value), float(low), float(high), n_samples)
+
+
+class _CellBounds:
+    """Bounds of the prefixes of a table: arrays of shape (n_cells,).
+
+    The weight of a cell and the sum of its losses are known, not their order inside of
+    it. With losses from `least` to `largest`, the order that puts the small ones first
+    has the lowest prefixes of any length, and the reverse the highest. So every sample
+    with this table has values between those of these two, where the area is one of a
+    density of losses along the cumulative weight: what it weighs never rises.
+
+    Cells whose samples are tied, or have one loss, have a single order: in expectation,
+    every prefix of a tie group has its share of the loss.
+    """
+
+    def __init__(self, table):
+        self.table, self.is_tied = table, table.is_tied
+        self.weights, self.losses = table.weights, table.loss
+        self.groups = TieGroups(table.high, self.weights, self.losses)
+        self.ends, self.sums = (
+            self.groups.cumulative_weights,
+            self.groups.cumulative_losses,
+        )
+        self.total = float(self.ends[-1])
+        # Differences would make the first ends of a sum something else than its parts.
+        self.starts = np.append(0.0, self.ends[:-1])
+        self.loss_before = np.append(0.0, self.sums[:-1])
+        mean, least, largest = self.losses / self.weights, table.least, table.largest
+        is_exact = self.is_tied | (least == largest)
+        # Rounding may put the mean outside of the two.
+        self.least = np.where(is_exact, mean, np.minimum(least, mean))
+        self.largest = np.where(is_exact, mean, np.maximum(largest, mean))
+        excess = self.losses - self.least * self.weights
+        width = self.largest - self.least
+        # The weight that the largest losses have where all others are the least.
+        self.heavy = np.divide(excess, width, out=np.zeros(len(mean)), where=width > 0)
+        np.clip(self.heavy, 0.0, self.weights, out=self.heavy)
+
+    def locate(self, positions):
+        """Return the cell that each position, in weight, ends in."""
+        wanted = np.asarray(positions) * (1 - RELATIVE_TOLERANCE)
+        return np.minimum(np.searchsorted(self.ends, wanted), len(self.ends) - 1)
+
+    def aurc(self):
+        """Return what `aurc_score` is with cells in random order, and its bounds."""
+        # Harmonic sums read the total weight as a number of samples.
+        n_samples = float(self.table.rows.sum())
+        scale = n_samples / self.total
+
+        def area(*pieces):
+            return weigh_losses(n_samples, *(each * scale for each in pieces))
+
+        return self._value_and_bounds(area)
+
+    def pairs(self, *, inclusive):
+        """Return what `sele_score` is with cells in random order, and its bounds."""
+        total = self.total
+
+        def area(starts, weights, losses):
+            after = total - (starts + 0.5 * weights)
+            return float((losses / total) @ (after / total))
+
+        found = self._value_and_bounds(area)
+        if not inclusive:
+            return found
+        # A tie group counts in full: half of its weight on top for each unit of loss.
+        most = self.losses * self.weights / 2
+        single = self.losses / 2 if self.table.weight is None else 0.0
+        least = np.where(self.is_tied, most, single)
+        mean = np.where(self.is_tied, most, most / self.table.rows)
+        added = np.clip(mean, least, most), least, most
+        return self._widen(
+            *(
+                value + float(part.sum() / total / total)
+                for value, part in zip(found, added, strict=True)
+            )
+        )
+
+    def _value_and_bounds(self, area):
+        """Return an area of starts, weights and losses of pieces, and its bounds."""
+        heavy, light = self.heavy, self.weights - self.heavy
+        weights = np.append(heavy, light)
+        losses = np.append(self.largest * heavy, self.least * light)
+        some = weights > 0
+        low, high = (
+            area(np.append(*starts)[some], weights[some], losses[some])
+            for starts in (
+                (self.starts + light, self.starts),
+                (self.starts, self.starts + heavy),
+            )
+        )
+        value = area(self.starts, self.weights, self.losses)
+        return self._widen(value, low, high)
+
+    def risks(self, coverages, *, up_to_end):
+        """Return the selective risks at coverages, and their bounds.
+
+        `up_to_end` takes the last tie group as a whole, whichever it is of the cell.
+        """
+        positions = np.asarray(coverages) * self.total
+        cells = self.locate(positions)
+        starts, ends = self.starts[cells], self.ends[cells]
+        weights, heavy = self.weights[cells], self.heavy[cells]
+        first = np.minimum(positions, ends)
+        inside = first - starts
+        loss = self.loss_before[cells] + self.losses[cells] * inside / weights
+        value, places = loss / (starts + inside), [first]
+        if up_to_end:
+            first = np.where(self.is_tied[cells], ends, first)
+            # In between, both bounds are quotients of linear functions up to where the
+            # order of the losses turns, and from there on: they are largest and
+            # smallest at these places.
+            turns = starts + (weights - heavy), starts + heavy
+            places = [np.clip(place, first, ends) for place in (first, *turns, ends)]
+        bounds = [np.divide(self._sums_at(cells, place), place) for place in places]
+        low, high = np.min(bounds, axis=0)[0], np.max(bounds, axis=0)[1]
+        return self._widen(value, low, high)
+
+    def _sums_at(self, cells, positions):
+        """Return the least and the largest loss up to positions, each in a cell."""
+        # Where a cell weighs next to nothing, differences of sums may be more than it.
+        weights, losses = self.weights[cells], self.losses[cells]
+        inside = np.clip(positions - self.starts[cells], 0.0, weights)
+        inside = np.where(positions >= self.ends[cells], weights, inside)
+        after = weights - inside
+        least, largest = self.least[cells], self.largest[cells]
+        before = self.loss_before[cells]
+        return (
+            before + np.maximum(least * inside, losses - largest * after),
+            before + np.minimum(largest * inside, losses - least * after),
+        )
+
+    def last_within_risk(self, risk):
+        """Return the largest weight that may be accepted within a risk, 0 for none.
+
+        That is with the best order of each cell, and with parts of tie groups.
+        """
+        # Its curve turns at the start of each cell, before the largest losses, and at
+        # its end.
+        light = self.weights - self.heavy
+        ends = np.array([self.starts, self.starts + light, self.ends]).T.ravel()
+        turn = self.loss_before + self.least * light
+        sums = np.array([self.loss_before, turn, self.sums]).T.ravel()
+        excess = sums - risk * (1 + RELATIVE_TOLERANCE) * ends
+        last = int(np.flatnonzero(excess <= 0)[-1])
+        if last == len(ends) - 1:
+            return self.total
+        share = excess[last] / (excess[last] - excess[last + 1])
+        return float(ends[last] + share * (ends[last + 1] - ends[last]))
+
+    def _widen(self, value, low, high):
+        """Return a value and bounds of it that allow for rounding, none below zero."""
+        slack = RELATIVE_TOLERANCE * (high + self.sums[-1] / self.total)
+        low, high = np.maximum(low - slack, 0.0), high + slack
+        return np.clip(value, low, high), low, high
