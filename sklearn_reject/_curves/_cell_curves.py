@@ -7,8 +7,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_reject._curves._groups import RELATIVE_TOLERANCE, TieGroups
-from sklearn_reject._curves._risk_coverage import share_within_risk, weigh_losses
+from sklearn_reject._curves._cut import best_cut, within_risk
+from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE, Prefixes
+from sklearn_reject._curves._risk_coverage import weigh_losses
 from sklearn_reject._interval import Interval
 from sklearn_reject._validation import (
     check_count,
@@ -149,18 +150,18 @@ class CellCurves:
         risk = check_number(risk, "risk")
         check_option(randomize, "randomize", (True, False))
         bounds = self._bounds()
-        groups, is_tied = bounds.groups, bounds.is_tied
-        n_groups, share = groups.count_within_risk(risk), 0.0
+        n_groups, share = best_cut(bounds.cells, within_risk(risk), randomize)
         # In cells whose samples differ, a share would be of a score that few have.
-        if randomize and n_groups < len(groups) and is_tied[n_groups]:
-            share = share_within_risk(groups, n_groups, risk)
-        value = groups.prefix(n_groups, share)[0] / bounds.total
+        if share and not bounds.is_tied[n_groups]:
+            share = 0.0
+        low = bounds.cells.at("weight", n_groups, share) / bounds.total
         # Up to the end of the last cell that may end within: randomized, of a tie group
         # that follows, too.
-        high = bounds.last_within_risk(risk) / bounds.total
+        best = bounds.order_cells(largest_first=False)
+        high = best.at("weight", *best_cut(best, within_risk(risk))) / bounds.total
         if high == 0:
-            return self._interval(*[float("nan")] * 3)
-        return self._interval(value, value, max(value, min(high, 1.0)))
+            low = high = float("nan")
+        return self._interval(low, low, max(low, min(high, 1.0)))
 
     def risk_coverage_curve(
         self, *, max_points: int = 1000
@@ -198,7 +199,7 @@ class CellCurves:
             wanted = np.arange(1, max_points + 1) / max_points
             cells = np.unique(bounds.locate(wanted * ends[-1]))
         coverage, risk = ends[cells] / ends[-1], sums[cells] / ends[cells]
-        return coverage, risk, bounds.table.high[cells]
+        return coverage, risk, bounds.cells.scores[cells]
 
     def risk_coverage_band(self, coverage: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Return a band that always contains the risk-coverage curve.
@@ -236,9 +237,9 @@ class CellCurves:
             )
         # Products of weights and losses may be too small for a float.
         has_vanished = table.weight is not None and table.loss.sum() <= _LEAST_LOSS
-        if has_vanished and table.largest.max() > 0:
+        if has_vanished and (largest := table.filled().largest_loss.max()) > 0:
             raise ValueError(
-                f"losses of at most {table.largest.max():g} have sample_weight that is "
+                f"losses of at most {largest:g} have sample_weight that is "
                 "so small that products underflow. Use larger weights in all parts, or "
                 "losses in a smaller unit."
             )
@@ -266,18 +267,15 @@ class _CellBounds:
     """
 
     def __init__(self, table):
-        self.table, self.is_tied = table, table.is_tied
-        self.weights, self.losses = table.weights, table.loss
-        self.groups = TieGroups(table.high, self.weights, self.losses)
-        self.ends, self.sums = (
-            self.groups.cumulative_weights,
-            self.groups.cumulative_losses,
-        )
-        self.total = float(self.ends[-1])
-        # Differences would make the first ends of a sum something else than its parts.
-        self.starts = np.append(0.0, self.ends[:-1])
-        self.loss_before = np.append(0.0, self.sums[:-1])
-        mean, least, largest = self.losses / self.weights, table.least, table.largest
+        self.has_weights, table = table.weight is not None, table.filled()
+        self.rows, self.weights, self.losses = table.rows, table.weight, table.loss
+        self.cells = Prefixes(table.high, weight=self.weights, loss=self.losses)
+        weights, losses = self.cells.sums("weight"), self.cells.sums("loss")
+        self.starts, self.ends, self.total = weights[:-1], weights[1:], weights[-1]
+        self.loss_before, self.sums = losses[:-1], losses[1:]
+        self.is_tied = table.low == table.high
+        least, largest = table.least_loss, table.largest_loss
+        mean = self.losses / self.weights
         is_exact = self.is_tied | (least == largest)
         # Rounding may put the mean outside of the two.
         self.least = np.where(is_exact, mean, np.minimum(least, mean))
@@ -288,6 +286,16 @@ class _CellBounds:
         self.heavy = np.divide(excess, width, out=np.zeros(len(mean)), where=width > 0)
         np.clip(self.heavy, 0.0, self.weights, out=self.heavy)
 
+    def order_cells(self, largest_first):
+        """Return the prefixes of cells in an order: two groups of one loss each."""
+        weights = np.array([self.weights - self.heavy, self.heavy])
+        losses = weights * [self.least, self.largest]
+        if largest_first:
+            weights, losses = weights[::-1], losses[::-1]
+        some = weights.T > 0
+        scores = np.broadcast_to(self.cells.scores[:, np.newaxis], some.shape)
+        return Prefixes(scores[some], weight=weights.T[some], loss=losses.T[some])
+
     def locate(self, positions):
         """Return the cell that each position, in weight, ends in."""
         wanted = np.asarray(positions) * (1 - RELATIVE_TOLERANCE)
@@ -296,13 +304,13 @@ class _CellBounds:
     def aurc(self):
         """Return what `aurc_score` is with cells in random order, and its bounds."""
         # Harmonic sums read the total weight as a number of samples.
-        n_samples = float(self.table.rows.sum())
+        n_samples = float(self.rows.sum())
         scale = n_samples / self.total
 
-        def area(*pieces):
-            return weigh_losses(n_samples, *(each * scale for each in pieces))
+        def area(*groups):
+            return weigh_losses(n_samples, *(each * scale for each in groups))
 
-        return self._value_and_bounds(area)
+        return self._bound_area(area)
 
     def pairs(self, *, inclusive):
         """Return what `sele_score` is with cells in random order, and its bounds."""
@@ -312,37 +320,26 @@ class _CellBounds:
             after = total - (starts + 0.5 * weights)
             return float((losses / total) @ (after / total))
 
-        found = self._value_and_bounds(area)
+        found = self._bound_area(area)
         if not inclusive:
             return found
         # A tie group counts in full: half of its weight on top for each unit of loss.
         most = self.losses * self.weights / 2
-        single = self.losses / 2 if self.table.weight is None else 0.0
+        single = 0.0 if self.has_weights else self.losses / 2
         least = np.where(self.is_tied, most, single)
-        mean = np.where(self.is_tied, most, most / self.table.rows)
-        added = np.clip(mean, least, most), least, most
+        mean = np.where(self.is_tied, most, most / self.rows)
+        added = [each.sum() / total / total for each in (mean, least, most)]
+        return self._widen(*np.add(found, added))
+
+    def _bound_area(self, area):
+        """Return an area from starts, weights and losses of groups, and its bounds."""
+        best, worst = map(self.order_cells, (False, True))
         return self._widen(
             *(
-                value + float(part.sum() / total / total)
-                for value, part in zip(found, added, strict=True)
+                area(each.sums("weight")[:-1], *each.columns.values())
+                for each in (self.cells, best, worst)
             )
         )
-
-    def _value_and_bounds(self, area):
-        """Return an area of starts, weights and losses of pieces, and its bounds."""
-        heavy, light = self.heavy, self.weights - self.heavy
-        weights = np.append(heavy, light)
-        losses = np.append(self.largest * heavy, self.least * light)
-        some = weights > 0
-        low, high = (
-            area(np.append(*starts)[some], weights[some], losses[some])
-            for starts in (
-                (self.starts + light, self.starts),
-                (self.starts, self.starts + heavy),
-            )
-        )
-        value = area(self.starts, self.weights, self.losses)
-        return self._widen(value, low, high)
 
     def risks(self, coverages, *, up_to_end):
         """Return the selective risks at coverages, and their bounds.
@@ -382,26 +379,9 @@ class _CellBounds:
             before + np.minimum(largest * inside, losses - least * after),
         )
 
-    def last_within_risk(self, risk):
-        """Return the largest weight that may be accepted within a risk, 0 for none.
-
-        That is with the best order of each cell, and with parts of tie groups.
-        """
-        # Its curve turns at the start of each cell, before the largest losses, and at
-        # its end.
-        light = self.weights - self.heavy
-        ends = np.array([self.starts, self.starts + light, self.ends]).T.ravel()
-        turn = self.loss_before + self.least * light
-        sums = np.array([self.loss_before, turn, self.sums]).T.ravel()
-        excess = sums - risk * (1 + RELATIVE_TOLERANCE) * ends
-        last = int(np.flatnonzero(excess <= 0)[-1])
-        if last == len(ends) - 1:
-            return self.total
-        share = excess[last] / (excess[last] - excess[last + 1])
-        return float(ends[last] + share * (ends[last + 1] - ends[last]))
-
     def _widen(self, value, low, high):
         """Return a value and bounds of it that allow for rounding, none below zero."""
-        slack = RELATIVE_TOLERANCE * (high + self.sums[-1] / self.total)
+        mean_loss = self.sums[-1] / self.total
+        slack = RELATIVE_TOLERANCE * (high + mean_loss)
         low, high = np.maximum(low - slack, 0.0), high + slack
         return np.clip(value, low, high), low, high

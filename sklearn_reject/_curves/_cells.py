@@ -7,12 +7,12 @@ cells. With 22 bits a cell is as wide as a thousandth of its scores.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sklearn_reject._as_dict import DictMixin
-from sklearn_reject._curves._groups import TIE_TOLERANCE, starts_of_ties
+from sklearn_reject._curves._ties import TIE_TOLERANCE, starts_of_ties
 from sklearn_reject._validation import take_weight
 
 
@@ -83,16 +83,15 @@ _ROUNDING = 1e-9
 # few times as many as the rows.
 _FEW_CELLS, _CELLS_PER_ROW = 2**12, 8
 
-# The columns of a table: where values of all cells are, and what is known of two cells
-# together.
+# The columns of a table, and what is known of two cells together.
 _COLUMNS = {
-    "low": ("low", np.minimum),
-    "high": ("high", np.maximum),
-    "rows": ("rows", np.add),
-    "loss": ("loss", np.add),
-    "weight": ("weights", np.add),
-    "least_loss": ("least", np.minimum),
-    "largest_loss": ("largest", np.maximum),
+    "low": np.minimum,
+    "high": np.maximum,
+    "rows": np.add,
+    "loss": np.add,
+    "weight": np.add,
+    "least_loss": np.minimum,
+    "largest_loss": np.maximum,
 }
 
 # What is known of no sample.
@@ -146,9 +145,8 @@ class CellTable(DictMixin):
         if np.count_nonzero(losses) != np.count_nonzero(losses == 1):
             columns |= {"least_loss": losses, "largest_loss": losses}
         for name, values in columns.items():
-            _, function = _COLUMNS[name]
-            columns[name] = np.full(len(rows), _OF_NONE[function])
-            function.at(columns[name], cells, values)
+            columns[name] = np.full(len(rows), _OF_NONE[_COLUMNS[name]])
+            _COLUMNS[name].at(columns[name], cells, values)
         columns["rows"] = rows.astype(np.float64)
         return cls(n_bits, **{name: known[full] for name, known in columns.items()})
 
@@ -162,48 +160,25 @@ class CellTable(DictMixin):
         return {name: column for name, column in known.items() if column is not None}
 
     @property
-    def is_unit(self):
-        """Whether all losses are 0 or 1."""
-        return self.least_loss is None
-
-    @property
-    def weights(self):
-        """Weight of each cell."""
-        return self.rows if self.weight is None else self.weight
-
-    @property
-    def least(self):
-        """Least loss of each cell."""
-        if self.is_unit:
-            return (self.loss >= self.weights).astype(np.float64)
-        return self.least_loss
-
-    @property
-    def largest(self):
-        """Largest loss of each cell."""
-        return (self.loss > 0).astype(np.float64) if self.is_unit else self.largest_loss
-
-    @property
-    def is_tied(self):
-        """Whether the samples of each cell have one score."""
-        return self.low == self.high
-
-    @property
     def cells(self):
         """Number of each cell, which grows with its scores."""
         return _cells_of(self.low, self.n_bits)
 
     @property
     def edges(self):
-        """Lowest score that each cell may hold, minus infinity where it is no number.
+        """Lowest score that each cell may hold, if finite, whether a sample has it."""
+        bits = (self.low + 0.0).view(np.uint64)
+        others = np.uint64(2 ** (64 - self.n_bits) - 1)
+        return np.where(self.low < 0, bits | others, bits & ~others).view(np.float64)
 
-        Samples need not have it.
-        """
-        keys = self.cells << np.uint64(64 - self.n_bits)
-        is_positive = keys >> np.uint64(63) == 1
-        bits = np.where(is_positive, keys ^ np.uint64(2**63), ~keys)
-        scores = bits.view(np.float64)
-        return np.where(np.isnan(scores), -np.inf, scores)
+    def filled(self):
+        """Return the table with all columns."""
+        weight = self.rows if self.weight is None else self.weight
+        least, largest = self.least_loss, self.largest_loss
+        if least is None:
+            least = (self.loss >= weight).astype(np.float64)
+            largest = (self.loss > 0).astype(np.float64)
+        return replace(self, weight=weight, least_loss=least, largest_loss=largest)
 
     def __add__(self, other):
         """Return the table of the samples of both, which have the same cells."""
@@ -211,18 +186,18 @@ class CellTable(DictMixin):
             return self if len(self) else other
         cells = np.append(self.cells, other.cells)
         order = np.argsort(cells, kind="stable")
-        columns = {}
-        for name in self.columns | other.columns:
-            known, _ = _COLUMNS[name]
-            both = getattr(self, known), getattr(other, known)
-            columns[name] = np.append(*both)[order]
+        known = self.filled().columns, other.filled().columns
+        columns = {
+            name: np.concatenate([each[name] for each in known])[order]
+            for name in self.columns | other.columns
+        }
         return _join(self.n_bits, columns, starts_of_ties(cells[order]))
 
     def join_near(self):
         """Return the table with one entry for cells that near ties connect.
 
         No score of an entry is so close to one of another that a rule could take them
-        for tied, see :func:`sklearn_reject._curves._groups.tie_range`.
+        for tied, see :func:`sklearn_reject._curves._ties.tie_range`.
         """
         low, high = self.low[1:], self.high[:-1]
         sizes = np.maximum(np.abs(low), np.abs(high))
@@ -234,27 +209,26 @@ class CellTable(DictMixin):
 
     def check(self):
         """Raise unless the columns go together, and are those of samples."""
-        columns = self.columns
-        has_both = self.is_unit == (self.largest_loss is None)
-        lengths = {len(column) for column in columns.values()}
-        if not has_both or len(lengths) > 1 or not self._may_be_of_samples():
+        lengths = {len(column) for column in self.columns.values()}
+        has_both = (self.least_loss is None) == (self.largest_loss is None)
+        if len(lengths) > 1 or not has_both or not self.filled()._is_of_samples():
             raise ValueError(
                 "cells must have columns of one length, with increasing scores and the "
                 "losses and weights of one sample or more each. Write them with "
                 "`to_dict`."
             )
 
-    def _may_be_of_samples(self):
-        rows, weight, loss, cells = self.rows, self.weights, self.loss, self.cells
-        slack = _ROUNDING * loss
+    def _is_of_samples(self):
+        rows, weight, loss, cells = self.rows, self.weight, self.loss, self.cells
+        least, largest, slack = self.least_loss, self.largest_loss, _ROUNDING * loss
         return (
-            np.isfinite((rows, weight, loss, self.largest)).all()
+            np.isfinite((rows, weight, loss, largest)).all()
             and (self.low <= self.high).all()
             and (cells[1:] > cells[:-1]).all()
             and (cells == _cells_of(self.high, self.n_bits)).all()
             and ((rows >= 1) & (rows == np.floor(rows)) & (weight > 0)).all()
-            and ((self.least >= 0) & (self.least * weight <= loss + slack)).all()
-            and (loss <= self.largest * weight + slack).all()
+            and ((least >= 0) & (least * weight <= loss + slack)).all()
+            and (loss <= largest * weight + slack).all()
         )
 
 
@@ -264,7 +238,7 @@ def _join(n_bits, columns, is_start):
     return CellTable(
         n_bits,
         **{
-            name: _COLUMNS[name][1].reduceat(column, starts)
+            name: _COLUMNS[name].reduceat(column, starts)
             for name, column in columns.items()
         },
     )

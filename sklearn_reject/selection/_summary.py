@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -12,8 +11,9 @@ from numpy.typing import ArrayLike
 from sklearn_reject._as_dict import check_fields, check_type
 from sklearn_reject._curves._cell_curves import CellCurves
 from sklearn_reject._curves._cells import CellTable
-from sklearn_reject._curves._groups import TieGroups, prefix_sums, tie_range
-from sklearn_reject._curves._risk_coverage import share_reaching_coverage
+from sklearn_reject._curves._cut import Cut, best_cut, cheapest, reaching_coverage
+from sklearn_reject._curves._prefixes import Prefixes
+from sklearn_reject._curves._ties import tie_range
 from sklearn_reject._typing import Options
 from sklearn_reject._validation import (
     as_real_array,
@@ -27,7 +27,7 @@ from sklearn_reject._validation import (
     check_vector,
     refuse_dask,
 )
-from sklearn_reject.selection._bounds import BOUNDS, FAILURE_BOUNDS
+from sklearn_reject.selection._bounds import BOUNDS
 from sklearn_reject.selection._certify import (
     RiskTest,
     certify_counts,
@@ -36,13 +36,9 @@ from sklearn_reject.selection._certify import (
     check_confidence_level,
     choose_bound,
 )
-from sklearn_reject.selection._failure_rules import FailureTarget
-from sklearn_reject.selection._rule import RejectionRule
-from sklearn_reject.selection._solve import (
-    cheapest_prefix,
-    find_within_risk,
-    make_rule_at,
-)
+from sklearn_reject.selection._failure_rate import FailureTarget
+from sklearn_reject.selection._rule import RejectionRule, make_rule
+from sklearn_reject.selection._solve import cut_at_risk
 
 # Sign and exponent take twelve bits, and cells of more than 2^20 a power of two would
 # be as many as the samples.
@@ -257,9 +253,11 @@ class RiskCoverageSummary(CellCurves):
         check_bound(bound, max_loss)
         if confidence_level is None:
             cells = self._groups()
-            n_groups, share = find_within_risk(cells.groups, risk, randomize)
-            share = share if cells.is_tied[n_groups] else None
-            return make_rule_at(cells.groups, n_groups, share)
+            cut = cut_at_risk(cells, risk, randomize)
+            is_tied = cells.is_tied[cut.n_groups]
+            return make_rule(
+                cells, cut if is_tied else Cut(cut.n_groups), to_next=is_tied
+            )
         confidence_level = check_confidence_level(confidence_level, self._table.weight)
         cells = self._groups()
         test = RiskTest(confidence_level, *cells.choose_bound(bound, max_loss))
@@ -268,8 +266,7 @@ class RiskCoverageSummary(CellCurves):
             sums = cells.losses[np.searchsorted(cells.counts, counts)] / test.max_loss
             return test.bound.of_sums(counts, sums, risk)
 
-        certificate = certify_counts(cells.counts, p_values, risk, test)
-        return cells.certified_rule(certificate)
+        return cells.certified_rule(certify_counts(cells.counts, p_values, risk, test))
 
     def solve_target_coverage(
         self,
@@ -310,12 +307,11 @@ class RiskCoverageSummary(CellCurves):
         check_option(randomize, "randomize", (True, False))
         if confidence_level is None:
             cells = self._groups()
-            n_groups = cells.groups.count_reaching_coverage(high)
-            if randomize and cells.is_tied[n_groups - 1]:
-                share = share_reaching_coverage(cells.groups, n_groups, high)
-                if share < 1:
-                    return make_rule_at(cells.groups, n_groups - 1, share)
-            return make_rule_at(cells.groups, n_groups)
+            model = reaching_coverage(high, cells.total("weight"))
+            cut = best_cut(cells, model, randomize)
+            if cut.share and not cells.is_tied[cut.n_groups]:
+                cut = Cut(cut.n_groups + 1)
+            return make_rule(cells, cut)
         confidence_level = check_confidence_level(confidence_level, self._table.weight)
         certificate = certify_coverage(
             self.n_samples, high, confidence_level=confidence_level
@@ -344,8 +340,8 @@ class RiskCoverageSummary(CellCurves):
             If `target` is negative, or there are no samples.
         """
         cost = check_number(target, "target (the reject cost)")
-        groups = self._groups().groups
-        return make_rule_at(groups, cheapest_prefix(groups, cost))
+        cells = self._groups()
+        return make_rule(cells, best_cut(cells, cheapest(cost)))
 
     def solve_target_failure_rate(
         self,
@@ -406,22 +402,21 @@ class RiskCoverageSummary(CellCurves):
             )
         if confidence_level is not None:
             confidence_level = check_confidence_level(confidence_level)
-        cells, n_samples = self._groups(), self.n_samples
-        test, largest = cells.choose_bound(bound, max_loss, FAILURE_BOUNDS)
-        asked = FailureTarget(rate, largest, test, confidence_level, n_samples)
+        cells = self._groups()
+        test, largest = cells.choose_bound(bound, max_loss)
+        asked = FailureTarget(rate, largest, test, confidence_level, self.n_samples)
         asked.refuse_few()
         if confidence_level is None:
-            n_groups, _ = asked.find_prefix(cells.groups)
-            n_accepted, _ = cells.groups.prefix(n_groups)
-            rule = make_rule_at(cells.groups, n_groups)
-            rule = replace(rule, certificate=asked.certificate(n_accepted))
+            cut = asked.cut(cells, randomize=False)
+            certificate = asked.certificate(cells.at("weight", *cut))
+            rule = make_rule(cells, cut, certificate=certificate)
         else:
             p_value = None
             if asked.share < 1:
                 sums = cells.losses / largest
-                p_value = test.tests_of_sums(sums, n_samples, asked.share)
-            index, p_value = asked.find_longest(p_value, np.arange(len(cells.counts)))
-            certificate = asked.certificate(cells.counts[index], p_value)
+                p_value = test.failure_test_of_sums(sums, self.n_samples, asked.share)
+            border, p_value = asked.find_longest(p_value, np.arange(len(cells.counts)))
+            certificate = asked.certificate(cells.counts[border], p_value)
             rule = cells.certified_rule(certificate)
         asked.warn_of_nothing_accepted(rule)
         return rule
@@ -474,12 +469,13 @@ class RiskCoverageSummary(CellCurves):
         return _CellGroups(self._cells())
 
 
-class _CellGroups:
+class _CellGroups(Prefixes):
     """Cells as a rule sees them: groups of tied samples, and the borders between them.
 
     Scores are finite, and near ones are tied. The borders are fixed before the sample
     is drawn, so that the losses below each of them are a plain sample of what a
     threshold there accepts: where a rule is certified, no noise has to break ties.
+    There are `counts` samples below them, of which the losses sum up to `losses`.
     """
 
     def __init__(self, table):
@@ -488,12 +484,19 @@ class _CellGroups:
                 "The summary has infinite scores, which a rule cannot compare. Remove "
                 "these samples, or give them a finite score."
             )
-        self.table = table.join_near()
-        self.groups = TieGroups(self.table.high, self.table.weights, self.table.loss)
+        table = table.join_near()
+        self.is_unit = table.least_loss is None
+        self.table = table = table.filled()
+        super().__init__(table.high, weight=table.weight, loss=table.loss)
         # In cells whose samples differ, a share would be of a score that few have.
-        self.is_tied = np.append(self.table.is_tied, False)
+        self.is_tied = np.append(table.low == table.high, False)
+        # Not where a sample is so close below that it would tie with the threshold.
+        is_clear = tie_range(table.high)[1] < np.append(table.edges[1:], np.inf)
+        self.borders = np.flatnonzero(np.append(True, is_clear))
+        counts = np.append(0, np.cumsum(table.rows)).astype(np.int64)
+        self.counts, self.losses = counts[self.borders], self.sums("loss")[self.borders]
 
-    def choose_bound(self, name, max_loss, bounds=BOUNDS):
+    def choose_bound(self, name, max_loss):
         """Return a bound that the losses allow for, and the largest loss."""
         if name == "betting":
             raise ValueError(
@@ -501,42 +504,19 @@ class _CellGroups:
                 "sums. Pass bound='hoeffding_bentkus', or all samples to the function."
             )
         table, losses = self.table, np.array([0.0, 1.0])
-        if not table.is_unit:
+        if not self.is_unit:
             # Of losses that are not all 0 or 1, one of these is neither.
-            means = table.loss / table.weights
-            losses = np.concatenate([table.least, table.largest, means])
-        of_sums = {each: bounds[each] for each in ("binomial", "hoeffding_bentkus")}
-        return choose_bound(
-            losses, name, max_loss, of_sums, of_many="hoeffding_bentkus"
-        )
-
-    @cached_property
-    def places(self):
-        """Number of groups below each border, from none to all.
-
-        One is left out where a sample is so close below it that a rule would take it
-        for a tie of the threshold.
-        """
-        _, high = tie_range(self.table.high)
-        is_clear = high < np.append(self.table.edges[1:], np.inf)
-        return np.flatnonzero(np.append(True, is_clear))
-
-    @cached_property
-    def counts(self):
-        """Number of samples below each border."""
-        return prefix_sums(self.table.rows).astype(np.int64)[self.places]
-
-    @cached_property
-    def losses(self):
-        """Sum of the losses below each border."""
-        return prefix_sums(self.table.loss)[self.places]
+            means = table.loss / table.weight
+            losses = np.concatenate([table.least_loss, table.largest_loss, means])
+        of_many = "hoeffding_bentkus"
+        of_sums = {each: BOUNDS[each] for each in ("binomial", of_many)}
+        return choose_bound(losses, name, max_loss, of_sums, of_many)
 
     def certified_rule(self, certificate):
         """Return the rule of the border that a certificate is for."""
-        border = np.searchsorted(self.counts, certificate.n_accepted)
-        place = int(self.places[border])
-        is_inner = place < len(self.groups)
-        rule = make_rule_at(self.groups, place, 0.0 if is_inner else None)
-        if is_inner:
-            rule = replace(rule, threshold=float(self.table.edges[place]))
-        return replace(rule, certificate=certificate)
+        index = np.searchsorted(self.counts, certificate.n_accepted)
+        border = int(self.borders[index])
+        rule = make_rule(self, Cut(border), to_next=True, certificate=certificate)
+        if border < len(self):
+            rule = replace(rule, threshold=float(self.table.edges[border]))
+        return rule
