@@ -25,6 +25,11 @@ _LEAST_LOSS = 1e-305
 class CellCurves:
     """Curves and areas of what a table of cells, `_table`, has counted."""
 
+    @property
+    def n_samples(self) -> int:
+        """Number of samples with positive weight."""
+        return int(self._table.rows.sum())
+
     def aurc(self) -> Interval:
         """Return the area under the risk-coverage curve. Lower is better.
 
@@ -158,7 +163,8 @@ class CellCurves:
         # Up to the end of the last cell that may end within: randomized, of a tie group
         # that follows, too.
         best = bounds.order_cells(largest_first=False)
-        high = best.at("weight", *best_cut(best, within_risk(risk))) / bounds.total
+        allowed = within_risk(risk * (1 + RELATIVE_TOLERANCE))
+        high = best.at("weight", *best_cut(best, allowed)) / bounds.total
         if high == 0:
             low = high = float("nan")
         return self._interval(low, low, max(low, min(high, 1.0)))
@@ -249,8 +255,7 @@ class CellCurves:
         return _CellBounds(self._cells())
 
     def _interval(self, value, low, high):
-        n_samples = int(self._table.rows.sum())
-        return Interval(float(value), float(low), float(high), n_samples)
+        return Interval(float(value), float(low), float(high), self.n_samples)
 
 
 class _CellBounds:

@@ -8,6 +8,7 @@ cells. With 22 bits a cell is as wide as a thousandth of its scores.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -25,9 +26,12 @@ def cut_into_cells(scores, n_bits, *, most_shared):
     representation, so about as wide as the score is large.
     """
     some = scores[:: max(1, len(scores) >> 15)]  # enough to see where they are dense
-    for make_cut in (_even_cut, _floating_point_cut):
-        cut = make_cut(scores, n_bits)
-        if cut is not None:
+    for keys in (np.asarray, _float_keys):
+        low, high = keys(np.array([scores.min(), scores.max()]))
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            scale = (2**n_bits - 1) / (high - low)
+        if 0 < scale < np.inf:  # else constant or infinite, or as wide as floats get
+            cut = partial(_cut_evenly, keys, low, scale)
             _, counts = np.unique(cut(some), return_counts=True)
             pairs = counts @ (counts - 1) / len(some) ** 2
             if pairs * len(scores) <= most_shared:
@@ -35,32 +39,9 @@ def cut_into_cells(scores, n_bits, *, most_shared):
     return None
 
 
-def _even_cut(scores, n_bits):
-    low, high = scores.min(), scores.max()
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        scale = (2**n_bits - 1) / (high - low)
-    if not 0 < scale < np.inf:  # constant or infinite, or as wide as floats get
-        return None
-
-    def cut(values):
-        cells = values - low
-        cells *= scale
-        return cells.astype(np.int64)
-
-    return cut
-
-
-def _floating_point_cut(scores, n_bits):
-    low, high = _float_keys(np.array([scores.min(), scores.max()]))
-    shift = max(0, (int(high) - int(low)).bit_length() - n_bits)
-
-    def cut(values):
-        keys = _float_keys(values)
-        keys -= low
-        keys >>= np.uint64(shift)
-        return keys.view(np.int64)
-
-    return cut
+def _cut_evenly(keys, low, scale, scores):
+    """Return the cells of scores, of equal width in their keys from the lowest on."""
+    return ((keys(scores) - low) * scale).astype(np.int64)
 
 
 def _float_keys(values):

@@ -87,13 +87,16 @@ class _HarmonicSums:
     """S(m), the sum over p <= m of 1/p + ... + 1/n, from a table."""
 
     def __init__(self, size):
+        self._tabulate(size)
+
+    def _tabulate(self, size):
         # To the largest n; what is the same for all ranks is taken off for others.
         self._tails = prefix_sums(1 / np.arange(size, 0.0, -1))[::-1]
         self._table = prefix_sums(self._tails[:-1])
 
     def __call__(self, ranks, total):
         if total.max() >= len(self._tails):
-            self.__init__(int(total.max()))
+            self._tabulate(int(total.max()))
         sums, excess = self._table[ranks], self._tails[total]
         if excess.any():
             sums -= ranks * excess[:, np.newaxis]

@@ -113,11 +113,6 @@ class RiskCoverageSummary(CellCurves):
         self._table = CellTable.of((), (), None, self.n_bits)
 
     @property
-    def n_samples(self) -> int:
-        """Number of samples with positive weight."""
-        return int(self._table.rows.sum())
-
-    @property
     def n_cells(self) -> int:
         """Number of cells with samples."""
         return len(self._table)
