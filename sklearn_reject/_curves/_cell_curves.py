@@ -162,7 +162,9 @@ class CellCurves:
         low = bounds.cells.at("weight", n_groups, share) / bounds.total
         # Up to the end of the last cell that may end within: randomized, of a tie group
         # that follows, too.
-        best = bounds.order_cells(largest_first=False)
+        parts = bounds.order_cells(largest_first=0)
+        starts, weights, losses = (part.T.ravel() for part in parts)
+        best = Prefixes(starts, weight=weights, loss=losses)
         allowed = within_risk(risk * (1 + RELATIVE_TOLERANCE))
         high = best.at("weight", *best_cut(best, allowed)) / bounds.total
         if high == 0:
@@ -292,14 +294,15 @@ class _CellBounds:
         np.clip(self.heavy, 0.0, self.weights, out=self.heavy)
 
     def order_cells(self, largest_first):
-        """Return the prefixes of cells in an order: two groups of one loss each."""
+        """Return starts, weights and losses of the least and the largest of each cell.
+
+        Each has shape (2, n_cells).
+        """
         weights = np.array([self.weights - self.heavy, self.heavy])
         losses = weights * [self.least, self.largest]
-        if largest_first:
-            weights, losses = weights[::-1], losses[::-1]
-        some = weights.T > 0
-        scores = np.broadcast_to(self.cells.scores[:, np.newaxis], some.shape)
-        return Prefixes(scores[some], weight=weights.T[some], loss=losses.T[some])
+        starts = np.array([self.starts, self.starts])
+        starts[1 - largest_first] += weights[largest_first]
+        return starts, weights, losses
 
     def locate(self, positions):
         """Return the cell that each position, in weight, ends in."""
@@ -338,13 +341,12 @@ class _CellBounds:
 
     def _bound_area(self, area):
         """Return an area from starts, weights and losses of groups, and its bounds."""
-        best, worst = map(self.order_cells, (False, True))
-        return self._widen(
-            *(
-                area(each.sums("weight")[:-1], *each.columns.values())
-                for each in (self.cells, best, worst)
-            )
-        )
+        found = [area(self.starts, self.weights, self.losses)]
+        for largest_first in (0, 1):
+            parts = self.order_cells(largest_first)
+            some = np.flatnonzero(parts[1])
+            found.append(area(*(part.ravel()[some] for part in parts)))
+        return self._widen(*found)
 
     def risks(self, coverages, *, up_to_end):
         """Return the selective risks at coverages, and their bounds.
