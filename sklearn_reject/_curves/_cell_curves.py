@@ -159,17 +159,18 @@ class CellCurves:
         # In cells whose samples differ, a share would be of a score that few have.
         if share and not bounds.is_tied[n_groups]:
             share = 0.0
-        low = bounds.cells.at("weight", n_groups, share) / bounds.total
+        value = bounds.cells.at("weight", n_groups, share) / bounds.total
         # Up to the end of the last cell that may end within: randomized, of a tie group
         # that follows, too.
         parts = bounds.order_cells(largest_first=0)
         starts, weights, losses = (part.T.ravel() for part in parts)
         best = Prefixes(starts, weight=weights, loss=losses)
-        allowed = within_risk(risk * (1 + RELATIVE_TOLERANCE))
-        high = best.at("weight", *best_cut(best, allowed)) / bounds.total
+        rounding = 1 + RELATIVE_TOLERANCE
+        cut = best_cut(best, within_risk(risk * rounding))
+        high = best.at("weight", *cut) / bounds.total
         if high == 0:
-            low = high = float("nan")
-        return self._interval(low, low, max(low, min(high, 1.0)))
+            value = high = float("nan")
+        return self._interval(value, value / rounding, min(high * rounding, 1.0))
 
     def risk_coverage_curve(
         self, *, max_points: int = 1000
@@ -374,17 +375,13 @@ class _CellBounds:
 
     def _sums_at(self, cells, positions):
         """Return the least and the largest loss up to positions, each in a cell."""
+        weights, heavy = self.weights[cells], self.heavy[cells]
         # Where a cell weighs next to nothing, differences of sums may be more than it.
-        weights, losses = self.weights[cells], self.losses[cells]
         inside = np.clip(positions - self.starts[cells], 0.0, weights)
         inside = np.where(positions >= self.ends[cells], weights, inside)
-        after = weights - inside
-        least, largest = self.least[cells], self.largest[cells]
-        before = self.loss_before[cells]
-        return (
-            before + np.maximum(least * inside, losses - largest * after),
-            before + np.minimum(largest * inside, losses - least * after),
-        )
+        light = np.minimum(inside, weights - heavy), np.maximum(inside - heavy, 0.0)
+        losses = self.least[cells] * light + self.largest[cells] * (inside - light)
+        return self.loss_before[cells] + losses
 
     def _widen(self, value, low, high):
         """Return a value and bounds of it that allow for rounding, none below zero."""
