@@ -165,7 +165,7 @@ class CellCurves:
         parts = bounds.order_cells(largest_first=0)
         starts, weights, losses = (part.T.ravel() for part in parts)
         best = Prefixes(starts, weight=weights, loss=losses)
-        rounding = 1 + RELATIVE_TOLERANCE
+        rounding = 1 + bounds.rounding
         cut = best_cut(best, within_risk(risk * rounding))
         high = best.at("weight", *cut) / bounds.total
         if high == 0:
@@ -282,6 +282,8 @@ class _CellBounds:
         self.starts, self.ends, self.total = weights[:-1], weights[1:], weights[-1]
         self.loss_before, self.sums = losses[:-1], losses[1:]
         self.is_tied = table.low == table.high
+        # Rows were added up one after the other.
+        self.rounding = max(RELATIVE_TOLERANCE, float(self.rows.max()) * 2**-52)
         least, largest = table.least_loss, table.largest_loss
         mean = self.losses / self.weights
         is_exact = self.is_tied | (least == largest)
@@ -386,6 +388,6 @@ class _CellBounds:
     def _widen(self, value, low, high):
         """Return a value and bounds of it that allow for rounding, none below zero."""
         mean_loss = self.sums[-1] / self.total
-        slack = RELATIVE_TOLERANCE * (high + mean_loss)
+        slack = self.rounding * (high + mean_loss)
         low, high = np.maximum(low - slack, 0.0), high + slack
         return np.clip(value, low, high), low, high
