@@ -49,7 +49,6 @@ from sklearn_reject.selection._parts import (
     measure_risk_bounds,
 )
 from sklearn_reject.selection._risk_bounds import solve_risk_bounds
-from sklearn_reject.selection._risk_coverage_summary import RiskCoverageSummary
 from sklearn_reject.selection._rule import Certificate, RejectionRule
 from sklearn_reject.selection._solve import (
     solve_reject_cost,
@@ -57,6 +56,7 @@ from sklearn_reject.selection._solve import (
     solve_target_risk,
 )
 from sklearn_reject.selection._solver import solve_by_group
+from sklearn_reject.selection._summary import RiskCoverageSummary
 from sklearn_reject.selection._tail_rule import Tail, TailScoreRule, tune_tail_score
 from sklearn_reject.selection._two_scores import (
     find_double_score_rule,
