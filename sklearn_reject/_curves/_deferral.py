@@ -147,9 +147,20 @@ class DeferralGroups:
     weights: np.ndarray
     loss_first: np.ndarray
     loss_second: np.ndarray
+    # Change of loss of each sample by deferring it, and where groups start; None where
+    # each sample is a group.
+    changes: np.ndarray | None = None
+    starts: np.ndarray | None = None
 
     def __len__(self):
         return len(self.scores)
+
+    @cached_property
+    def squared_changes(self):
+        """Squared changes of loss by deferring a sample, added up over each group."""
+        if self.starts is None:
+            return (self.loss_second - self.loss_first) ** 2
+        return np.add.reduceat(self.changes**2, self.starts)
 
     @cached_property
     def cumulative_weights(self):
@@ -190,8 +201,9 @@ def group_deferral(samples, *, near=False):
         weight = np.diff(starts, append=len(scores)).astype(np.float64)
     else:
         weight = np.add.reduceat(weight, starts)
+    changes = losses[1] - losses[0]
     losses = [np.add.reduceat(losses, starts) for losses in losses]
-    return DeferralGroups(scores[starts], weight, *losses)
+    return DeferralGroups(scores[starts], weight, *losses, changes, starts)
 
 
 def deferral_curve(scores, loss_first, loss_second, *, sample_weight=None):

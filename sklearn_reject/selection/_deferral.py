@@ -55,7 +55,8 @@ def solve_deferral(
 
     Exactly one of `deferral_cost`, `max_deferral` and `target_risk` is to be given. The
     rule is the best on the sample among those that defer above a threshold, and at it
-    with a probability.
+    with a probability; a budget, `max_deferral`, is left unused only where more
+    deferrals would evidently do harm.
 
     With `confidence_level`, the target holds for the population that the sample was
     drawn from, except with a probability of at most 1 - `confidence_level`. The sample
@@ -82,8 +83,11 @@ def solve_deferral(
         plus that times the deferral rate; of equal minima the fewest deferrals.
 
     max_deferral : float in [0, 1] or dict of group to float, default=None
-        Largest share of samples to defer: minimize the system risk up to there; of
-        equal minima the fewest deferrals.
+        Largest share of samples to defer. It is used as far as the system risk exceeds
+        the least one up to there by at most one standard error of this difference, as
+        the least of a noisy curve is early by chance; and only as far as the least one
+        where both opinions have the same losses beyond. With `confidence_level`, that
+        is up to the share that is certified.
 
     target_risk : float >= 0 or dict of group to float, default=None
         System risk that must not be exceeded: minimize the deferral rate. The risk may
@@ -167,7 +171,7 @@ def solve_deferral(
     >>> gain, first, second = [0.9, 0.4, 0.4, -0.1], [1, 1, 0, 0], [0, 0, 0, 1]
     >>> solve_deferral(gain, first, second, deferral_cost=0.6).deferral_rate
     0.25
-    >>> solve_deferral(gain, first, second, max_deferral=1).deferral_rate
+    >>> solve_deferral(gain, first, second, max_deferral=0.75).deferral_rate
     0.75
     >>> rule = solve_deferral(gain, first, second, target_risk=0.125)
     >>> rule.threshold, rule.proba_at_threshold, rule.deferral_rate

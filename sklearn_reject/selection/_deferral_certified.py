@@ -22,7 +22,7 @@ from sklearn_reject.selection._certify_deferral import (
 )
 from sklearn_reject.selection._certify_levels import most_successes
 from sklearn_reject.selection._deferral_rule import DeferralRule
-from sklearn_reject.selection._gain_groups import group_by_gain, least_risk_up_to
+from sklearn_reject.selection._gain_groups import group_by_gain, most_up_to
 from sklearn_reject.selection._grouped_deferral import measure_quietly
 from sklearn_reject.selection._rule import check_draws
 
@@ -234,7 +234,7 @@ def solve_certified_budget(gain, loss_first, loss_second, rate, randomize, certi
             random_state = check_random_state(certified.random_state)
             draws = _draw(certified.draws, every, random_state)
         n_groups, share = _locate(groups, scores, draws, rank)
-    rule = least_risk_up_to(groups, n_groups, share)
+    rule = most_up_to(groups, n_groups, share)
     if rank is not None and n_groups and rule.threshold == groups.gains[n_groups - 1]:
         # As far as it may: what is new between the last deferred and the first kept
         # gain is deferred, too.

@@ -10,7 +10,7 @@ from sklearn_reject._curves._deferral import (
     check_deferral_samples,
     group_deferral,
 )
-from sklearn_reject._curves._groups import RELATIVE_TOLERANCE
+from sklearn_reject._curves._groups import RELATIVE_TOLERANCE, prefix_sums
 from sklearn_reject._validation import check_vector
 from sklearn_reject.exceptions import InfeasibleTargetError, round_up
 from sklearn_reject.selection._deferral_rule import DeferralRule
@@ -124,24 +124,37 @@ def solve_cost(groups, cost, randomize):
 
 
 def solve_budget(groups, rate, randomize):
-    """Return the rule of the least system risk that defers at most a share."""
+    """Return the rule that defers as much of a share as is not evidently too much."""
     allowed = rate * (1 + RELATIVE_TOLERANCE)
     n_groups = int(np.searchsorted(groups.rates, allowed, side="right")) - 1
     room, share = rate - groups.rates[n_groups], 0.0
     if randomize and n_groups < len(groups) and room > RELATIVE_TOLERANCE * rate:
         share = room / (groups.rates[n_groups + 1] - groups.rates[n_groups])
-    return least_risk_up_to(groups, n_groups, float(share))
+    return most_up_to(groups, n_groups, float(share))
 
 
-def least_risk_up_to(groups, n_groups, share):
-    """Return the rule of the least system risk up to some groups and a share more."""
-    risks = groups.risks[: n_groups + 1]
-    lowest = float(risks.min())
+def most_up_to(groups, n_groups, share):
+    """Return the rule of the most deferrals up to some groups and a share more.
+
+    Its system risk exceeds the least one up to there by at most a standard error of
+    this difference, which is a sum over the samples that one of the two rules defers:
+    with its variance estimated without bias, that is the root of the sum of squares.
+    Where both opinions lose the same on all of these, there is nothing to ask for.
+    """
+    risks, end = groups.risks[: n_groups + 1], n_groups + (share > 0)
+    least = int(np.argmax(risks <= risks.min() + groups.slack))
+    excess = groups.risks[least : end + 1] - groups.risks[least]
+    squares = prefix_sums(groups.groups.squared_changes[least:end])
     if share:
-        step = float(groups.risks[n_groups + 1] - groups.risks[n_groups])
-        if risks[-1] + share * step < lowest - groups.slack:
-            return groups.make_rule(n_groups, share)
-    return groups.make_rule(int(np.argmax(risks <= lowest + groups.slack)))
+        excess[-1] = excess[-2] + share * (excess[-1] - excess[-2])
+        squares[-1] = squares[-2] + share**2 * (squares[-1] - squares[-2])
+    errors = np.sqrt(squares) / groups.asked_weight
+    is_within = (excess <= errors + groups.slack) & (errors > groups.slack)
+    is_within[0] = True
+    best = least + int(np.flatnonzero(is_within)[-1])
+    if share and best == end:
+        return groups.make_rule(n_groups, share)
+    return groups.make_rule(best)
 
 
 def solve_risk(groups, risk, randomize):
@@ -158,7 +171,7 @@ def solve_risk(groups, risk, randomize):
 
 
 def _infeasible(groups, risk):
-    nearest = least_risk_up_to(groups, len(groups), 0.0)
+    nearest = solve_cost(groups, 0.0, randomize=False)
     lowest, rate = nearest.system_risk, nearest.deferral_rate
     return InfeasibleTargetError(
         f"No rule attains target_risk={risk:g} on the calibration set: the lowest "

@@ -250,6 +250,10 @@ def test_budget_stops_where_asking_harms():
     gain = np.arange(100) / 100
     first, second = np.ones(100), (gain < 0.9).astype(float) * 2
     rule = solve((gain, first, second), max_deferral=0.5)
+    # One harmful sample is one standard error, two are more.
+    assert rule.deferral_rate == 0.11
+    # Where nothing is lost or saved, nothing is asked.
+    rule = solve((gain, first, np.where(gain < 0.9, first, 0)), max_deferral=0.5)
     assert rule.deferral_rate == 0.1
     whole = solve((np.zeros(100), first, 0 * first), max_deferral=0.5, randomize=False)
     assert whole.deferral_rate == 0
