@@ -85,8 +85,8 @@ def solve_deferral(
     max_deferral : float in [0, 1] or dict of group to float, default=None
         Largest share of samples to defer. It is used as far as the system risk exceeds
         the least one up to there by at most one standard error of this difference, as
-        the least of a noisy curve is early by chance; and only as far as the least one
-        where both opinions have the same losses beyond. With `confidence_level`, that
+        the least of a noisy curve is early by chance. Nothing is deferred where both
+        opinions have the same losses up to there. With `confidence_level`, all of this
         is up to the share that is certified.
 
     target_risk : float >= 0 or dict of group to float, default=None

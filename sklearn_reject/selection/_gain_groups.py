@@ -139,9 +139,13 @@ def most_up_to(groups, n_groups, share):
     Its system risk exceeds the least one up to there by at most a standard error of
     this difference, which is a sum over the samples that one of the two rules defers:
     with its variance estimated without bias, that is the root of the sum of squares.
-    Where both opinions lose the same on all of these, there is nothing to ask for.
     """
-    risks, end = groups.risks[: n_groups + 1], n_groups + (share > 0)
+    end = n_groups + (share > 0)
+    changes = np.sqrt(groups.groups.squared_changes[:end])
+    if not (changes > groups.slack * groups.asked_weight).any():
+        # Both opinions lose the same, whoever answers.
+        return groups.make_rule(0)
+    risks = groups.risks[: n_groups + 1]
     least = int(np.argmax(risks <= risks.min() + groups.slack))
     excess = groups.risks[least : end + 1] - groups.risks[least]
     squares = prefix_sums(groups.groups.squared_changes[least:end])
@@ -149,9 +153,7 @@ def most_up_to(groups, n_groups, share):
         excess[-1] = excess[-2] + share * (excess[-1] - excess[-2])
         squares[-1] = squares[-2] + share**2 * (squares[-1] - squares[-2])
     errors = np.sqrt(squares) / groups.asked_weight
-    is_within = (excess <= errors + groups.slack) & (errors > groups.slack)
-    is_within[0] = True
-    best = least + int(np.flatnonzero(is_within)[-1])
+    best = least + int(np.flatnonzero(excess <= errors + groups.slack)[-1])
     if share and best == end:
         return groups.make_rule(n_groups, share)
     return groups.make_rule(best)

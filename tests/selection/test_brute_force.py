@@ -322,7 +322,7 @@ def test_most_deferrals_within_a_standard_error(sample, sixteenths, randomize):
         cut
         for cut in cuts
         if cut[0] > least[0]
-        and cut[2] > least[2]
+        and cuts[-1][2] > 0
         and (cut[1] <= least[1] or (cut[1] - least[1]) ** 2 <= cut[2] - least[2])
     ]
     rate, excess, _ = max(within)

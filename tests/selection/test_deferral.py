@@ -252,9 +252,10 @@ def test_budget_stops_where_asking_harms():
     rule = solve((gain, first, second), max_deferral=0.5)
     # One harmful sample is one standard error, two are more.
     assert rule.deferral_rate == 0.11
-    # Where nothing is lost or saved, nothing is asked.
+    # The same as before without a difference, and none at all with equal losses only.
     rule = solve((gain, first, np.where(gain < 0.9, first, 0)), max_deferral=0.5)
-    assert rule.deferral_rate == 0.1
+    assert rule.deferral_rate == 0.43
+    assert solve((gain, first, first), max_deferral=0.5).deferral_rate == 0
     whole = solve((np.zeros(100), first, 0 * first), max_deferral=0.5, randomize=False)
     assert whole.deferral_rate == 0
     ties = solve((np.zeros(100), first, 0 * first), max_deferral=0.5)
