@@ -36,6 +36,12 @@ class DeferralSamples(NamedTuple):
     weight: np.ndarray | None
     is_used: np.ndarray
 
+    def take(self, rows, used):
+        """Return those in some rows of all, which are some places of the known."""
+        arrays = (array[used] for array in self[:3])
+        weight = take_weight(self.weight, used)
+        return DeferralSamples(*arrays, weight, self.is_used[rows])
+
 
 def check_deferral_samples(
     scores, loss_first, loss_second, sample_weight=None, *, name="scores"
@@ -60,10 +66,8 @@ def check_deferral_samples(
         )
     if not is_known[counts].all():
         _warn_of_choice(scores[counts], loss_first[counts], is_known[counts])
-    if is_used.all():
-        return DeferralSamples(scores, loss_first, loss_second, weight, is_used)
-    arrays = (array[is_used] for array in (scores, loss_first, loss_second))
-    return DeferralSamples(*arrays, take_weight(weight, is_used), is_used)
+    samples = DeferralSamples(scores, loss_first, loss_second, weight, is_used)
+    return samples if is_used.all() else samples.take(slice(None), is_used)
 
 
 def _check_answers(losses):

@@ -2,23 +2,47 @@
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_reject._curves._deferral import check_deferral_samples
 from sklearn_reject._typing import Other, RandomState, RiskBound, Target
-from sklearn_reject._validation import check_number, check_option
+from sklearn_reject._validation import (
+    check_number,
+    check_option,
+    check_same_length,
+    check_sample_weight,
+    check_vector,
+    take_weight,
+)
+from sklearn_reject.exceptions import InfeasibleTargetError, gather_warnings
 from sklearn_reject.selection._certify import check_bound, check_confidence_level
-from sklearn_reject.selection._deferral_certified import (
+from sklearn_reject.selection._deferral_cut import CUTS, RankedOpinions, cut_at_cost
+from sklearn_reject.selection._deferral_rule import (
+    DEFER_ALL,
+    DeferralRule,
+    GroupedDeferralRule,
+    measure_quietly,
+)
+from sklearn_reject.selection._groups import (
+    as_labels,
+    encode_labels,
+    make_partition,
+    targets_by_group,
+)
+from sklearn_reject.selection._pilot import (
     Certified,
     solve_certified_budget,
     solve_certified_risk,
 )
-from sklearn_reject.selection._deferral_rule import DeferralRule
-from sklearn_reject.selection._gain_groups import SOLVERS, group_by_gain
-from sklearn_reject.selection._solve_by_group import solve_deferral_by_group
-from sklearn_reject.selection._solver import is_by_group, solver
+from sklearn_reject.selection._solver import (
+    collect_rules,
+    is_by_group,
+    options_by_group,
+    solver,
+)
 
 
 @solver
@@ -185,28 +209,23 @@ def solve_deferral(
     (0.12, 0.08...)
     """
     name, target = _find_target(deferral_cost, max_deferral, target_risk)
+    certified = Certified(confidence_level, bound, max_loss, pilot, draws, random_state)
     if is_by_group(groups, all_groups):
-        return solve_deferral_by_group(
-            partial(
-                solve_deferral, randomize=randomize, bound=bound, max_loss=max_loss
-            ),
-            (gain, loss_first, loss_second),
-            (name, target),
-            groups,
-            all_groups,
-            sample_weight,
-            pilot,
-            confidence_level=confidence_level,
-            draws=draws,
-            random_state=random_state,
+        arrays = _read(gain, loss_first, loss_second, sample_weight)
+        weight = check_sample_weight(sample_weight, len(arrays[0]))
+        partition = make_partition(groups, len(arrays[0]), all_groups)
+        target = name, target
+        rules = _solve_groups(
+            arrays, weight, partition, target, certified, randomize=randomize
         )
+        rule = GroupedDeferralRule(rules)
+        return measure_quietly(rule, *arrays, groups, sample_weight=weight)
     target = check_number(target, name, high=1.0 if name == "max_deferral" else np.inf)
     check_option(randomize, "randomize", (True, False))
-    certified = Certified(confidence_level, bound, max_loss, pilot, draws, random_state)
     check_bound(bound, max_loss)
     if confidence_level is None:
-        groups = group_by_gain(gain, loss_first, loss_second, sample_weight)
-        return SOLVERS[name](groups, target, randomize)
+        opinions = RankedOpinions.of(gain, loss_first, loss_second, sample_weight)
+        return opinions.make_rule(CUTS[name](opinions, target, randomize))
     if name == "deferral_cost":
         raise ValueError(
             f"confidence_level={confidence_level!r} is not used with deferral_cost, "
@@ -214,17 +233,17 @@ def solve_deferral(
             "confidence_level=None, or max_deferral or target_risk."
         )
     check_confidence_level(confidence_level, sample_weight)
-    samples = gain, loss_first, loss_second
+    solve = solve_certified_risk
     if name == "max_deferral":
-        return solve_certified_budget(*samples, target, randomize, certified)
-    return solve_certified_risk(*samples, target, randomize, certified)
+        solve = solve_certified_budget
+    return solve(gain, loss_first, loss_second, target, randomize, certified)
 
 
 def _find_target(*values):
     """Return name and value of the only target that is given."""
     given = [
         (name, value)
-        for name, value in zip(SOLVERS, values, strict=True)
+        for name, value in zip(CUTS, values, strict=True)
         if value is not None
     ]
     if len(given) != 1:
@@ -236,3 +255,78 @@ def _find_target(*values):
             f"got {found}."
         )
     return given[0]
+
+
+_FATE = (
+    "use the rule of the lowest system risk, or defer everything if nothing is known"
+)
+
+
+def _solve_groups(arrays, weight, partition, target, certified, **options):
+    """Return the rule of each group, that of least risk where none meets the target.
+
+    `arrays` are gain and losses, the second NaN where it is not to be used.
+    """
+    name, target = target
+    targets = targets_by_group(target, partition.labels, name)
+    level, bound, max_loss, pilot, draws, random_state = certified
+    more = options_by_group(
+        partition, len(arrays[0]), weight, level, draws, random_state
+    )
+    options |= {"bound": bound, "max_loss": max_loss}
+    pilots = _pilots_by_group(pilot, partition.labels)
+
+    def solve_one(label, rows):
+        samples = [each[rows] for each in arrays]
+        if np.isnan(samples[2]).all():
+            raise InfeasibleTargetError(
+                "the second opinion is unknown for all its samples"
+            )
+        given = options | more(label, rows) | {name: targets[label]}
+        given |= {
+            "pilot": pilots.get(label),
+            "sample_weight": take_weight(weight, rows),
+        }
+        return solve_deferral(*samples, **given)
+
+    def give_up(label, rows):
+        samples = [each[rows] for each in arrays]
+        if np.isnan(samples[2]).all():
+            return replace(DEFER_ALL, n_samples=len(rows))
+        with gather_warnings():
+            opinions = RankedOpinions.of(*samples, take_weight(weight, rows))
+        return opinions.make_rule(cut_at_cost(opinions, 0.0))
+
+    return collect_rules(partition, solve_one, give_up, targets, _FATE, weight)
+
+
+def _read(gain, loss_first, loss_second, sample_weight):
+    """Return validated arrays, the second loss NaN where it counts for nothing."""
+    with gather_warnings():  # said of each group
+        used = check_deferral_samples(
+            gain, loss_first, loss_second, sample_weight, name="gain"
+        )
+    second = np.full(len(used.is_used), np.nan)
+    second[used.is_used] = used.loss_second
+    return check_vector(gain, "gain"), check_vector(loss_first, "loss_first"), second
+
+
+def _pilots_by_group(pilot, labels):
+    """Return the pilot of each group that there is one of, as three arrays."""
+    if pilot is None:
+        return {}
+    if not isinstance(pilot, (tuple, list)) or len(pilot) != 4:
+        raise ValueError(
+            "with groups, pilot must be a tuple of four arrays, gain, loss_first, "
+            f"loss_second and groups, got {type(pilot).__name__}. Pass these, or None "
+            "to set a fifth of each group aside."
+        )
+    *arrays, groups = (*map(np.asarray, pilot[:3]), as_labels(pilot[3], "pilot"))
+    codes = encode_labels(groups, labels)
+    check_same_length(len(codes), **{"gain of the pilot": arrays[0]})
+    members = {label: codes == k for k, label in enumerate(labels)}
+    return {
+        label: tuple(each[rows] for each in arrays)
+        for label, rows in members.items()
+        if rows.any()
+    }

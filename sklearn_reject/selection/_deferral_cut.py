@@ -1,0 +1,171 @@
+"""Deferral as a cut: of samples by falling gain, the first are deferred."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sklearn_reject._curves._cut import Cut, Form, Model, best_cut
+from sklearn_reject._curves._deferral import (
+    check_deferral_samples,
+    join_opinions,
+    system_losses,
+)
+from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE, Prefixes, prefix_sums
+from sklearn_reject._validation import check_vector
+from sklearn_reject.exceptions import InfeasibleTargetError, round_up
+from sklearn_reject.selection._deferral_rule import DeferralRule
+
+
+@dataclass(frozen=True, eq=False)
+class RankedOpinions:
+    """Samples by falling gain, and what is achieved by deferring the first of them.
+
+    `asked_weight` is the weight of the samples whose second opinion is known: risks are
+    theirs, rates those of all.
+    """
+
+    prefixes: Prefixes
+    asked_weight: float
+    n_samples: int
+    n_asked: int
+
+    @classmethod
+    def of(cls, gain, loss_first, loss_second, sample_weight=None):
+        """Validate samples and join those whose gains tie up to rounding."""
+        samples = check_deferral_samples(
+            gain, loss_first, loss_second, sample_weight, name="gain"
+        )
+        n_asked, asked_weight = len(samples.scores), float(len(samples.scores))
+        if sample_weight is not None:
+            asked_weight = float(samples.weight.sum())
+        elif n_asked < len(samples.is_used):
+            # A rate needs no losses, so that all samples tell of it.
+            losses = np.zeros((2, len(samples.is_used)))
+            losses[:, samples.is_used] = samples.loss_first, samples.loss_second
+            gain = check_vector(gain, "gain")
+            samples = samples._replace(
+                scores=gain, loss_first=losses[0], loss_second=losses[1]
+            )
+        squares = (samples.loss_second - samples.loss_first) ** 2
+        if samples.weight is not None:
+            squares *= samples.weight
+        prefixes = join_opinions(samples, near=True, squares=squares)
+        return cls(prefixes, asked_weight, len(samples.is_used), n_asked)
+
+    @cached_property
+    def rates(self):
+        """Share deferred with the first 0, 1, ... groups, shape (n_groups + 1,)."""
+        return self.prefixes.sums("weight") / self.prefixes.total("weight")
+
+    @cached_property
+    def risks(self):
+        """System risk with the first 0, 1, ... groups, shape (n_groups + 1,)."""
+        return system_losses(self.prefixes) / self.asked_weight
+
+    @cached_property
+    def slack(self):
+        """By how much equal risks may differ as they are sums of floats."""
+        return RELATIVE_TOLERANCE * float(self.risks.max())
+
+    def make_rule(self, cut):
+        """Return the rule that defers the groups of a cut, and what it achieves."""
+        n_groups, share = cut
+        scores = self.prefixes.scores
+        if n_groups == len(scores):
+            # The lowest gain seen would keep lower ones to come.
+            threshold, proba = -np.inf, 1.0
+        elif share:
+            threshold, proba = -scores[n_groups], share
+        elif n_groups:
+            threshold, proba = -scores[n_groups - 1], 1.0
+        else:
+            threshold, proba = np.inf, 0.0
+        rate, risk = (
+            values[n_groups]
+            + (share * (values[n_groups + 1] - values[n_groups]) if share else 0.0)
+            for values in (self.rates, self.risks)
+        )
+        return DeferralRule(
+            float(threshold),
+            float(proba),
+            deferral_rate=float(rate),
+            system_risk=float(risk),
+            first_risk=float(self.risks[0]),
+            second_risk=float(self.risks[-1]),
+            n_samples=self.n_samples,
+            n_asked=self.n_asked,
+        )
+
+
+def cut_at_cost(opinions, cost, randomize=False):
+    """Return the cut of least cost and fewest deferrals; it never splits a group."""
+    unit = max(1.0, cost)  # so that nothing overflows
+    loss = 1 / (unit * opinions.asked_weight)
+    cost = cost / unit / opinions.prefixes.total("weight")
+    price = Form(
+        {"second": loss, "first": -loss, "weight": cost}, opinions.risks[0] / unit
+    )
+    return best_cut(opinions.prefixes, Model(price=price, most=False))
+
+
+def cut_at_budget(opinions, rate, randomize):
+    """Return the cut of most deferrals, up to a share, that does no evident harm."""
+    total = opinions.prefixes.total("weight")
+    within = Form({"weight": -1.0}, rate * total)
+    cut = best_cut(opinions.prefixes, Model((within,)), randomize)
+    return most_up_to(opinions, cut)
+
+
+def most_up_to(opinions, cut):
+    """Return the cut of the most deferrals up to another one that does no evident harm.
+
+    Its system risk exceeds the least one up to there by at most a standard error of
+    this difference, which is a sum over the samples that one of the two rules defers:
+    with its variance estimated without bias, that is the root of the sum of squares.
+    """
+    n_groups, share = cut
+    end = n_groups + (share > 0)
+    squares = opinions.prefixes.columns["squares"][:end]
+    if not (np.sqrt(squares) > opinions.slack * opinions.asked_weight).any():
+        # Both opinions lose the same, whoever answers.
+        return Cut(0)
+    risks = opinions.risks[: n_groups + 1]
+    least = int(np.argmax(risks <= risks.min() + opinions.slack))
+    excess = opinions.risks[least : end + 1] - opinions.risks[least]
+    squares = prefix_sums(squares[least:])
+    if share:
+        excess[-1] = excess[-2] + share * (excess[-1] - excess[-2])
+        squares[-1] = squares[-2] + share**2 * (squares[-1] - squares[-2])
+    errors = np.sqrt(squares) / opinions.asked_weight
+    best = least + int(np.flatnonzero(excess <= errors + opinions.slack)[-1])
+    return cut if best == end else Cut(best)
+
+
+def cut_at_risk(opinions, risk, randomize):
+    """Return the cut of fewest deferrals within a risk, or say which one there is."""
+    room = (risk - float(opinions.risks[0])) * opinions.asked_weight
+    if abs(room) <= opinions.slack * opinions.asked_weight:
+        room = 0.0
+    within = Form({"first": 1.0, "second": -1.0}, room)
+    cut = best_cut(opinions.prefixes, Model((within,), most=False), randomize)
+    if cut is not None:
+        return cut
+    nearest = opinions.make_rule(cut_at_cost(opinions, 0.0))
+    lowest, rate = nearest.system_risk, nearest.deferral_rate
+    raise InfeasibleTargetError(
+        f"No rule attains target_risk={risk:g} on the calibration set: the lowest "
+        f"system risk is {round_up(lowest)}, at a deferral rate of {round_up(rate)}",
+        "Use at least this risk, a better second opinion, or a gain that ranks the "
+        "samples better.",
+        {"target_risk": lowest},
+        1 - rate,
+    )
+
+
+# In the order of the parameters of `solve_deferral`.
+CUTS = {
+    "deferral_cost": cut_at_cost,
+    "max_deferral": cut_at_budget,
+    "target_risk": cut_at_risk,
+}
