@@ -141,16 +141,6 @@ def join_opinions(samples, *, near=False, **columns):
     return Prefixes.of(-samples.scores, samples.weight, near=near, **columns)
 
 
-def system_losses(prefixes):
-    """Return the loss of whoever answers where the first 0, 1, ... groups are deferred.
-
-    These are sums of what is kept and of what is deferred: nothing cancels.
-    """
-    losses = prefix_sums(prefixes.columns["second"])
-    losses[:-1] += running_sum(prefixes.columns["first"][::-1])[::-1]
-    return losses
-
-
 def deferral_curve(scores, loss_first, loss_second, *, sample_weight=None):
     """Compute :func:`sklearn_reject.metrics.deferral_curve` of losses.
 
@@ -162,8 +152,11 @@ def deferral_curve(scores, loss_first, loss_second, *, sample_weight=None):
         check_deferral_samples(scores, loss_first, loss_second, sample_weight)
     )
     total = prefixes.total("weight")
+    # Sums of what is kept and of what is deferred: nothing cancels.
+    losses = prefix_sums(prefixes.columns["second"])
+    losses[:-1] += running_sum(prefixes.columns["first"][::-1])[::-1]
     thresholds = np.append(np.inf, -prefixes.scores)
-    return prefixes.sums("weight") / total, system_losses(prefixes) / total, thresholds
+    return prefixes.sums("weight") / total, losses / total, thresholds
 
 
 def deferral_area_score(

@@ -224,7 +224,10 @@ def solve_deferral(
     check_option(randomize, "randomize", (True, False))
     check_bound(bound, max_loss)
     if confidence_level is None:
-        opinions = RankedOpinions.of(gain, loss_first, loss_second, sample_weight)
+        squares = name == "max_deferral"
+        opinions = RankedOpinions.of(
+            gain, loss_first, loss_second, sample_weight, squares=squares
+        )
         return opinions.make_rule(CUTS[name](opinions, target, randomize))
     if name == "deferral_cost":
         raise ValueError(

@@ -6,11 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from sklearn_reject._curves._cut import Cut, Form, Model, best_cut
-from sklearn_reject._curves._deferral import (
-    check_deferral_samples,
-    join_opinions,
-    system_losses,
-)
+from sklearn_reject._curves._deferral import check_deferral_samples, join_opinions
 from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE, Prefixes, prefix_sums
 from sklearn_reject._validation import check_vector
 from sklearn_reject.exceptions import InfeasibleTargetError, round_up
@@ -31,42 +27,48 @@ class RankedOpinions:
     n_asked: int
 
     @classmethod
-    def of(cls, gain, loss_first, loss_second, sample_weight=None):
-        """Validate samples and join those whose gains tie up to rounding."""
+    def of(cls, gain, loss_first, loss_second, sample_weight=None, *, squares=False):
+        """Validate samples and join those whose gains tie up to rounding.
+
+        `squares` are to be known of changes of the loss, to tell their error.
+        """
         samples = check_deferral_samples(
             gain, loss_first, loss_second, sample_weight, name="gain"
         )
-        n_asked, asked_weight = len(samples.scores), float(len(samples.scores))
-        if sample_weight is not None:
-            asked_weight = float(samples.weight.sum())
-        elif n_asked < len(samples.is_used):
+        n_asked, n_samples = len(samples.scores), len(samples.is_used)
+        weight = samples.weight
+        if weight is None and n_asked < n_samples:
             # A rate needs no losses, so that all samples tell of it.
-            losses = np.zeros((2, len(samples.is_used)))
+            losses = np.zeros((2, n_samples))
             losses[:, samples.is_used] = samples.loss_first, samples.loss_second
-            gain = check_vector(gain, "gain")
             samples = samples._replace(
-                scores=gain, loss_first=losses[0], loss_second=losses[1]
+                scores=check_vector(gain, "gain"),
+                loss_first=losses[0],
+                loss_second=losses[1],
             )
-        squares = (samples.loss_second - samples.loss_first) ** 2
-        if samples.weight is not None:
-            squares *= samples.weight
-        prefixes = join_opinions(samples, near=True, squares=squares)
-        return cls(prefixes, asked_weight, len(samples.is_used), n_asked)
+        more = {}
+        if squares:
+            change = samples.loss_second - samples.loss_first
+            more["squares"] = change**2 if weight is None else weight * change**2
+        prefixes = join_opinions(samples, near=True, **more)
+        columns = prefixes.columns
+        columns["change"] = columns["second"] - columns["first"]
+        asked_weight = float(n_asked if weight is None else weight.sum())
+        return cls(prefixes, asked_weight, n_samples, n_asked)
 
-    @cached_property
-    def rates(self):
-        """Share deferred with the first 0, 1, ... groups, shape (n_groups + 1,)."""
-        return self.prefixes.sums("weight") / self.prefixes.total("weight")
+    def lose(self, n_groups, share=0.0):
+        """Return the loss of whoever answers, where some groups are deferred.
 
-    @cached_property
-    def risks(self):
-        """System risk with the first 0, 1, ... groups, shape (n_groups + 1,)."""
-        return system_losses(self.prefixes) / self.asked_weight
+        Sums of what is kept and of what is deferred: nothing cancels.
+        """
+        columns = self.prefixes.columns
+        loss = columns["first"][n_groups:].sum() + columns["second"][:n_groups].sum()
+        return float(loss + share * columns["change"][n_groups] if share else loss)
 
     @cached_property
     def slack(self):
-        """By how much equal risks may differ as they are sums of floats."""
-        return RELATIVE_TOLERANCE * float(self.risks.max())
+        """By how much equal losses may differ as they are sums of floats."""
+        return RELATIVE_TOLERANCE * max(self.lose(0), self.lose(len(self.prefixes)))
 
     def make_rule(self, cut):
         """Return the rule that defers the groups of a cut, and what it achieves."""
@@ -81,18 +83,14 @@ class RankedOpinions:
             threshold, proba = -scores[n_groups - 1], 1.0
         else:
             threshold, proba = np.inf, 0.0
-        rate, risk = (
-            values[n_groups]
-            + (share * (values[n_groups + 1] - values[n_groups]) if share else 0.0)
-            for values in (self.rates, self.risks)
-        )
+        weight = self.prefixes.at("weight", n_groups, share)
         return DeferralRule(
             float(threshold),
             float(proba),
-            deferral_rate=float(rate),
-            system_risk=float(risk),
-            first_risk=float(self.risks[0]),
-            second_risk=float(self.risks[-1]),
+            deferral_rate=weight / self.prefixes.total("weight"),
+            system_risk=self.lose(n_groups, share) / self.asked_weight,
+            first_risk=self.lose(0) / self.asked_weight,
+            second_risk=self.lose(len(scores)) / self.asked_weight,
             n_samples=self.n_samples,
             n_asked=self.n_asked,
         )
@@ -101,11 +99,8 @@ class RankedOpinions:
 def cut_at_cost(opinions, cost, randomize=False):
     """Return the cut of least cost and fewest deferrals; it never splits a group."""
     unit = max(1.0, cost)  # so that nothing overflows
-    loss = 1 / (unit * opinions.asked_weight)
-    cost = cost / unit / opinions.prefixes.total("weight")
-    price = Form(
-        {"second": loss, "first": -loss, "weight": cost}, opinions.risks[0] / unit
-    )
+    cost = cost / unit * opinions.asked_weight / opinions.prefixes.total("weight")
+    price = Form({"change": 1 / unit, "weight": cost}, opinions.lose(0) / unit)
     return best_cut(opinions.prefixes, Model(price=price, most=False))
 
 
@@ -126,28 +121,28 @@ def most_up_to(opinions, cut):
     """
     n_groups, share = cut
     end = n_groups + (share > 0)
-    squares = opinions.prefixes.columns["squares"][:end]
-    if not (np.sqrt(squares) > opinions.slack * opinions.asked_weight).any():
+    columns, slack = opinions.prefixes.columns, opinions.slack
+    squares = columns["squares"][:end]
+    if not (squares > slack**2).any():
         # Both opinions lose the same, whoever answers.
         return Cut(0)
-    risks = opinions.risks[: n_groups + 1]
-    least = int(np.argmax(risks <= risks.min() + opinions.slack))
-    excess = opinions.risks[least : end + 1] - opinions.risks[least]
-    squares = prefix_sums(squares[least:])
+    changes = prefix_sums(columns["change"][:end])
+    whole = changes[: n_groups + 1]
+    least = int(np.argmax(whole <= whole.min() + slack))
+    excess, squares = changes[least:] - changes[least], prefix_sums(squares[least:])
     if share:
         excess[-1] = excess[-2] + share * (excess[-1] - excess[-2])
         squares[-1] = squares[-2] + share**2 * (squares[-1] - squares[-2])
-    errors = np.sqrt(squares) / opinions.asked_weight
-    best = least + int(np.flatnonzero(excess <= errors + opinions.slack)[-1])
+    best = least + int(np.flatnonzero(excess <= np.sqrt(squares) + slack)[-1])
     return cut if best == end else Cut(best)
 
 
 def cut_at_risk(opinions, risk, randomize):
     """Return the cut of fewest deferrals within a risk, or say which one there is."""
-    room = (risk - float(opinions.risks[0])) * opinions.asked_weight
-    if abs(room) <= opinions.slack * opinions.asked_weight:
+    room = risk * opinions.asked_weight - opinions.lose(0)
+    if abs(room) <= opinions.slack:
         room = 0.0
-    within = Form({"first": 1.0, "second": -1.0}, room)
+    within = Form({"change": -1.0}, room)
     cut = best_cut(opinions.prefixes, Model((within,), most=False), randomize)
     if cut is not None:
         return cut

@@ -62,17 +62,18 @@ class Pilot:
         # That it was not drawn at random may cost power, and is no concern.
         with gather_warnings():
             self.opinions = RankedOpinions.of(gain, loss_first, loss_second)
-
-    def risks(self, rates):
-        """Return the system risk on the pilot at some deferral rates."""
-        return np.interp(rates, self.opinions.rates, self.opinions.risks)
+        self.n_asked, prefixes = self.opinions.n_asked, self.opinions.prefixes
+        self.slack = self.opinions.slack / self.n_asked
+        self.rates = prefixes.sums("weight") / prefixes.total("weight")
+        losses = self.opinions.lose(0) + prefixes.sums("change")
+        self.coarse_risks = np.interp(_COARSE, self.rates, losses / self.n_asked)
 
     @cached_property
     def best(self):
         """Deferral rate of the least risk, one of the coarse ones."""
         # The last one is that of the fewest deferrals.
-        risks = self.risks(_COARSE)
-        return _COARSE[np.flatnonzero(risks <= risks.min() + self.opinions.slack)[-1]]
+        risks = self.coarse_risks
+        return _COARSE[np.flatnonzero(risks <= risks.min() + self.slack)[-1]]
 
     def plan(self, share, test, n_tested):
         """Return what to test for a share of the largest risk, on so many samples.
@@ -81,7 +82,7 @@ class Pilot:
         and the share of the chance of an error that each start brings.
         """
         risk, max_loss = share * test.max_loss, test.max_loss
-        dip = self._dip(risk, self._error(risk, max_loss, self.opinions.n_asked))
+        dip = self._dip(risk, self._error(risk, max_loss, self.n_asked))
         low = self._edge(risk + _WIDTH * self._error(risk, max_loss, n_tested), dip)
         n_fine = _N_FINE
         if test.bound.most_tests is not None:
@@ -99,11 +100,11 @@ class Pilot:
     def _error(self, risk, max_loss, n_tested):
         """Return the standard error of pilot and tested risk at most, near a target."""
         variance = risk * (max(max_loss, risk) - risk)
-        return (variance * (1 / self.opinions.n_asked + 1 / n_tested)) ** 0.5
+        return (variance * (1 / self.n_asked + 1 / n_tested)) ** 0.5
 
     def _dip(self, risk, error):
         """Return the rate of least risk around the fewest deferrals within a risk."""
-        risks = self.risks(_COARSE)
+        risks = self.coarse_risks
         # Half-way to the least risk is no chance crossing of the target.
         deep = np.flatnonzero(risks <= (risk + risks.min()) / 2)
         if risks.min() > risk or not len(deep):
@@ -111,20 +112,20 @@ class Pilot:
         over = np.flatnonzero(risks[: deep[-1]] > risk + error)
         first = int(over[-1]) + 1 if len(over) else 0
         inside = risks[first : deep[-1] + 1]
-        lowest = np.flatnonzero(inside <= inside.min() + self.opinions.slack)[-1]
+        lowest = np.flatnonzero(inside <= inside.min() + self.slack)[-1]
         return _COARSE[first + lowest]
 
     def _edge(self, risk, dip):
         """Return the rate below a dip at which the risk is above a bound, or 0."""
-        rates = _COARSE[dip >= _COARSE]
-        beyond = self.risks(rates) > risk
+        is_below = dip >= _COARSE
+        rates, beyond = _COARSE[is_below], self.coarse_risks[is_below] > risk
         return rates[int(np.argmax(beyond))] if beyond.any() else 0.0
 
     def cut(self, rate):
         """Return threshold and probability that defer a share of the pilot."""
         if rate >= 1:
             return -np.inf, 1.0
-        rates, prefixes = self.opinions.rates, self.opinions.prefixes
+        rates, prefixes = self.rates, self.opinions.prefixes
         index = int(np.searchsorted(rates, rate, side="right")) - 1
         share = float((rate - rates[index]) / (rates[index + 1] - rates[index]))
         if share == 0:
@@ -303,7 +304,7 @@ def _read_pilot(pilot, randomize):
 
 def solve_certified_budget(gain, loss_first, loss_second, rate, randomize, certified):
     """Return the rule that `cut_at_budget` finds, of those whose rate is certified."""
-    opinions = RankedOpinions.of(gain, loss_first, loss_second)
+    opinions = RankedOpinions.of(gain, loss_first, loss_second, squares=True)
     scores = -check_vector(gain, "gain")
     level, n_samples = certified.confidence_level, len(scores)
     # What is strictly before the sample of rank k, from 1 and by falling gain, has the
