@@ -20,7 +20,7 @@ from sklearn_reject._validation import (
     find_missing_labels,
     take_weight,
 )
-from sklearn_reject.exceptions import warn_user
+from sklearn_reject.exceptions import gather_warnings, warn_user
 
 
 class DeferralSamples(NamedTuple):
@@ -220,16 +220,15 @@ def choose_by_area(
     >>> choose_by_area(scores, loss_first, np.zeros(100))
     ('gain', {'confidence': 0.375, 'gain': 0.125})
     """
-    weight = check_sample_weight(sample_weight, len(loss_first))
     # Scores are checked as a whole: those of samples with no second opinion, too.
     scores = {name: check_vector(values, name) for name, values in scores.items()}
     check_same_length(len(loss_first), loss_second=loss_second, **scores)
-    rows = _find_asked(loss_second, weight)
-    scores = {name: values[rows] for name, values in scores.items()}
-    losses = [
-        np.asarray(losses, np.float64)[rows] for losses in (loss_first, loss_second)
-    ]
-    weight = take_weight(weight, rows)
+    with gather_warnings():  # that samples were chosen is for others to tell
+        samples = check_deferral_samples(
+            np.zeros(len(loss_first)), loss_first, loss_second, sample_weight
+        )
+    scores = {name: values[samples.is_used] for name, values in scores.items()}
+    losses, weight = samples[1:3], samples.weight
     areas = {
         name: deferral_area_score(values, *losses, sample_weight=weight)
         for name, values in scores.items()
@@ -242,7 +241,8 @@ def choose_by_area(
     }
     candidates = {baseline: areas[baseline]}
     # What a sample adds as a pair with itself: two or three may show no noise at all.
-    least = np.average(np.abs(losses[0] - losses[1]), weights=weight) / len(rows)
+    least = np.average(np.abs(losses[0] - losses[1]), weights=weight)
+    least /= len(losses[0])
     for name, area in areas.items():
         error = standard_error(influence[name] - influence[baseline], weight)
         if areas[baseline] - area > N_ERRORS * error + least:
@@ -255,18 +255,6 @@ def standard_error(influence, weight):
     if weight is not None:
         influence = influence * (weight / weight.mean())
     return np.sqrt(np.sum(influence**2)) / len(influence)
-
-
-def _find_asked(loss_second, sample_weight):
-    """Return the rows of which both losses are known, without a word on the others.
-
-    It is for who takes risks of them to tell that they were not drawn at random. All
-    rows where none is left, which is an error elsewhere.
-    """
-    is_asked = ~find_missing_labels(np.asarray(loss_second))
-    if sample_weight is not None:
-        is_asked &= sample_weight > 0
-    return np.flatnonzero(is_asked if is_asked.any() else ~is_asked)
 
 
 def area_influence(scores, loss_first, loss_second, *, sample_weight=None):

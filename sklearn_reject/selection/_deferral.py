@@ -30,6 +30,7 @@ from sklearn_reject.selection._groups import (
     as_labels,
     encode_labels,
     make_partition,
+    sort_rows,
     targets_by_group,
 )
 from sklearn_reject.selection._pilot import (
@@ -324,12 +325,11 @@ def _pilots_by_group(pilot, labels):
             f"loss_second and groups, got {type(pilot).__name__}. Pass these, or None "
             "to set a fifth of each group aside."
         )
-    *arrays, groups = (*map(np.asarray, pilot[:3]), as_labels(pilot[3], "pilot"))
-    codes = encode_labels(groups, labels)
+    codes = encode_labels(as_labels(pilot[3], "pilot"), labels)
+    arrays = [np.asarray(each) for each in pilot[:3]]
     check_same_length(len(codes), **{"gain of the pilot": arrays[0]})
-    members = {label: codes == k for k, label in enumerate(labels)}
     return {
         label: tuple(each[rows] for each in arrays)
-        for label, rows in members.items()
-        if rows.any()
+        for label, rows in sort_rows(codes, labels)
+        if len(rows)
     }

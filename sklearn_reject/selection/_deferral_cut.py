@@ -66,9 +66,14 @@ class RankedOpinions:
         return float(loss + share * columns["change"][n_groups] if share else loss)
 
     @cached_property
+    def ends(self):
+        """Loss of the first opinion, and that of the second one."""
+        return self.lose(0), self.lose(len(self.prefixes))
+
+    @property
     def slack(self):
         """By how much equal losses may differ as they are sums of floats."""
-        return RELATIVE_TOLERANCE * max(self.lose(0), self.lose(len(self.prefixes)))
+        return RELATIVE_TOLERANCE * max(self.ends)
 
     def make_rule(self, cut):
         """Return the rule that defers the groups of a cut, and what it achieves."""
@@ -84,23 +89,18 @@ class RankedOpinions:
         else:
             threshold, proba = np.inf, 0.0
         weight = self.prefixes.at("weight", n_groups, share)
-        return DeferralRule(
-            float(threshold),
-            float(proba),
-            deferral_rate=weight / self.prefixes.total("weight"),
-            system_risk=self.lose(n_groups, share) / self.asked_weight,
-            first_risk=self.lose(0) / self.asked_weight,
-            second_risk=self.lose(len(scores)) / self.asked_weight,
-            n_samples=self.n_samples,
-            n_asked=self.n_asked,
-        )
+        rate = weight / self.prefixes.total("weight")
+        losses = self.lose(n_groups, share), *self.ends
+        risks = (loss / self.asked_weight for loss in losses)
+        counts = self.n_samples, self.n_asked
+        return DeferralRule(float(threshold), float(proba), rate, *risks, *counts)
 
 
 def cut_at_cost(opinions, cost, randomize=False):
     """Return the cut of least cost and fewest deferrals; it never splits a group."""
     unit = max(1.0, cost)  # so that nothing overflows
     cost = cost / unit * opinions.asked_weight / opinions.prefixes.total("weight")
-    price = Form({"change": 1 / unit, "weight": cost}, opinions.lose(0) / unit)
+    price = Form({"change": 1 / unit, "weight": cost}, opinions.ends[0] / unit)
     return best_cut(opinions.prefixes, Model(price=price, most=False))
 
 
@@ -139,7 +139,7 @@ def most_up_to(opinions, cut):
 
 def cut_at_risk(opinions, risk, randomize):
     """Return the cut of fewest deferrals within a risk, or say which one there is."""
-    room = risk * opinions.asked_weight - opinions.lose(0)
+    room = risk * opinions.asked_weight - opinions.ends[0]
     if abs(room) <= opinions.slack:
         room = 0.0
     within = Form({"change": -1.0}, room)

@@ -65,7 +65,7 @@ class Pilot:
         self.n_asked, prefixes = self.opinions.n_asked, self.opinions.prefixes
         self.slack = self.opinions.slack / self.n_asked
         self.rates = prefixes.sums("weight") / prefixes.total("weight")
-        losses = self.opinions.lose(0) + prefixes.sums("change")
+        losses = self.opinions.ends[0] + prefixes.sums("change")
         self.coarse_risks = np.interp(_COARSE, self.rates, losses / self.n_asked)
 
     @cached_property
@@ -83,7 +83,10 @@ class Pilot:
         """
         risk, max_loss = share * test.max_loss, test.max_loss
         dip = self._dip(risk, self._error(risk, max_loss, self.n_asked))
-        low = self._edge(risk + _WIDTH * self._error(risk, max_loss, n_tested), dip)
+        # Down to where the risk is evidently above the target.
+        edge = risk + _WIDTH * self._error(risk, max_loss, n_tested)
+        beyond = _COARSE[(dip >= _COARSE) & (self.coarse_risks > edge)]
+        low = beyond[0] if len(beyond) else 0.0
         n_fine = _N_FINE
         if test.bound.most_tests is not None:
             n_fine = test.bound.most_tests - len(_COARSE)
@@ -114,12 +117,6 @@ class Pilot:
         inside = risks[first : deep[-1] + 1]
         lowest = np.flatnonzero(inside <= inside.min() + self.slack)[-1]
         return _COARSE[first + lowest]
-
-    def _edge(self, risk, dip):
-        """Return the rate below a dip at which the risk is above a bound, or 0."""
-        is_below = dip >= _COARSE
-        rates, beyond = _COARSE[is_below], self.coarse_risks[is_below] > risk
-        return rates[int(np.argmax(beyond))] if beyond.any() else 0.0
 
     def cut(self, rate):
         """Return threshold and probability that defer a share of the pilot."""
@@ -200,23 +197,7 @@ class Search:
         passed = self.p_values(cuts, risk) <= weights * self.test.delta
         return cuts[np.flatnonzero(passed)[-1]] if passed.any() else None
 
-    def certify(self, risk):
-        """Return threshold and probability of the rule that passes; its certificate."""
-        test, share, cut, p_value = (
-            self.test,
-            risk / self.test.max_loss,
-            (np.inf, 0.0),
-            0.0,
-        )
-        if share < 1:
-            cut = self.find(share) if share > 0 else None
-            if cut is None:
-                raise self._nothing_passes(risk)
-            (p_value,) = self.p_values([cut], share)
-        n_kept = len(self) - np.count_nonzero(self.defer(*cut))
-        return cut, test.certificate("system_risk", risk, len(self), n_kept, p_value)
-
-    def _nothing_passes(self, risk):
+    def nothing_passes(self, risk):
         """Return the error of a target that no rule passes, with one that does."""
         test = self.test
 
@@ -266,7 +247,14 @@ def solve_certified_risk(gain, loss_first, loss_second, risk, randomize, certifi
     rows = random_state.permutation(rows)
     first, second = (each[rows] / test.max_loss for each in used[1:3])
     search = Search(used.scores[rows], first, second, draws[rows], pilot, test)
-    cut, certificate = search.certify(risk)
+    share, cut, p_value = risk / test.max_loss, (np.inf, 0.0), 0.0
+    if share < 1:
+        cut = search.find(share) if share > 0 else None
+        if cut is None:
+            raise search.nothing_passes(risk)
+        (p_value,) = search.p_values([cut], share)
+    n_kept = len(rows) - np.count_nonzero(search.defer(*cut))
+    certificate = test.certificate("system_risk", risk, len(rows), n_kept, p_value)
     rule = DeferralRule(*cut, certificate=certificate)
     return measure_quietly(rule, gain, loss_first, loss_second)
 
@@ -326,13 +314,9 @@ def solve_certified_budget(gain, loss_first, loss_second, rate, randomize, certi
         # gain is deferred, too.
         kept = -float(opinions.prefixes.scores[n_groups])
         rule = replace(rule, threshold=kept, proba_at_threshold=0.0)
-    n_kept, bound = n_samples - n_deferred, "order_statistic"
-    return replace(
-        rule,
-        certificate=Certificate(
-            "deferral_rate", rate, level, bound, n_samples, n_kept, p_value
-        ),
-    )
+    counts, bound = (n_samples, n_samples - n_deferred), "order_statistic"
+    certificate = Certificate("deferral_rate", rate, level, bound, *counts, p_value)
+    return replace(rule, certificate=certificate)
 
 
 def _warn_of_few_samples(n_samples, rate, confidence_level):
