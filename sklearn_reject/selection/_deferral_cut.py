@@ -48,8 +48,10 @@ class RankedOpinions:
             )
         more = {}
         if squares:
-            change = samples.loss_second - samples.loss_first
-            more["squares"] = change**2 if weight is None else weight * change**2
+            more["squares"] = samples.loss_second - samples.loss_first
+            more["squares"] *= more["squares"]
+            if weight is not None:
+                more["squares"] *= weight
         prefixes = join_opinions(samples, near=True, **more)
         columns = prefixes.columns
         columns["change"] = columns["second"] - columns["first"]
@@ -106,9 +108,15 @@ def cut_at_cost(opinions, cost, randomize=False):
 
 def cut_at_budget(opinions, rate, randomize):
     """Return the cut of most deferrals, up to a share, that does no evident harm."""
-    total = opinions.prefixes.total("weight")
-    within = Form({"weight": -1.0}, rate * total)
-    cut = best_cut(opinions.prefixes, Model((within,)), randomize)
+    weights = opinions.prefixes.sums("weight")
+    wanted, share = rate * weights[-1], 0.0
+    within = np.searchsorted(weights, wanted * (1 + RELATIVE_TOLERANCE), side="right")
+    n_groups = int(within) - 1
+    if randomize and n_groups < len(opinions.prefixes):
+        step = opinions.prefixes.columns["weight"][n_groups]
+        share = float((wanted - weights[n_groups]) / step)
+    # What rounding explains is none of a group.
+    cut = Cut(n_groups, share if share > RELATIVE_TOLERANCE else 0.0)
     return most_up_to(opinions, cut)
 
 
