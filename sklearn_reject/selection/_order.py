@@ -6,8 +6,11 @@ from contextvars import ContextVar
 import numpy as np
 from scipy.stats import rankdata
 
-from sklearn_reject._curves._deferral import deferral_area_score
-from sklearn_reject._curves._least_area import area_influence, standard_error
+from sklearn_reject._curves._deferral import (
+    area_influence,
+    deferral_area_score,
+    standard_error,
+)
 from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE
 from sklearn_reject._curves._risk_coverage import selective_risk_at_coverage_score
 from sklearn_reject._validation import find_missing_labels, take_weight
