@@ -108,7 +108,11 @@ def rates_to_certify(levels, n_id, n_ood, *, bound="binomial", max_loss=1.0):
         risks = _risks_to_certify(levels, rank - 1, bound, max_loss)
         return [{"min_tpr": min_tpr, "max_risk": risk} for risk in risks]
     if levels.max_fpr is None:
-        return [{"min_tpr": min_tpr, "max_fpr": None}]
+        # Any FPR will do, or none was spoken of: it is then part of the risk.
+        model, beside = levels.model, {"max_fpr": 1.0}
+        if model.name is None:
+            beside = {"ood_prior": model.ood_prior}
+        return [{"min_tpr": min_tpr, **beside}]
     rates = _shares_to_certify(levels.most_ood(n_ood), n_ood)
     rates = [levels.fpr_of_rate(rate, min_tpr) for rate in rates]
     return [{"min_tpr": min_tpr, "max_fpr": max_fpr} for max_fpr in rates]

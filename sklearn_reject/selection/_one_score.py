@@ -14,7 +14,7 @@ from sklearn_reject._curves._origins import (
 )
 from sklearn_reject._validation import check_option, of_arrays
 from sklearn_reject.selection._ood_model import check_model, solve_model
-from sklearn_reject.selection._ood_problem import check_wild_share
+from sklearn_reject.selection._ood_problem import total_weights
 from sklearn_reject.selection._ood_rule import SingleScoreRule
 
 
@@ -38,7 +38,8 @@ def tune_single_score(
 
     Solves one of four models (FPP23): least selective risk at a bounded TPR and FPR, or
     at a bounded TPR and precision, least FPR at a bounded TPR and risk, or least
-    expected cost. All thresholds are compared. Of equally good ones the one of the
+    expected cost. With `min_tpr` alone the risk of all that is accepted is least, OOD
+    samples included: each loses the largest loss of the ID samples. All thresholds are compared. Of equally good ones the one of the
     largest TPR is taken, then of the smallest FPR.
 
     Parameters
@@ -56,11 +57,12 @@ def tune_single_score(
         an error.
 
     min_tpr : float in ]0, 1], default=None
-        Least share of the ID samples to accept (the recall of ID samples).
+        Least share of the ID samples to accept (the recall of ID samples). Where
+        nothing is asked for beside it, an accepted OOD sample is an error.
 
     max_fpr : float in [0, 1], default=None
-        Largest share of the OOD samples to accept, in addition to `min_tpr`. None for
-        no bound.
+        Largest share of the OOD samples to accept, in addition to `min_tpr`. With 1 any
+        share will do, and the risk of the ID samples alone is least.
 
     max_risk : float >= 0, default=None
         Largest selective risk, in units of the loss, in addition to `min_tpr` and
@@ -76,7 +78,7 @@ def tune_single_score(
 
     ood_prior : float in [0, 1[, default=None
         Share of OOD samples in production, which may differ from that in the tuning
-        sample.
+        sample. None stands for the latter where `min_tpr` is alone.
 
     wild_share : float in ]0, 1], default=None
         Share of OOD samples among those flagged by `is_ood`, where these are a wild
@@ -124,7 +126,6 @@ def tune_single_score(
         costs=costs,
         ood_prior=ood_prior,
     )
-    share = check_wild_share(wild_share)
     check_option(randomize, "randomize", (True, False))
     sample = check_origin_samples(scores, losses, is_ood, sample_weight)
     groups = group_origins_validated(*sample, near=True)
@@ -136,10 +137,10 @@ def tune_single_score(
     sizes = groups.id_weights, groups.ood_weights, groups.losses
     sizes = np.array([np.append(0.0, part[finite]) for part in sizes])
 
-    totals = groups.total_id, groups.total_ood
+    totals = total_weights(*sample[1:], wild_share)
 
     def solve(problem):
-        problem = problem.of_mixture(share, *totals)
+        problem = problem.of_mixture(totals)
         cut = find_best_cut(problem, after, sizes, randomize)
         if cut is None:
             return None

@@ -46,7 +46,9 @@ _WITHOUT_OOD = {
 class BoundedModel:
     """Bound the TPR and, by the `name` of its parameter, maybe something beside it.
 
-    The FPR is minimized where the risk is bounded, otherwise the selective risk.
+    The FPR is minimized where the risk is bounded, otherwise the selective risk. If
+    nothing is beside the TPR, an accepted OOD sample is an error, and what is minimized
+    is the risk of everything accepted.
     """
 
     min_tpr: float
@@ -58,6 +60,11 @@ class BoundedModel:
     def minimizes_risk(self):
         """Whether the selective risk is minimized."""
         return self.name != "max_risk"
+
+    @property
+    def spares_ood(self):
+        """Whether rules of about the least risk may accept fewer OOD samples."""
+        return self.minimizes_risk and self.name is not None
 
     @property
     def bounds_precision(self):
@@ -90,9 +97,19 @@ class BoundedModel:
         offset, slope = self._line_of_fpr()
         return offset + slope * tpr
 
-    def problem(self, total_id, total_ood):
+    def problem(self, totals):
         """Return the problem for a sample of these weights."""
+        total_id, total_ood = totals.of_id, totals.of_ood
         min_id = self.min_tpr * total_id
+        if self.name is None and total_ood:
+            in_mean = totals.relative_prior(self.ood_prior)
+            return OODProblem(
+                loss_price=1.0,
+                ood_price=in_mean * totals.largest_loss,
+                is_mean=True,
+                ood_in_mean=in_mean,
+                min_id=min_id,
+            )
         if not self.minimizes_risk:
             return OODProblem(
                 ood_price=1.0 / total_ood,
@@ -109,10 +126,10 @@ class BoundedModel:
             ood_per_id=slope * total_ood / total_id,
         )
 
-    def least_ood(self, total_id, total_ood, max_risk):
+    def least_ood(self, totals, max_risk):
         """Return the problem of the least FPR, or largest precision, at some risk."""
         return replace(
-            self.problem(total_id, total_ood),
+            self.problem(totals),
             loss_price=0.0,
             ood_price=1.0,
             is_mean=self.bounds_precision,
@@ -126,13 +143,13 @@ class BoundedModel:
             return rule.fpr * other.tpr < other.fpr * rule.tpr
         return rule.fpr < other.fpr
 
-    def infeasible(self, solve, total_id, total_ood):
+    def infeasible(self, solve, totals):
         """Return the error of bounds that cannot be met together.
 
         `solve` maps an :class:`OODProblem` to the rule that the method at hand finds,
         or None.
         """
-        problem = self.problem(total_id, total_ood)
+        problem = self.problem(totals)
         most_id = solve(
             replace(
                 problem,
@@ -203,7 +220,7 @@ class CostModel:
     costs: tuple
     ood_prior: float
 
-    minimizes_risk = False
+    spares_ood = False
     asked = "costs"
 
     @property
@@ -211,14 +228,14 @@ class CostModel:
         """Which parameter needs OOD samples, None where none does."""
         return "costs" if self.ood_prior > 0 else None
 
-    def problem(self, total_id, total_ood):
+    def problem(self, totals):
         """Return the problem for a sample of these weights."""
         reject_id, accept_ood, reject_ood = self.costs
         of_id, of_ood = 1 - self.ood_prior, self.ood_prior
         return OODProblem(
-            loss_price=of_id / total_id,
-            id_price=-of_id * reject_id / total_id,
-            ood_price=of_ood * (accept_ood - reject_ood) / (total_ood or 1.0),
+            loss_price=of_id / totals.of_id,
+            id_price=-of_id * reject_id / totals.of_id,
+            ood_price=of_ood * (accept_ood - reject_ood) / (totals.of_ood or 1.0),
             offset=of_id * reject_id + of_ood * reject_ood,
         )
 
@@ -238,12 +255,12 @@ def solve_model(model, totals, solve):
 
     `solve` maps a problem to a rule or None.
     """
-    check_ood(model, totals[1])
-    rule = solve(model.problem(*totals))
+    check_ood(model, totals.of_ood)
+    rule = solve(model.problem(totals))
     if rule is None:
-        error = model.infeasible(solve, *totals)
+        error = model.infeasible(solve, totals)
         # What is best for the error may lie between the directions looked at.
-        rule = solve(model.problem(*totals))
+        rule = solve(model.problem(totals))
         if rule is None:
             raise error
     return rule

@@ -12,7 +12,7 @@ from sklearn_reject._curves._origins import check_origin_samples
 from sklearn_reject._validation import check_option, of_arrays
 from sklearn_reject.selection._one_score import find_best_cut
 from sklearn_reject.selection._ood_model import check_model, solve_model
-from sklearn_reject.selection._ood_problem import check_wild_share
+from sklearn_reject.selection._ood_problem import total_weights
 from sklearn_reject.selection._ood_rule import (
     DoubleScoreRule,
     check_two_scores,
@@ -56,7 +56,9 @@ def tune_double_score(
     Solves one of four models (FPP23): least selective risk at a bounded TPR and FPR, or
     at a bounded TPR and precision, least FPR at a bounded TPR and risk, or least
     expected cost, among the rules that accept where a sum of both scores, neither
-    weight negative, is below a threshold. Each score on its own is among them, so on
+    weight negative, is below a threshold. With `min_tpr` alone the risk of all that is
+    accepted is least, OOD samples included: each loses the largest loss of the ID
+    samples. Each score on its own is among them, so on
     the tuning sample two scores are never worse than one. All thresholds of a direction
     are compared, with more than the least TPR too. Of equally good rules the one of the
     largest TPR is taken, then of the smallest FPR, then of the smallest weight of the
@@ -80,11 +82,12 @@ def tune_double_score(
         an error.
 
     min_tpr : float in ]0, 1], default=None
-        Least share of the ID samples to accept (the recall of ID samples).
+        Least share of the ID samples to accept (the recall of ID samples). Where
+        nothing is asked for beside it, an accepted OOD sample is an error.
 
     max_fpr : float in [0, 1], default=None
-        Largest share of the OOD samples to accept, in addition to `min_tpr`. None for
-        no bound.
+        Largest share of the OOD samples to accept, in addition to `min_tpr`. With 1 any
+        share will do, and the risk of the ID samples alone is least.
 
     max_risk : float >= 0, default=None
         Largest selective risk, in units of the loss, in addition to `min_tpr` and
@@ -100,7 +103,7 @@ def tune_double_score(
 
     ood_prior : float in [0, 1[, default=None
         Share of OOD samples in production, which may differ from that in the tuning
-        sample.
+        sample. None stands for the latter where `min_tpr` is alone.
 
     wild_share : float in ]0, 1], default=None
         Share of OOD samples among those flagged by `is_ood`, where these are a wild
@@ -191,11 +194,10 @@ def find_double_score_rule(
 ):
     """Return the best rule of a model.
 
-    With `spares_ood` it is, where the risk is minimized, the rule of the lowest FPR (or
-    of the largest precision) among those whose risk is within a standard error of the
-    lowest one.
+    With `spares_ood` it is, where the risk of ID samples is minimized, the rule of the
+    lowest FPR (or of the largest precision) among those whose risk is within a standard
+    error of the lowest one.
     """
-    share = check_wild_share(wild_share)
     check_option(randomize, "randomize", (True, False))
     risk, novelty = check_two_scores(uncertainty_scores, novelty_scores)
     _, id_losses, is_ood, weight = check_origin_samples(
@@ -203,15 +205,18 @@ def find_double_score_rule(
     )
     lifted, power = lift_risk(risk)
     search = _CutSearch(lifted, novelty, id_losses, is_ood, weight, randomize)
-    same_losses = np.ptp(id_losses[~is_ood & (weight > 0)]) == 0
-    totals = [float(weight.sum(where=inside)) for inside in (~is_ood, is_ood)]
+    lost = id_losses[~is_ood & (weight > 0)]
+    same_losses = np.ptp(lost) == 0
+    totals = total_weights(id_losses, is_ood, weight, wild_share)
 
     def solve(problem):
-        problem = problem.of_mixture(share, *totals)
-        if problem.is_mean and problem.loss_price and same_losses:
+        problem = problem.of_mixture(totals)
+        is_risk = problem.is_mean and problem.loss_price > 0
+        if is_risk and same_losses and (lost[0] > 0 or not problem.ood_in_mean):
             # Of rules of equal risk the one of the largest TPR is taken. Said like
             # this, the search can tell good rules from bad ones.
-            problem = replace(problem, loss_price=0.0, id_price=-1.0, is_mean=False)
+            priced = {"loss_price": 0.0, "ood_price": 0.0, "id_price": -1.0}
+            problem = replace(problem, **priced, is_mean=False)
         cut = search.find_cut(problem)
         if cut is None:
             return None
@@ -221,10 +226,10 @@ def find_double_score_rule(
         )
 
     rule = solve_model(model, totals, solve)
-    if not (spares_ood and totals[1] and model.minimizes_risk):
+    if not (spares_ood and totals.of_ood and model.spares_ood):
         return rule
     error = standard_error_of_risk(rule, (risk, novelty), losses, is_ood, weight)
-    other = solve(model.least_ood(*totals, rule.selective_risk + error))
+    other = solve(model.least_ood(totals, rule.selective_risk + error))
     # A search that is not exhaustive may have come across the first rule only.
     if other is None or model.accepts_less_ood(rule, other):
         return rule
