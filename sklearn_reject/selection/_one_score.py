@@ -39,8 +39,9 @@ def tune_single_score(
     Solves one of four models (FPP23): least selective risk at a bounded TPR and FPR, or
     at a bounded TPR and precision, least FPR at a bounded TPR and risk, or least
     expected cost. With `min_tpr` alone the risk of all that is accepted is least, OOD
-    samples included: each loses the largest loss of the ID samples. All thresholds are compared. Of equally good ones the one of the
-    largest TPR is taken, then of the smallest FPR.
+    samples included: each loses the largest loss of the ID samples. All thresholds
+    are compared. Of equally good ones the one of the largest TPR is taken, then of the
+    smallest FPR.
 
     Parameters
     ----------

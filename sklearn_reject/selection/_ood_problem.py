@@ -12,7 +12,7 @@ from sklearn_reject._validation import check_number
 class Totals:
     """Weights of all ID samples and of those flagged as OOD, which may be a mixture.
 
-    `wild_share` of the latter are OOD, and no ID sample has a loss above `largest_loss`.
+    `wild_share` of the latter are OOD, and no ID sample has more than `largest_loss`.
     """
 
     of_id: float
@@ -81,8 +81,8 @@ class OODProblem:
         """Return the problem where a wild mixture stands for the OOD samples.
 
         Of its weight, a share is OOD and the rest ID. What is accepted of the OOD
-        weight, were it all of the mixture, is then estimated by a linear function of what is
-        accepted of both samples, so that the problem is one of the same kind.
+        weight, were it all of the mixture, is then estimated by a linear function of
+        what is accepted of both samples, so that the problem is one of the same kind.
         """
         share = totals.wild_share
         if share == 1:
