@@ -20,7 +20,6 @@ from sklearn_reject.selection._failure_rate import solve_target_failure_rate
 from sklearn_reject.selection._grouped import GroupedRule
 from sklearn_reject.selection._grouped_deferral import GroupedDeferralRule
 from sklearn_reject.selection._monitor import CoverageMonitor, RiskMonitor
-from sklearn_reject.selection._one_score import tune_single_score
 from sklearn_reject.selection._ood_model import MODEL_PARAMETERS, check_model
 from sklearn_reject.selection._ood_rule import (
     DoubleScoreRule,
@@ -58,9 +57,10 @@ from sklearn_reject.selection._solve import (
 )
 from sklearn_reject.selection._solve_by_group import solve_by_group
 from sklearn_reject.selection._tail_rule import Tail, TailScoreRule, tune_tail_score
-from sklearn_reject.selection._two_scores import (
+from sklearn_reject.selection._tune import (
     find_double_score_rule,
     tune_double_score,
+    tune_single_score,
 )
 
 __all__ = [

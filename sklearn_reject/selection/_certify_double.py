@@ -28,8 +28,7 @@ from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_u
 from sklearn_reject.selection._bounds import BOUNDS, binomial_upper
 from sklearn_reject.selection._certify import check_confidence_level, choose_bound
 from sklearn_reject.selection._certify_levels import Levels, refuse_few_samples
-from sklearn_reject.selection._ood_model import check_model
-from sklearn_reject.selection._ood_problem import check_wild_share
+from sklearn_reject.selection._ood_model import check_model, check_wild_share
 from sklearn_reject.selection._ood_rule import DoubleScoreRule, snap_sums
 from sklearn_reject.selection._rule import check_draws
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import beta, binom
 
 from sklearn_reject.exceptions import InfeasibleTargetError
-from sklearn_reject.selection._ood_model import BoundedModel, check_ood
+from sklearn_reject.selection._ood_model import OODModel, check_ood
 from sklearn_reject.selection._ood_rule import precision_of
 
 # Chance that a bound is certified with a rule whose true rates are those tuned with.
@@ -28,7 +28,7 @@ class Levels:
     `wild_share` of the samples flagged as OOD are so, the others ID.
     """
 
-    model: BoundedModel
+    model: OODModel
     wild_share: float
     confidence_level: float
 
