@@ -132,8 +132,10 @@ def tune_single_score(
     scores, losses, is_ood, weight = sample
     sums = sums_of(losses, is_ood, weight)
     always = sums[:, scores == -np.inf].sum(axis=1, keepdims=True)
-    finite = np.flatnonzero(np.isfinite(scores) & (weight > 0))
-    finite_scores, finite_sums = scores[finite], sums.take(finite, axis=1)
+    finite = np.isfinite(scores) & (weight > 0)
+    finite_scores, finite_sums = scores, sums
+    if not finite.all():
+        finite_scores, finite_sums = scores[finite], sums[:, finite]
 
     def find_rule(problem):
         cut = find_threshold(
