@@ -69,16 +69,22 @@ def of_arrays(function: Decorated, may_be_masked=()) -> Decorated:
     `may_be_masked` are names of parameters of which what is masked is not known.
     """
     parameters = list(signature(function).parameters)
-    may_be_masked = _MAYBE_MASKED | {*may_be_masked}
 
     @wraps(function)
     def checked(*args, **kwargs):
-        for name, values in (*zip(parameters, args, strict=False), *kwargs.items()):
-            refuse = refuse_dask if name in may_be_masked else refuse_unread
-            refuse(values, name)
+        refuse_arrays(dict(zip(parameters, args, strict=False)), may_be_masked)
+        refuse_arrays(kwargs, may_be_masked)
         return function(*args, **kwargs)
 
     return checked
+
+
+def refuse_arrays(given, may_be_masked=()):
+    """Raise for Dask and masked arrays among arguments by name."""
+    for name, values in given.items():
+        refuse_dask(values, name)
+        if name not in _MAYBE_MASKED and name not in may_be_masked:
+            refuse_masked(values, name)
 
 
 def of_ratings(function: Decorated) -> Decorated:

@@ -5,13 +5,14 @@ from scipy.special import digamma
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_reject._curves._cell_table import cut_into_cells, draw_evenly
-from sklearn_reject._curves._groups import (
-    RELATIVE_TOLERANCE,
-    batches,
-    group_by_score,
-    group_validated,
-)
+from sklearn_reject._curves._cut import best_cut, reaching_coverage, within_risk
 from sklearn_reject._curves._origins import gather_samples
+from sklearn_reject._curves._prefixes import (
+    BATCH_SIZE,
+    RELATIVE_TOLERANCE,
+    Prefixes,
+    join_ties,
+)
 from sklearn_reject._validation import check_number, check_option, check_samples
 from sklearn_reject.exceptions import warn_user
 
@@ -33,12 +34,12 @@ def risk_coverage_curve(
             "sample is marked as OOD. Pass is_ood, or ood_label to the metric of the "
             "same name."
         )
-    groups = group_by_score(scores, losses, sample_weight)
-    weights, losses = groups.cumulative_weights, groups.cumulative_losses
-    # In place, as nothing else is made of these groups.
+    prefixes = join_ties(scores, losses, sample_weight)
+    weights, losses = prefixes.sums("weight")[1:], prefixes.sums("loss")[1:]
+    # In place, as nothing else is made of these sums.
     losses /= weights
-    weights /= groups.total_weight
-    return weights, losses, groups.scores
+    weights /= weights[-1]
+    return weights, losses, prefixes.scores
 
 
 def _curve_of_id(scores, losses, is_ood, max_fpr, sample_weight):
@@ -60,11 +61,10 @@ def selective_risk_at_coverage_score(
 ):
     """Compute :func:`sklearn_reject.metrics.selective_risk_at_coverage_score`."""
     coverage = check_number(coverage, "coverage", high=1.0, open_low=True)
-    groups = group_by_score(scores, losses, sample_weight)
-    n_groups = groups.count_reaching_coverage(coverage)
-    share = share_reaching_coverage(groups, n_groups, coverage) if randomize else 1.0
-    weight, loss = groups.prefix(n_groups - 1, share)
-    return loss / weight
+    prefixes = join_ties(scores, losses, sample_weight)
+    model = reaching_coverage(coverage, prefixes.total("weight"))
+    cut = best_cut(prefixes, model, randomize)
+    return prefixes.at("loss", *cut) / prefixes.at("weight", *cut)
 
 
 def coverage_at_risk_score(
@@ -72,40 +72,16 @@ def coverage_at_risk_score(
 ):
     """Compute :func:`sklearn_reject.metrics.coverage_at_risk_score` of losses."""
     risk = check_number(risk, "risk")
-    groups = group_by_score(scores, losses, sample_weight)
-    n_groups = groups.count_within_risk(risk)
-    if n_groups == 0:
+    prefixes = join_ties(scores, losses, sample_weight)
+    cut = best_cut(prefixes, within_risk(risk), randomize)
+    if cut.n_groups == 0:
         warn_user(
             f"No threshold has a selective risk of at most risk={risk:g}, so the "
             "coverage is undefined and set to NaN. Pass a larger risk.",
             UndefinedMetricWarning,
         )
         return float("nan")
-    share = share_within_risk(groups, n_groups, risk) if randomize else 0.0
-    return groups.prefix(n_groups, share)[0] / float(groups.total_weight)
-
-
-def share_reaching_coverage(groups, n_groups, coverage):
-    """Return the share of the last of the groups needed that makes a coverage exact."""
-    below, _ = groups.prefix(n_groups - 1)
-    wanted = coverage * groups.total_weight
-    if groups.cumulative_weights[n_groups - 1] <= wanted * (1 + RELATIVE_TOLERANCE):
-        return 1.0
-    return float((wanted - below) / groups.weights[n_groups - 1])
-
-
-def share_within_risk(groups, n_groups, risk):
-    """Return the share of the group after those within a risk that makes it exact.
-
-    It is zero where there is no other group.
-    """
-    weight, loss = groups.prefix(n_groups)
-    allowed = risk * weight
-    if n_groups == len(groups) or loss >= allowed * (1 - RELATIVE_TOLERANCE):
-        return 0.0
-    excess = groups.losses[n_groups] - risk * groups.weights[n_groups]
-    # Below 1, because the whole group would exceed the risk.
-    return float((allowed - loss) / excess)
+    return prefixes.at("weight", *cut) / prefixes.total("weight")
 
 
 def aurc_score(scores, losses, *, sample_weight=None, normalize=None):
@@ -181,14 +157,16 @@ def _mean_area(scores, losses, weight):
         area = _mean_area_of_few_losses(scores, losses)
         if area is not None:
             return area
-    groups = group_validated(scores, losses, weight)
-    if weight is None and len(groups) == len(scores):
-        risks = np.arange(1.0, len(groups) + 1)
-        np.divide(groups.cumulative_losses, risks, out=risks)
+    prefixes = Prefixes.of(scores, weight, loss=losses)
+    if weight is None and len(prefixes) == len(scores):
+        risks = np.arange(1.0, len(scores) + 1)
+        np.divide(prefixes.sums("loss")[1:], risks, out=risks)
         return risks.mean()
-    total, below = groups.total_weight, groups.cumulative_weights
-    below -= groups.weights  # in place, as nothing else is made of these groups
-    return weigh_losses(total, below, groups.weights, groups.losses)
+    weights = prefixes.columns["weight"]
+    below = prefixes.sums("weight")[1:]
+    total = below[-1]
+    below -= weights  # in place, as nothing else is made of these sums
+    return weigh_losses(total, below, weights, prefixes.columns["loss"])
 
 
 # From so many samples, and below this share of losses, counting most of them is faster
@@ -221,20 +199,20 @@ def _mean_area_of_few_losses(scores, losses):
     np.cumsum(passed_over, out=passed_over)
     rows = np.flatnonzero(has_loss[cells])
     del cells
-    groups = group_validated(scores[rows], losses[rows], None)
-    # Only groups with a loss add to the area; without ties the rank is what is below.
-    with_loss = np.flatnonzero(groups.losses > 0)
-    weights, below = groups.weights[with_loss], with_loss
-    if len(groups) < len(rows):
-        below = np.cumsum(groups.weights)[with_loss] - weights
-    below = below + passed_over[cut(groups.scores[with_loss])]
-    return weigh_losses(n_samples, below, weights, groups.losses[with_loss])
+    prefixes = Prefixes.of(scores[rows], loss=losses[rows])
+    # Only groups with a loss add to the area.
+    with_loss = np.flatnonzero(prefixes.columns["loss"] > 0)
+    below = prefixes.sums("weight")[with_loss]
+    below += passed_over[cut(prefixes.scores[with_loss])]
+    columns = (prefixes.columns[name][with_loss] for name in ("weight", "loss"))
+    return weigh_losses(n_samples, below, *columns)
 
 
 def weigh_losses(total, below, weights, losses):
     """Add up what the losses of each group contribute to the mean selective risk."""
     area = 0.0
-    for batch in batches(len(below)):
+    for start in range(0, len(below), BATCH_SIZE):
+        batch = slice(start, start + BATCH_SIZE)
         low, weight = below[batch], weights[batch]
         factors = digamma(total + 1.0) - digamma(low + 1.0)
         tied = np.flatnonzero(weight != 1)  # elsewhere the rest is zero
@@ -258,15 +236,15 @@ def sele_score(scores, losses, *, ties="inclusive", sample_weight=None):
     one of weights w_i w_j.
     """
     check_option(ties, "ties", ("inclusive", "midrank"))
-    groups = group_by_score(scores, losses, sample_weight)
+    prefixes = join_ties(scores, losses, sample_weight)
     tied_part = 0.0 if ties == "inclusive" else 0.5
-    total = groups.total_weight
+    total = prefixes.total("weight")
     # The share of what is after, in place: each array is one number a sample.
-    after = (1 - tied_part) * groups.weights
-    after -= groups.cumulative_weights
+    after = (1 - tied_part) * prefixes.columns["weight"]
+    after -= prefixes.sums("weight")[1:]
     after += total
     after /= total
-    return float(groups.losses @ after / total)
+    return float(prefixes.columns["loss"] @ after / total)
 
 
 # The asymptotic series below is exact to 1e-16 from here on.

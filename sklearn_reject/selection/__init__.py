@@ -19,6 +19,16 @@ from sklearn_reject.selection._failure_parts import solve_failure_bounds
 from sklearn_reject.selection._failure_rate import solve_target_failure_rate
 from sklearn_reject.selection._grouped import GroupedRule
 from sklearn_reject.selection._grouped_deferral import GroupedDeferralRule
+from sklearn_reject.selection._groups import (
+    as_labels,
+    distinct_labels,
+    enumerate_labels,
+    enumerate_texts,
+    make_partition,
+    share_confidence,
+    sort_labels,
+    targets_by_group,
+)
 from sklearn_reject.selection._monitor import CoverageMonitor, RiskMonitor
 from sklearn_reject.selection._ood_model import MODEL_PARAMETERS, check_model
 from sklearn_reject.selection._ood_rule import (
@@ -31,16 +41,6 @@ from sklearn_reject.selection._order import (
     is_riskier,
     order_told,
     warn_of_backward_scores,
-)
-from sklearn_reject.selection._partition import (
-    as_labels,
-    distinct_labels,
-    enumerate_labels,
-    enumerate_texts,
-    make_partition,
-    share_confidence,
-    sort_labels,
-    targets_by_group,
 )
 from sklearn_reject.selection._parts import (
     BoundedRisk,
@@ -55,7 +55,7 @@ from sklearn_reject.selection._solve import (
     solve_target_coverage,
     solve_target_risk,
 )
-from sklearn_reject.selection._solve_by_group import solve_by_group
+from sklearn_reject.selection._solver import solve_by_group
 from sklearn_reject.selection._tail_rule import Tail, TailScoreRule, tune_tail_score
 from sklearn_reject.selection._tune import (
     find_double_score_rule,

@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import xlogy
 from scipy.stats import beta, binom
 
-from sklearn_reject._curves._groups import prefix_sums
+from sklearn_reject._curves._prefixes import prefix_sums
 
 # Share of the largest stake that cannot ruin: a bet of everything loses everything.
 _LARGEST_STAKE = 0.75
@@ -20,6 +20,12 @@ _LARGEST_STAKE = 0.75
 _ROUNDING = 1e-12
 
 _MOST_SAMPLES = 2**53
+
+# Half as many stakes, or four times as many, change the coverage by less than .005.
+_N_STAKES = 8
+
+# Of the stake that a single loss of 1 ruins.
+_LARGEST_STAKE_OF_ALL = 0.95
 
 # Accuracy of an upper bound that has to be searched.
 _TINY = 1e-12
@@ -103,9 +109,11 @@ def binomial_upper(count, n_samples, delta):
 
 
 class _Bound:
-    """What the bounds share; each has a `name`, and `of_sums` or its own `p_values`.
+    """What bounds share; each has a `name`, and `of_sums` or p-values of its own.
 
-    It writes `upper`, too, unless its p-values need not fall with the risk.
+    Those of a risk are about the mean of the accepted losses, those of failures about
+    the mean of all losses, zero where rejected. It writes `upper`, too, unless its
+    p-values need not fall with the risk.
     """
 
     is_binary = False
@@ -129,6 +137,23 @@ class _Bound:
             return _MOST_SAMPLES
         fewest = -math.log(level) / rate * (1 - _ROUNDING)
         return max(1, math.ceil(min(fewest, _MOST_SAMPLES)))
+
+    def failure_test(self, losses, rate, delta):
+        """Return the p-value of a prefix as a function of its length."""
+        return self.failure_test_of_sums(prefix_sums(losses), len(losses), rate)
+
+    def failure_test_of_sums(self, sums, n_samples, rate):
+        """Return the p-value of a prefix as a function of the index of its sum."""
+        size = np.array([n_samples])
+        return lambda index: float(self.of_sums(size, sums[[index]], rate)[0])
+
+    def lowest_rate(self, n_samples, delta):
+        """Return the smallest rate that samples without any loss can certify."""
+        return -math.expm1(math.log(delta) / n_samples)
+
+    def fewest_of_rate(self, rate, delta):
+        """Return how many samples without any loss can certify a failure rate."""
+        return self.fewest(rate, delta)
 
 
 class Binomial(_Bound):
@@ -181,70 +206,15 @@ class Betting(_Bound):
         losses = map(prefixes.shuffled_losses, counts)
         return np.array([self.of_losses(some, risk, level) for some in losses])
 
+    def failure_test(self, losses, rate, delta):
+        """Return the p-value of a prefix: the mean capital of several gamblers.
 
-BOUNDS = {bound.name: bound() for bound in (Binomial, HoeffdingBentkus, Betting)}
-
-# Half as many stakes, or four times as many, change the coverage by less than .005.
-_N_STAKES = 8
-
-# Of the stake that a single loss of 1 ruins.
-_LARGEST_STAKE_OF_ALL = 0.95
-
-
-class _OfSums:
-    """A bound that knows the sum of the losses only."""
-
-    is_binary = False
-
-    def tests(self, losses, rate, delta):
-        """Return the p-value of a prefix as a function of its length."""
-        sums = prefix_sums(losses)
-        return self.tests_of_sums(sums, len(losses), rate)
-
-    def tests_of_sums(self, sums, n_samples, rate):
-        """Return the p-value of a prefix as a function of the index of its sum."""
-        size = np.array([n_samples])
-        return lambda index: float(self._p_values(size, sums[[index]], rate)[0])
-
-    def lowest_rate(self, n_samples, delta):
-        """Return the smallest rate that samples without any loss can certify."""
-        return -math.expm1(math.log(delta) / n_samples)
-
-    def fewest(self, rate, delta):
-        """Return how many samples without any loss can certify a rate."""
-        return _round_up(math.log(delta) / math.log1p(-rate))
-
-
-class FailureBinomial(_OfSums):
-    """Exact, for losses that are 0 or 1."""
-
-    name = "binomial"
-    is_binary = True
-    _p_values = staticmethod(binomial_p_values)
-
-
-class FailureHoeffdingBentkus(_OfSums):
-    """For losses in [0, 1]."""
-
-    name = "hoeffding_bentkus"
-    _p_values = staticmethod(hoeffding_bentkus_p_values)
-
-
-class FailureBetting:
-    """For losses in [0, 1]: the mean capital of gamblers with stakes of their own.
-
-    The capital of each is multiplied by 1 + stake * (rate - loss) at each sample, and
-    so does not grow on average where the mean loss is at least the rate. The chance
-    that the mean of all reaches c is at most 1 / c (Markov). The stakes are fixed
-    beforehand, as those that learn from the losses so far would make p-values that may
-    fall with a loss.
-    """
-
-    name = "betting"
-    is_binary = False
-
-    def tests(self, losses, rate, delta):
-        """Return the p-value of a prefix as a function of its length."""
+        The capital of each is multiplied by 1 + stake * (rate - loss) at each sample,
+        and so does not grow on average where the mean loss is at least the rate. The
+        chance that the mean of all reaches c is at most 1 / c (Markov). The stakes are
+        fixed beforehand, as those that learn from the losses so far would make p-values
+        that may fall with a loss.
+        """
         stakes = _stakes(len(losses), rate, delta)
         # What a loss takes off the logarithm of each capital, and what none leaves.
         taken = [
@@ -266,10 +236,11 @@ class FailureBetting:
         growth = math.expm1(math.log(_N_STAKES / delta) / n_samples)
         return growth / (_LARGEST_STAKE_OF_ALL + growth)
 
-    def fewest(self, rate, delta):
+    def fewest_of_rate(self, rate, delta):
         """Return about how many samples without any loss can certify a rate."""
         growth = math.log1p(_LARGEST_STAKE_OF_ALL * rate / (1 - rate))
-        return _round_up(math.log(_N_STAKES / delta) / growth)
+        fewest = math.log(_N_STAKES / delta) / growth * (1 - _ROUNDING)
+        return max(1, math.ceil(fewest))
 
 
 def _stakes(n_samples, rate, delta):
@@ -280,23 +251,4 @@ def _stakes(n_samples, rate, delta):
     return np.geomspace(min(smallest, largest), largest, _N_STAKES)
 
 
-def _round_up(value):
-    return max(1, math.ceil(value * (1 - _ROUNDING)))
-
-
-FAILURE_BOUNDS = {
-    bound.name: bound()
-    for bound in (FailureBinomial, FailureHoeffdingBentkus, FailureBetting)
-}
-
-
-def find_longest(p_value, counts, level):
-    """Return the largest of increasing counts that passes, None if none does."""
-    low, high = -1, len(counts) - 1
-    while low < high:
-        middle = (low + high + 1) // 2
-        if p_value(int(counts[middle])) <= level:
-            low = middle
-        else:
-            high = middle - 1
-    return None if low < 0 else int(counts[low])
+BOUNDS = {bound.name: bound() for bound in (Binomial, HoeffdingBentkus, Betting)}

@@ -12,12 +12,14 @@ import numpy as np
 
 from sklearn_reject._curves._cell_bounds import CellBounds
 from sklearn_reject._curves._cell_table import merge_near_cells
-from sklearn_reject._curves._groups import TieGroups, tie_range
-from sklearn_reject._curves._risk_coverage import share_reaching_coverage
-from sklearn_reject.selection._bounds import BOUNDS, FAILURE_BOUNDS
+from sklearn_reject._curves._cut import Cut, best_cut, reaching_coverage
+from sklearn_reject._curves._prefixes import Prefixes
+from sklearn_reject._curves._ties import tie_range
+from sklearn_reject.selection._bounds import BOUNDS
 from sklearn_reject.selection._certify import RiskTest, certify_counts, choose_bound
-from sklearn_reject.selection._failure_rules import FailureTarget
-from sklearn_reject.selection._solve import find_within_risk, make_rule_at
+from sklearn_reject.selection._failure_rate import FailureTarget
+from sklearn_reject.selection._rule import make_rule
+from sklearn_reject.selection._solve import cut_at_risk
 
 # Without the losses one by one, these are the tests that there are.
 OF_SUMS = ("binomial", "hoeffding_bentkus")
@@ -37,30 +39,30 @@ class CellSample:
             )
         self.table = merge_near_cells(table) if near else table
         self.bounds = CellBounds(self.table)
-        self.groups = TieGroups(
-            self.table.high, self.bounds.weights, self.bounds.losses
+        self.groups = Prefixes(
+            self.table.high, weight=self.bounds.weights, loss=self.bounds.losses
         )
 
     def __len__(self):
         return int(self.table.rows.sum())
 
-    def within_risk(self, risk, randomize):
-        """Return how many groups are accepted, and the share of the next one or None.
+    def rule_within_risk(self, risk, randomize):
+        """Return the rule of largest coverage within a risk.
 
         In cells whose samples differ, a share would be of a score that few have.
         """
-        n_groups, share = find_within_risk(self.groups, risk, randomize)
-        is_tied = n_groups < len(self.groups) and self.bounds.is_tied[n_groups]
-        return n_groups, share if is_tied else None
+        cut = cut_at_risk(self.groups, risk, randomize)
+        is_tied = cut.n_groups < len(self.groups) and self.bounds.is_tied[cut.n_groups]
+        cut = cut if is_tied else Cut(cut.n_groups)
+        return make_rule(self.groups, cut, to_next=is_tied)
 
-    def reaching_coverage(self, coverage, randomize):
-        """Return how many groups are accepted, and the share of the next one."""
-        n_groups = self.groups.count_reaching_coverage(coverage)
-        if randomize and self.bounds.is_tied[n_groups - 1]:
-            share = share_reaching_coverage(self.groups, n_groups, coverage)
-            if share < 1:
-                return n_groups - 1, share
-        return n_groups, None
+    def rule_reaching_coverage(self, coverage, randomize):
+        """Return the rule of the least coverage that is enough."""
+        model = reaching_coverage(coverage, self.bounds.total)
+        cut = best_cut(self.groups, model, randomize)
+        if cut.share and not self.bounds.is_tied[cut.n_groups]:
+            cut = Cut(cut.n_groups + 1)
+        return make_rule(self.groups, cut)
 
     def choose_bound(self, name, max_loss, bounds=BOUNDS):
         """Return a bound that the losses allow for, and the largest loss."""
@@ -108,7 +110,7 @@ class Borders:
         index = np.searchsorted(self.counts, certificate.n_accepted)
         place = int(self.places[index])
         is_inner = place < len(groups)
-        rule = make_rule_at(groups, place, 0.0 if is_inner else None)
+        rule = make_rule(groups, Cut(place), to_next=True)
         if is_inner:
             rule = replace(rule, threshold=float(self.thresholds[place]))
         return replace(rule, certificate=certificate)
@@ -127,18 +129,19 @@ def certify_risk_of_cells(sample, risk, confidence_level, bound, max_loss):
 
 def solve_failures_of_cells(sample, rate, confidence_level, bound, max_loss):
     """Return the rule of largest coverage that keeps a failure rate."""
-    bound, max_loss = sample.choose_bound(bound, max_loss, FAILURE_BOUNDS)
+    bound, max_loss = sample.choose_bound(bound, max_loss)
     asked = FailureTarget(rate, max_loss, bound, confidence_level, len(sample))
     asked.refuse_few()
     if confidence_level is None:
-        n_groups, _ = asked.find_prefix(sample.groups)
-        rule = make_rule_at(sample.groups, n_groups)
-        certificate = asked.certificate(sample.groups.prefix(n_groups)[0])
-        rule = replace(rule, certificate=certificate)
+        cut = asked.cut(sample.groups, randomize=False)
+        certificate = asked.certificate(sample.groups.at("weight", *cut))
+        rule = make_rule(sample.groups, cut, certificate=certificate)
     else:
         borders, p_value = Borders(sample, max_loss), None
         if asked.share < 1:
-            p_value = asked.bound.tests_of_sums(borders.sums, len(sample), asked.share)
+            p_value = asked.bound.failure_test_of_sums(
+                borders.sums, len(sample), asked.share
+            )
         index, p_value = asked.find_longest(p_value, np.arange(len(borders.counts)))
         rule = borders.rule(asked.certificate(borders.counts[index], p_value))
     asked.warn_of_nothing_accepted(rule)

@@ -1,22 +1,20 @@
 """Rules whose target holds for the population with high probability."""
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from numbers import Real
 
 import numpy as np
 from scipy.stats import beta, binom
+from sklearn.utils import check_random_state
 
-from sklearn_reject._curves._groups import (
-    argsort_scores,
-    prefix_sums,
-    snap_sorted,
-    starts_of_ties,
-)
+from sklearn_reject._curves._cut import Cut
+from sklearn_reject._curves._prefixes import Prefixes, prefix_sums
+from sklearn_reject._curves._ties import snap_sorted, starts_of_ties
 from sklearn_reject._validation import check_number, check_option
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
 from sklearn_reject.selection._bounds import BOUNDS
-from sklearn_reject.selection._rule import Certificate
+from sklearn_reject.selection._rule import Certificate, check_draws, make_rule
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +29,7 @@ class RankedSample:
     losses: np.ndarray
     draws: np.ndarray
     # Which row of the sample each is.
-    order: np.ndarray | None = None
+    order: np.ndarray
 
     def __len__(self):
         return len(self.scores)
@@ -48,41 +46,65 @@ class RankedSample:
         is_start[1:] |= self.draws[1:] > self.draws[:-1]
         return np.append(np.flatnonzero(is_start), len(self))
 
-    def prefixes(self, max_loss, random_state):
-        """Return what a bound may know of the first 0, 1, ... samples.
+    def make_rule(self, certificate, n_accepted=None, *, single_is_in=False):
+        """Return the rule of the first samples, as many as a certificate says.
 
-        The order of the rows would do for bets if they were always drawn one by one,
-        but some samples come sorted.
+        The threshold is at the next sample: its score and, where that ties, its draw.
+        With `single_is_in` it is at the last one that is accepted.
         """
-        losses = self.losses / max_loss
-        ranks = random_state.permutation(len(self))
-        shuffled = losses[ranks]
-        return Prefixes(prefix_sums(losses), lambda count: shuffled[ranks < count])
+        prefixes = Prefixes.of_sorted(self.scores, loss=self.losses)
+        n_accepted = certificate.n_accepted if n_accepted is None else n_accepted
+        if n_accepted == len(self):
+            return make_rule(prefixes, Cut(len(prefixes)), certificate=certificate)
+        sample = n_accepted - single_is_in
+        group = int(np.searchsorted(prefixes.scores, self.scores[sample]))
+        share = float(self.draws[sample])
+        if np.isnan(share):
+            share = float(single_is_in)
+        elif single_is_in:
+            # Draws are multiples of 2^-53, and accepted below the probability only.
+            share = float(np.nextafter(share, 1.0))
+        cut = Cut(group + 1) if share == 1 else Cut(group, share)
+        to_next = share < 1
+        return make_rule(prefixes, cut, to_next=to_next, certificate=certificate)
+
+
+def rank(scores, losses, randomize, draws, random_state):
+    """Sort samples by score, up to rounding, and ties by draws if that is wanted."""
+    if draws is not None:
+        draws = check_draws(draws, len(scores))
+    elif randomize:
+        draws = random_state.random_sample(len(scores))
+    order = np.argsort(scores)
+    scores = snap_sorted(scores[order])
+    is_start = starts_of_ties(scores)
+    if not randomize or is_start.all():
+        draws = np.broadcast_to(np.nan, len(scores))
+    else:
+        order = order[np.lexsort((draws[order], np.cumsum(is_start)))]
+        is_single = is_start & np.append(is_start[1:], True)
+        draws = np.where(is_single, np.nan, draws[order])
+    return RankedSample(scores, losses[order], draws, order)
 
 
 @dataclass(frozen=True, eq=False)
-class Prefixes:
-    """Sums of the first losses, and those in random order, a function of how many.
+class RankedLosses:
+    """What a bound may know of the first losses: their sums, and those in random order.
 
-    Losses are in multiples of the largest possible one.
+    They are in multiples of the largest possible one. `shuffled_losses` maps a number
+    of them to that many: the order of the rows would do for bets if they were always
+    drawn one by one, but some samples come sorted.
     """
 
     loss_sums: np.ndarray
     shuffled_losses: object
 
-
-def rank_samples(scores, losses, draws=None):
-    """Sort samples by score, up to rounding, and by draw; None leaves ties together."""
-    order, ranked_scores = argsort_scores(scores)
-    ranked_scores = snap_sorted(ranked_scores)
-    is_start = starts_of_ties(ranked_scores)
-    if draws is None or is_start.all():
-        draws = np.broadcast_to(np.nan, len(scores))
-        return RankedSample(ranked_scores, losses[order], draws, order)
-    order = order[np.lexsort((draws[order], np.cumsum(is_start)))]
-    is_single = is_start & np.append(is_start[1:], True)
-    draws = np.where(is_single, np.nan, draws[order])
-    return RankedSample(ranked_scores, losses[order], draws, order)
+    @classmethod
+    def of(cls, losses, random_state):
+        """Return what is known of losses by rank."""
+        ranks = random_state.permutation(len(losses))
+        shuffled = losses[ranks]
+        return cls(prefix_sums(losses), lambda count: shuffled[ranks < count])
 
 
 # Halvings, on a logarithmic scale, of the interval of the smallest certifiable risk.
@@ -217,20 +239,22 @@ class RiskTest:
         )
 
 
-def certify_risk(ranked, risk, test, random_state):
-    """Find the threshold of largest coverage whose risk can be certified.
+def certify_risk(scores, losses, risk, test, randomize, draws, random_state):
+    """Return the rule of largest coverage whose risk can be certified.
 
-    Returns the certificate of the rule that accepts the first `n_accepted` samples. The
-    random state gives the order of the bets.
+    The random state gives the draws, if there are none, and the order of the bets.
     """
-    prefixes = None
+    random_state = check_random_state(random_state)
+    ranked = rank(scores, losses, randomize, draws, random_state)
+    known = None
     if risk < test.max_loss:
-        prefixes = ranked.prefixes(test.max_loss, random_state)
+        known = RankedLosses.of(ranked.losses / test.max_loss, random_state)
 
     def p_values(counts, risk):
-        return test.bound.p_values(prefixes, counts, risk, test.delta)
+        return test.bound.p_values(known, counts, risk, test.delta)
 
-    return certify_counts(ranked.accepted_counts, p_values, risk, test)
+    certificate = certify_counts(ranked.accepted_counts, p_values, risk, test)
+    return ranked.make_rule(certificate)
 
 
 def certify_counts(counts, p_values, risk, test):
@@ -244,8 +268,15 @@ def certify_counts(counts, p_values, risk, test):
 
     def find(share):
         """Return how many samples the last threshold that passes accepts, or None."""
-        of_risk = partial(p_values, risk=share)
-        return find_last_passing(of_risk, counts, test.delta, test.bound, share)
+        shares = np.ceil(np.multiply(_STARTS, n_samples)).astype(int)
+        fewest = _FIRST_START * test.bound.fewest(share, test.delta)
+        wanted = np.minimum(np.maximum(shares, fewest), n_samples)
+        starts = locate_counts(counts, wanted)
+
+        def p_values_of(counts, level):
+            return p_values(counts, share)
+
+        return last_passing(p_values_of, counts, starts, _WEIGHTS, test)
 
     def describe(n_accepted):
         coverage = n_accepted / n_samples
@@ -319,46 +350,56 @@ _WEIGHTS = (0.4, 0.2, 0.2, 0.2)
 _FIRST_START = 2
 
 
-def find_last_passing(p_values, counts, delta, bound, risk):
-    """Return the count at the last threshold that passes, or None (Wiens' fallback).
+def last_passing(p_values, counts, starts, weights, test):
+    """Return the largest of some numbers of samples in a row that pass, or None.
 
-    Thresholds are tested one after the other, from several starts. Each start brings
-    its share of `delta`, on top of the running level if every threshold since the last
-    start has passed. A failure sets the level to zero until the next start.
+    `p_values` maps such numbers and a level; `starts` are positions among them.
     """
-    n_samples = counts[-1]
-    shares = np.ceil(np.multiply(_STARTS, n_samples)).astype(int)
-    fewest = _FIRST_START * bound.fewest(risk, delta)
-    wanted = np.minimum(np.maximum(shares, fewest), n_samples)
-    if bound.most_tests is not None:
+    if test.bound.most_tests is not None:
         # Tests take time: a grid of thresholds, and the starts.
-        some = np.append(grid_counts(n_samples, bound.most_tests), wanted)
-        counts = counts[np.unique(locate_counts(counts, some))]
-    starts = locate_counts(counts, wanted)
+        size = test.bound.most_tests
+        grid = -(-np.arange(1, size + 1) * counts[-1] // size)
+        kept = np.unique(np.append(locate_counts(counts, grid), starts))
+        counts, starts = counts[kept], np.searchsorted(kept, starts)
 
-    def find_failure(start, end, level):
-        return start + count_passes(p_values, counts[start:end], level)
+    def p_values_of(rows, level):
+        return p_values(counts[rows], level)
 
-    last = walk_from_starts(starts, len(counts), _WEIGHTS, delta, find_failure)
+    last = walk(p_values_of, starts, len(counts), weights, test)
     return None if last is None else int(counts[last])
 
 
-def walk_from_starts(starts, n_tests, weights, delta, find_failure):
-    """Return the last of a sequence of tests that passes, or None.
+def walk(p_values, starts, n_tests, weights, test):
+    """Return the last of a sequence of tests that passes, or None (Wiens' fallback).
 
-    `find_failure` returns the first test, from one to before another, that does not
-    pass at a level, or the latter.
+    Tests, of which `p_values` maps a slice and a level, follow one another from several
+    starts. Each start brings its share of the chance of an error, on top of the running
+    level if every test since the last start has passed. A failure sets the level to
+    zero until the next start.
     """
     ends = np.append(starts[1:], n_tests)
     level, last = 0.0, None
     for start, end, weight in zip(starts, ends, weights, strict=True):
-        level += weight * delta
-        failure = find_failure(start, end, level)
+        level += weight * test.delta
+        failure = _first_failure(p_values, int(start), int(end), level)
         if failure > start:
-            last = int(failure) - 1
+            last = failure - 1
         if failure < end:
             level = 0.0
     return last
+
+
+def _first_failure(p_values, start, end, level):
+    """Return the first test, from one to before another, that does not pass a level."""
+    size = 16
+    while start < end:
+        rows = slice(start, min(start + size, end))
+        passed = p_values(rows, level) <= level
+        if not passed.all():
+            return start + int(np.argmin(passed))
+        # P-values beyond the first failure are wasted, so start with few of them.
+        start, size = rows.stop, 2 * size
+    return end
 
 
 def locate_counts(counts, wanted):
@@ -369,20 +410,3 @@ def locate_counts(counts, wanted):
     them are not, as their number decides which group that is.
     """
     return np.searchsorted(counts, wanted, side="right") - 1
-
-
-def count_passes(p_values, counts, level):
-    """Return how many thresholds pass before the first that does not."""
-    done, size = 0, 16
-    while done < len(counts):
-        passed = p_values(counts[done : done + size]) <= level
-        if not passed.all():
-            return done + int(np.argmin(passed))
-        # P-values beyond the first failure are wasted, so start with few of them.
-        done, size = done + len(passed), 2 * size
-    return done
-
-
-def grid_counts(n_samples, size):
-    """Return numbers of samples spread evenly from few to all."""
-    return np.unique(-(-np.arange(1, size + 1) * n_samples // size))

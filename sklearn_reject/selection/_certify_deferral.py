@@ -3,7 +3,7 @@
 A rule of threshold and probability that was chosen beforehand loses, on samples drawn
 one by one, independent amounts with the system risk as their mean. So the p-value of
 that risk is the one of a mean, whatever the second opinion is like, and those of many
-rules are held together as :func:`walk_from_starts` does.
+rules are held together as :func:`walk` does.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from scipy.stats import binom
 
 from sklearn_reject._curves._groups import tie_range
 from sklearn_reject.exceptions import round_up
-from sklearn_reject.selection._certify import RiskTest, count_passes, walk_from_starts
+from sklearn_reject.selection._certify import RiskTest, walk
 from sklearn_reject.selection._certify_levels import most_successes
 from sklearn_reject.selection._rule import Certificate
 
@@ -86,15 +86,10 @@ class _Search:
         """Return the last rule that passes, of the fewest deferrals, None if none."""
         plan = self.pilot.plan(risk, self.test, len(self.sample))
 
-        def p_values(indices):
-            return self._p_values(plan.rates[indices], risk)
+        def p_values(rows, level):
+            return self._p_values(plan.rates[rows], risk)
 
-        def find_failure(start, end, level):
-            return start + count_passes(p_values, np.arange(start, end), level)
-
-        last = walk_from_starts(
-            plan.starts, len(plan.rates), plan.weights, self.test.delta, find_failure
-        )
+        last = walk(p_values, plan.starts, len(plan.rates), plan.weights, self.test)
         return None if last is None else self.pilot.cut(plan.rates[last])
 
     def find_start(self, risk):

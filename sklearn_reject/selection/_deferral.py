@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_reject._typing import Other, RandomState, RiskBound, Target
-from sklearn_reject._validation import check_number, check_option, of_arrays
+from sklearn_reject._validation import check_number, check_option
 from sklearn_reject.selection._certify import check_bound, check_confidence_level
 from sklearn_reject.selection._deferral_certified import (
     Certified,
@@ -17,15 +17,11 @@ from sklearn_reject.selection._deferral_certified import (
 )
 from sklearn_reject.selection._deferral_rule import DeferralRule
 from sklearn_reject.selection._gain_groups import SOLVERS, group_by_gain
-from sklearn_reject.selection._order import tell_order
-from sklearn_reject.selection._solve_by_group import (
-    is_by_group,
-    solve_deferral_by_group,
-)
+from sklearn_reject.selection._solve_by_group import solve_deferral_by_group
+from sklearn_reject.selection._solver import is_by_group, solver
 
 
-@of_arrays
-@tell_order
+@solver
 def solve_deferral(
     gain: ArrayLike,
     loss_first: ArrayLike,

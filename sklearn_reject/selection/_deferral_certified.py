@@ -14,7 +14,8 @@ from sklearn.utils import check_random_state
 from sklearn_reject._curves._deferral import check_deferral_samples
 from sklearn_reject._validation import check_vector
 from sklearn_reject.exceptions import InfeasibleTargetError, gather_warnings, warn_user
-from sklearn_reject.selection._certify import choose_test, rank_samples
+from sklearn_reject.selection._certify import choose_test
+from sklearn_reject.selection._certify import rank as rank_samples
 from sklearn_reject.selection._certify_deferral import (
     SystemSample,
     certify_deferral_rate,
@@ -262,7 +263,7 @@ def _locate(groups, scores, draws, rank):
     """Return how many groups, and which share of the next, are before a rank."""
     if rank == 0:
         return 0, 0.0
-    ranked = rank_samples(scores, np.zeros(len(scores)), draws)
+    ranked = rank_samples(scores, np.zeros(len(scores)), draws is not None, draws, None)
     n_groups = int(np.searchsorted(-groups.gains, ranked.scores[rank - 1]))
     draw = float(ranked.draws[rank - 1])
     # NaN where ties are not broken.

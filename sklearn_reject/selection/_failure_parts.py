@@ -23,14 +23,13 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from sklearn_reject._typing import RandomState, RiskBound
-from sklearn_reject._validation import check_samples, of_arrays
+from sklearn_reject._validation import check_samples
 from sklearn_reject.exceptions import InfeasibleTargetError, round_up
-from sklearn_reject.selection._bounds import FAILURE_BOUNDS
-from sklearn_reject.selection._certify import choose_bound
-from sklearn_reject.selection._failure_rate import check_failure_options
-from sklearn_reject.selection._failure_rules import FailureTarget, solve_failures
-from sklearn_reject.selection._order import tell_order
-from sklearn_reject.selection._partition import enumerate_texts
+from sklearn_reject.selection._failure_rate import (
+    FailureTarget,
+    check_failure_options,
+)
+from sklearn_reject.selection._groups import enumerate_texts
 from sklearn_reject.selection._parts import (
     certify_parts,
     check_parts,
@@ -38,10 +37,10 @@ from sklearn_reject.selection._parts import (
     warn_of_absent,
 )
 from sklearn_reject.selection._rule import RejectionRule, check_draws
+from sklearn_reject.selection._solver import solver
 
 
-@of_arrays
-@tell_order
+@solver
 def solve_failure_bounds(
     scores: ArrayLike,
     losses: ArrayLike,
@@ -157,11 +156,9 @@ def solve_failure_bounds(
     >>> solve_failure_bounds(scores, losses, bounds, confidence_level=0.9).coverage
     0.825
     """
-    confidence_level = check_failure_options(
-        randomize, bound, confidence_level, sample_weight
-    )
+    check_failure_options(randomize, bound, sample_weight)
     scores, losses, _ = check_samples(scores, losses)
-    bound, max_loss = choose_bound(losses, bound, max_loss, FAILURE_BOUNDS)
+    of_all = FailureTarget.of(0.0, losses, confidence_level, bound, max_loss)
     parts = check_parts(bounds, len(scores))
     if draws is not None:
         draws = check_draws(draws, len(scores))
@@ -172,9 +169,7 @@ def solve_failure_bounds(
     asked = {}
     for part in parts:
         n_members = int(np.count_nonzero(part.members))
-        asked[part] = FailureTarget(
-            part.target, max_loss, bound, confidence_level, n_members
-        )
+        asked[part] = replace(of_all, rate=part.target, n_samples=n_members)
         asked[part].refuse_least(f"target of {part}")
     # Any rule meets the other ones.
     bounded = {part: each for part, each in asked.items() if each.share < 1}
@@ -183,7 +178,7 @@ def solve_failure_bounds(
     for part, each in bounded.items():
         of_part = None if draws is None else draws[part.members]
         samples = scores[part.members], losses[part.members]
-        rules[part] = solve_failures(each, *samples, randomize, of_part)
+        rules[part] = each.solve(*samples, randomize, of_part)
     warn_of_absent([part for part, rule in rules.items() if rule.coverage == 0])
     rule = _strictest(rules.values())
     p_values = None
@@ -194,7 +189,7 @@ def solve_failure_bounds(
         p_values,
         quantity="failure_rate_of_parts",
         confidence_level=confidence_level,
-        bound="conformal" if confidence_level is None else bound.name,
+        bound=of_all.bound_name,
         n_samples=len(scores),
         n_accepted=int(np.count_nonzero(scores < rule.threshold)),
     )

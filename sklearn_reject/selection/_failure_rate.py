@@ -1,27 +1,210 @@
-"""The largest coverage under a bound on failures."""
+"""A bound on failures: what a rule accepts and should not have, of all samples.
+
+The expected loss G(t) of a new sample, zero where its score t rejects it, never falls
+as t grows. So the search for the largest t costs nothing, unlike that for a risk.
+
+In expectation (conformal risk control, Angelopoulos et al. 2024). Let the n calibration
+samples and the new one be exchangeable, with losses of at most 1. A rule accepts what
+has a score below a threshold, and at it with a probability; of two rules one accepts
+no less than the other. Of those whose losses on all n + 1 samples sum up to at most
+(n + 1) * rate take the one that accepts most. It does not depend on which sample is the
+new one, so that the new one loses at most the rate on average. The rule that is found
+accepts no more: its losses on the n samples leave room for a new loss of 1.
+
+With confidence. Let t* be the largest threshold that keeps the bound. A larger one is
+found only if the p-value of what is up to t* is at most delta, since it is no larger
+than that of the prefix that was found, and that happens with probability delta.
+"""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+
+import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
 
+from sklearn_reject._curves._cut import Cut, Form, Model, best_cut
+from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE, Prefixes
 from sklearn_reject._typing import Other, RandomState, RiskBound, Target
-from sklearn_reject._validation import (
-    check_number,
-    check_option,
-    check_samples,
-    of_arrays,
+from sklearn_reject._validation import check_number, check_option, check_samples
+from sklearn_reject.exceptions import InfeasibleTargetError, round_up, warn_user
+from sklearn_reject.selection._bounds import BOUNDS
+from sklearn_reject.selection._certify import (
+    check_confidence_level,
+    choose_bound,
+    rank,
 )
-from sklearn_reject.selection._bounds import FAILURE_BOUNDS
-from sklearn_reject.selection._certify import check_confidence_level, choose_bound
-from sklearn_reject.selection._failure_rules import FailureTarget, solve_failures
-from sklearn_reject.selection._order import tell_order
-from sklearn_reject.selection._rule import RejectionRule
-from sklearn_reject.selection._solve_by_group import by_group
+from sklearn_reject.selection._rule import Certificate, RejectionRule, make_rule
+from sklearn_reject.selection._solver import solver
+
+# No number of samples is enough for less, and its inverse might be infinite.
+_LEAST_SHARE = 1e-100
+
+# Of the chance of no error in many samples.
+_ROUNDING = 1e-9
 
 
-@of_arrays
-@tell_order
-@by_group
+@dataclass(frozen=True)
+class FailureTarget:
+    """What is asked for on so many samples: a rate, on average or with a confidence."""
+
+    rate: float
+    max_loss: float
+    bound: object
+    confidence_level: float | None
+    n_samples: int
+
+    @classmethod
+    def of(cls, rate, losses, confidence_level, bound, max_loss):
+        """Return what is asked for of losses."""
+        if confidence_level is not None:
+            confidence_level = check_confidence_level(confidence_level)
+        bound, max_loss = choose_bound(losses, bound, max_loss)
+        return cls(rate, max_loss, bound, confidence_level, len(losses))
+
+    @property
+    def share(self):
+        """The rate in multiples of the largest loss."""
+        return self.rate / self.max_loss
+
+    @property
+    def is_certified(self):
+        """Whether the rate is to hold with a confidence."""
+        return self.confidence_level is not None
+
+    @property
+    def bound_name(self):
+        """Where the promise comes from, as a certificate says it."""
+        return self.bound.name if self.is_certified else "conformal"
+
+    @property
+    def delta(self):
+        """Chance of an error. The limit itself is meant to pass, without any loss."""
+        return (1 - self.confidence_level) * (1 + _ROUNDING)
+
+    @property
+    def lowest(self):
+        """The smallest share that so many samples can promise."""
+        if not self.is_certified or not self.n_samples:
+            return 1 / (self.n_samples + 1)
+        return self.bound.lowest_rate(self.n_samples, 1 - self.confidence_level)
+
+    @property
+    def fewest(self):
+        """How many samples can promise the rate if none of them is wrong."""
+        if not self.is_certified:
+            return math.ceil((1 / self.share) * (1 - RELATIVE_TOLERANCE)) - 1
+        return self.bound.fewest_of_rate(self.share, 1 - self.confidence_level)
+
+    @property
+    def is_hopeless(self):
+        """Whether the samples are too few, whatever their losses."""
+        return self.share < self.lowest * (1 - RELATIVE_TOLERANCE)
+
+    @property
+    def promise(self):
+        """The rate as text, and the confidence."""
+        if not self.is_certified:
+            return f"{self.rate:g}"
+        return f"{self.rate:g} at confidence_level={self.confidence_level:g}"
+
+    def refuse_least(self, name="target (the failure rate)"):
+        """Raise where no number of samples could promise the rate."""
+        if self.share < _LEAST_SHARE:
+            raise InfeasibleTargetError(
+                f"{name} is {self.rate:g}, which only a rule that accepts nothing can "
+                "meet, because with a small risk a sample may have no loss at all",
+                "Use a larger value.",
+            )
+
+    def refuse_few(self):
+        """Raise where no number of samples, or not so few, could promise the rate."""
+        self.refuse_least()
+        if self.is_hopeless:
+            lowest = round_up(self.lowest * self.max_loss)
+            raise InfeasibleTargetError(
+                f"{self.n_samples} samples cannot guarantee the failure rate "
+                f"{self.promise}, even if none of them is wrong: {self.fewest} are "
+                f"needed, and the smallest rate that can be guaranteed is {lowest}",
+                "Use more samples or use a larger rate.",
+                {"target_failure_rate": float(lowest)},
+            )
+
+    def cut(self, prefixes, randomize):
+        """Return the cut of largest coverage that keeps the rate on average."""
+        if self.share >= 1:
+            return Cut(len(prefixes))
+        allowed = self.share * (self.n_samples + 1)
+        # Sums of floats miss whole numbers.
+        if abs(allowed - round(allowed)) <= RELATIVE_TOLERANCE * allowed:
+            allowed = float(round(allowed))
+        # The new sample may lose as much as any can.
+        allowed = max(0.0, allowed - 1) * self.max_loss
+        return best_cut(prefixes, Model((Form({"loss": -1.0}, allowed),)), randomize)
+
+    def find_longest(self, p_value, counts):
+        """Return the largest of some counts that is certified, and its p-value.
+
+        P-values never fall with the count, so that halving finds it.
+        """
+        if self.share >= 1:
+            return int(counts[-1]), 0.0
+        low, high = -1, len(counts) - 1
+        while low < high:
+            middle = (low + high + 1) // 2
+            if p_value(int(counts[middle])) <= self.delta:
+                low = middle
+            else:
+                high = middle - 1
+        count = 0 if low < 0 else int(counts[low])
+        return count, min(p_value(count), 1.0)
+
+    def solve(self, scores, losses, randomize, draws=None, random_state=None):
+        """Return the rule of largest coverage that keeps the rate, if not hopeless."""
+        if not self.is_certified:
+            prefixes = Prefixes.of(scores, near=True, loss=losses)
+            cut = self.cut(prefixes, randomize)
+            certificate = self.certificate(prefixes.at("weight", cut.n_groups))
+            return make_rule(prefixes, cut, to_next=True, certificate=certificate)
+        random_state = check_random_state(random_state)
+        ranked = rank(scores, losses, randomize, draws, random_state)
+        p_value = None
+        if self.share < 1:
+            shares = ranked.losses / self.max_loss
+            p_value = self.bound.failure_test(shares, self.share, self.delta)
+        count, p_value = self.find_longest(p_value, ranked.accepted_counts)
+        n_below = count
+        if count < len(ranked):
+            n_below = np.searchsorted(ranked.scores, ranked.scores[count])
+        return ranked.make_rule(self.certificate(n_below, p_value), count)
+
+    def certificate(self, n_accepted, p_value=None):
+        """Return what holds of a rule that accepts so many samples for certain."""
+        return Certificate(
+            "failure_rate",
+            self.rate,
+            self.confidence_level,
+            self.bound_name,
+            self.n_samples,
+            int(n_accepted),
+            p_value,
+        )
+
+    def warn_of_nothing_accepted(self, rule):
+        """Warn where a rule accepts nothing."""
+        if rule.coverage == 0:
+            warn_user(
+                "No calibration sample is accepted, because the samples with the "
+                "lowest scores have larger losses than the failure rate "
+                f"{self.rate:g} allows. Use a score that ranks the errors better, or a "
+                "larger rate.",
+                topic="nothing accepted",
+            )
+
+
+@solver
 def solve_target_failure_rate(
     scores: ArrayLike,
     losses: ArrayLike,
@@ -155,20 +338,17 @@ def solve_target_failure_rate(
     0.85
     """
     rate = check_number(target, "target (the failure rate)")
-    confidence_level = check_failure_options(
-        randomize, bound, confidence_level, sample_weight
-    )
+    check_failure_options(randomize, bound, sample_weight)
     scores, losses, _ = check_samples(scores, losses)
-    bound, max_loss = choose_bound(losses, bound, max_loss, FAILURE_BOUNDS)
-    asked = FailureTarget(rate, max_loss, bound, confidence_level, len(scores))
+    asked = FailureTarget.of(rate, losses, confidence_level, bound, max_loss)
     asked.refuse_few()
-    rule = solve_failures(asked, scores, losses, randomize, draws, random_state)
+    rule = asked.solve(scores, losses, randomize, draws, random_state)
     asked.warn_of_nothing_accepted(rule)
     return rule
 
 
-def check_failure_options(randomize, bound, confidence_level, sample_weight):
-    """Return the confidence, after checking it and what is asked beside the target."""
+def check_failure_options(randomize, bound, sample_weight):
+    """Check what is asked for beside the target."""
     if sample_weight is not None:
         raise ValueError(
             "sample_weight cannot be combined with a failure rate, because its bound "
@@ -176,7 +356,4 @@ def check_failure_options(randomize, bound, confidence_level, sample_weight):
             "target_risk."
         )
     check_option(randomize, "randomize", (True, False))
-    check_option(bound, "bound", ("auto", *FAILURE_BOUNDS))
-    if confidence_level is None:
-        return None
-    return check_confidence_level(confidence_level)
+    check_option(bound, "bound", ("auto", *BOUNDS))

@@ -1,19 +1,213 @@
-"""A rejection rule for each group of samples."""
+"""Rules of several groups of samples, each with one of its own."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from math import inf
-from typing import Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_reject._as_dict import DictMixin
-from sklearn_reject._typing import Draws, RandomState
-from sklearn_reject._validation import check_same_length, check_samples, take_weight
-from sklearn_reject.selection._partition import RulesByGroup, as_labels, sort_rows
-from sklearn_reject.selection._rule import RejectionRule, compare, decide, weigh
+from sklearn_reject._as_dict import DictMixin, check_state
+from sklearn_reject._typing import Draws, RandomState, Target
+from sklearn_reject._validation import (
+    check_level,
+    check_same_length,
+    check_samples,
+    check_vector,
+    take_weight,
+)
+from sklearn_reject.exceptions import warn_user
+from sklearn_reject.selection._groups import (
+    as_labels,
+    as_plain,
+    count_labels,
+    distinct_labels,
+    encode_labels,
+    share_confidence,
+    sort_rows,
+    targets_by_group,
+)
+from sklearn_reject.selection._monitor import RiskMonitor
+from sklearn_reject.selection._rule import (
+    Certificate,
+    RejectionRule,
+    compare,
+    decide,
+    weigh,
+)
+
+
+class RulesByGroup:
+    """Dataclass of `rules`, a dict of group to rule, and of what they achieve together.
+
+    `_kind` is the name of a rule's class, `_shares` and `_amounts` are what they
+    achieve, and `_fate` says what happens to samples of a group without a rule, as the
+    rule `_otherwise` has it. `_compare_with` tells what is beyond and at a threshold.
+    """
+
+    def __post_init__(self):
+        if not isinstance(self.rules, Mapping) or not self.rules:
+            raise ValueError(
+                f"rules must be a dict of group to {self._kind}, got {self.rules!r}."
+            )
+        for label, rule in self.rules.items():
+            if type(rule).__name__ != self._kind:
+                raise ValueError(
+                    f"rules[{label!r}] must be a {self._kind}, got {rule!r}."
+                )
+        check_state(self, shares=self._shares, amounts=self._amounts)
+        labels = [as_plain(label) for label in self.rules]
+        distinct_labels(labels, "rules")
+        rules = dict(zip(labels, self.rules.values(), strict=True))
+        object.__setattr__(self, "rules", rules)
+
+    def __getstate__(self):
+        # Pairs, as skops writes keys as text.
+        return vars(self) | {"rules": list(self.rules.items())}
+
+    def __setstate__(self, state):
+        vars(self).update(state | {"rules": dict(state["rules"])})
+
+    def __hash__(self):
+        values = [getattr(self, each.name) for each in fields(self)]
+        return hash((frozenset(self.rules.items()), *values[1:]))
+
+    @property
+    def certificate(self) -> dict[Any, Certificate] | None:
+        """Certificates by group, dict of group to Certificate; None if there is none.
+
+        They hold all together with the probability that was asked for: the
+        `confidence_level` of each is that of its own.
+        """
+        found = {label: rule.certificate for label, rule in self.rules.items()}
+        found = {label: each for label, each in found.items() if each is not None}
+        return found or None
+
+    def _locate(self, values, groups, name="scores"):
+        """Return the scores as a vector, and the position of the rule of each."""
+        values = check_vector(values, name)
+        labels = as_labels(groups, "groups")
+        check_same_length(len(values), groups=labels)
+        return values, self._find(labels)
+
+    def _find(self, labels):
+        """Return the position of the rule of each sample, -1 after a warning."""
+        codes = encode_labels(labels, self.rules)
+        unseen = (codes < 0).nonzero()[0].tolist()
+        if unseen:
+            warn_user(
+                f"{len(unseen)} of {len(labels)} samples are in groups without a rule, "
+                f"and are {self._fate}: {count_labels(labels[row] for row in unseen)}. "
+                "Add samples of these groups to the calibration set."
+            )
+        return codes
+
+    def monitor(
+        self,
+        target: Target | None = None,
+        *,
+        confidence_level: float = 0.95,
+        max_loss: float = 1.0,
+        min_inclusion_proba: float = 1.0,
+        since: Literal["start", "any"] = "start",
+    ) -> dict[Any, RiskMonitor]:
+        """Return a monitor of each group: of accepted samples or, of a system, of all.
+
+        All of them together have a false alarm with a probability of at most 1 -
+        `confidence_level`, and all intervals hold together with `confidence_level`: of
+        G monitors each has the confidence 1 - (1 - `confidence_level`) / G.
+
+        Parameters
+        ----------
+        target : float in ]0, max_loss[ or dict of group to float, default=None
+            Largest risk that is tolerated, in all groups or in each. None takes, group
+            by group, the certified one. It is required where no risk was certified.
+
+        confidence_level : float in ]0, 1[, default=0.95
+            Least probability that there never is a false alarm in any group, and of all
+            intervals together.
+
+        max_loss : float > 0, default=1.0
+            Largest possible loss, known beforehand.
+
+        min_inclusion_proba : float in ]0, 1], default=1.0
+            Smallest probability of a sample to be labeled, if only a random part is.
+            The smaller it is, the more samples are needed to detect a risk above the
+            target.
+
+        since : {"start", "any"}, default="start"
+            Samples that the alarm is about: all since the start, whose mean may be good
+            although the last ones are bad, or those since any one update. "any" detects
+            a change after many samples much earlier, and needs a few more samples at
+            the start.
+
+        Returns
+        -------
+        monitors : dict of group to RiskMonitor
+            Each watches the risk of its group. Groups that accept nothing have none,
+            and count for nothing.
+
+        Raises
+        ------
+        ValueError
+            If no group accepts anything, if no target is given and no risk of a group
+            was certified, if a target is not below `max_loss`, or if a dict lacks a
+            group.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_reject.selection import solve_target_risk
+        >>> scores, groups = np.arange(400) / 400, np.tile(["north", "south"], 200)
+        >>> rule = solve_target_risk(
+        ...     scores, scores > 0.8, 0.1, groups=groups, confidence_level=0.9)
+        >>> monitors = rule.monitor(confidence_level=0.98)
+        >>> monitors["north"]
+        <RiskMonitor(target=0.1, confidence_level=0.99, ...): n_samples=0, ...>
+        >>> losses, groups = np.array([0, 1, 1]), np.array(["north", "south", "south"])
+        >>> for group, monitor in monitors.items():
+        ...     monitor = monitor.update(losses[groups == group])
+        ...     print(group, monitor.n_samples, monitor.mean)
+        north 1 0.0
+        south 2 1.0
+        """
+        watched = self._accepting()
+        confidence_level = check_level(confidence_level, "confidence_level")
+        if isinstance(target, Mapping):
+            unwatched = self.rules.keys() - set(watched)
+            target = {k: v for k, v in target.items() if as_plain(k) not in unwatched}
+        targets = targets_by_group(target, watched)
+        monitors, level = {}, share_confidence(confidence_level, len(watched))
+        for label in watched:
+            try:
+                monitors[label] = self.rules[label].monitor(
+                    targets[label],
+                    confidence_level=level,
+                    max_loss=max_loss,
+                    min_inclusion_proba=min_inclusion_proba,
+                    since=since,
+                )
+            except ValueError as error:
+                raise ValueError(f"group {label!r}: {error}") from None
+        return monitors
+
+    def _accepting(self):
+        """Return the groups that accept something."""
+        return list(self.rules)
+
+    def _compare(self, values, codes):
+        """Return what is beyond and at the threshold of its rule, and the chance at it.
+
+        Position -1, the last one, is what has no rule.
+        """
+        rules = [*self.rules.values(), self._otherwise]
+        thresholds = np.array([rule.threshold for rule in rules])[codes]
+        chances = np.array([rule.proba_at_threshold for rule in rules])[codes]
+        return *self._compare_with(values, thresholds), chances
+
 
 REJECT_ALL = RejectionRule(threshold=float("-inf"), proba_at_threshold=0.0)
 

@@ -18,7 +18,8 @@ from sklearn_reject.selection._deferral_rule import (
     compare_gains,
     measure_deferral,
 )
-from sklearn_reject.selection._partition import RulesByGroup, as_labels, sort_rows
+from sklearn_reject.selection._grouped import RulesByGroup
+from sklearn_reject.selection._groups import as_labels, sort_rows
 from sklearn_reject.selection._rule import decide, weigh
 
 DEFER_ALL = DeferralRule(threshold=float("-inf"), proba_at_threshold=1.0)

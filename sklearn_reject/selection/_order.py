@@ -2,19 +2,17 @@
 
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import wraps
-from inspect import signature
 
 import numpy as np
 from scipy.stats import rankdata
 
 from sklearn_reject._curves._deferral import deferral_area_score
-from sklearn_reject._curves._groups import RELATIVE_TOLERANCE
 from sklearn_reject._curves._least_area import area_influence, standard_error
+from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE
 from sklearn_reject._curves._risk_coverage import selective_risk_at_coverage_score
 from sklearn_reject._validation import find_missing_labels, take_weight
 from sklearn_reject.exceptions import warn_user
-from sklearn_reject.selection._partition import make_partition
+from sklearn_reject.selection._groups import make_partition
 
 # Rows that are looked at: far more than it takes to see that an order is backwards.
 _MOST_ROWS, _FEW_ROWS = 2**14, 2**11
@@ -26,37 +24,17 @@ _STANDARD_ERRORS, _ERRORS_OF_GAINS = 2, 3
 WAY_OUT = "Higher must mean more uncertain. Change the sign, or use another score"
 
 # Who asks several solvers, or has asked already, tells it once.
-_IS_TOLD = ContextVar("_IS_TOLD", default=False)
+IS_TOLD = ContextVar("IS_TOLD", default=False)
 
 
 @contextmanager
 def order_told():
     """Leave out what solvers say of the order of scores, which is said elsewhere."""
-    token = _IS_TOLD.set(True)
+    token = IS_TOLD.set(True)
     try:
         yield
     finally:
-        _IS_TOLD.reset(token)
-
-
-def tell_order(solve):
-    """Decorate a solver on arrays, so that it warns of scores in the wrong order."""
-    parameters = list(signature(solve).parameters)
-    warn = warn_of_backward_gain if parameters[0] == "gain" else warn_of_backward_scores
-    names = [*parameters[: 3 if parameters[0] == "gain" else 2], "sample_weight"]
-
-    @wraps(solve)
-    def told(*args, **kwargs):
-        if _IS_TOLD.get():
-            return solve(*args, **kwargs)
-        with order_told():
-            rule = solve(*args, **kwargs)
-        given = dict(zip(parameters, args, strict=False)) | kwargs
-        samples = [given.get(name) for name in names]
-        warn(*samples, groups=given.get("groups"))
-        return rule
-
-    return told
+        IS_TOLD.reset(token)
 
 
 def warn_of_backward_scores(

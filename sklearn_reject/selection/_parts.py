@@ -16,7 +16,7 @@ from sklearn_reject._validation import (
     refuse_missing_labels,
 )
 from sklearn_reject.exceptions import warn_user
-from sklearn_reject.selection._partition import enumerate_texts
+from sklearn_reject.selection._groups import enumerate_texts
 from sklearn_reject.selection._rule import Certificate
 
 

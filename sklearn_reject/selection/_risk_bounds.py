@@ -1,25 +1,35 @@
-"""One threshold under several bounds, each on the risk of a part."""
+"""One threshold under several bounds, each on the risk of a part.
+
+With a confidence, a threshold is rejected unless it passes the test of each bound: a
+rule that breaks one of them passes that one with a chance of at most the level, so that
+the level need not be split among the bounds.
+
+Let t be the first threshold, from a start on, at which the risk of some part is at its
+bound or above. A sequence that tests every sample accepts nothing from t on unless the
+first test there passes, and that one sees just the samples below t. Given how many of
+each part these are, losses are independent, of a risk at the bound. That the start is
+below t follows from such numbers, too. That an interval with a broken bound, ended by
+a threshold t' < t, is below the start means at most so many samples below t', where
+this part is within its bound: then more of its members are from between, where its risk
+is larger, and the test passes more rarely. On a grid of ranks (betting) the first test
+beyond t may also see samples from t on.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from sklearn_reject._curves._groups import (
-    RELATIVE_TOLERANCE,
-    TieGroups,
-    argsort_scores,
-    running_sum,
-    snap_sorted,
-    starts_of_ties,
-)
+from sklearn_reject._curves._cut import Form, Model, best_cut
+from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE, Prefixes
+from sklearn_reject._curves._ties import snap_sorted
 from sklearn_reject._typing import RandomState, RiskBound
-from sklearn_reject._validation import check_option, check_samples, of_arrays
+from sklearn_reject._validation import check_option, check_samples, take_weight
 from sklearn_reject.exceptions import (
     InfeasibleTargetError,
     round_down,
@@ -27,14 +37,19 @@ from sklearn_reject.exceptions import (
     warn_user,
 )
 from sklearn_reject.selection._certify import (
+    RankedLosses,
+    RiskTest,
     check_bound,
     check_confidence_level,
     choose_test,
+    find_least_risk,
+    last_passing,
+    locate_counts,
+    rank,
 )
-from sklearn_reject.selection._certify_parts import certify_risk_bounds
-from sklearn_reject.selection._order import tell_order
-from sklearn_reject.selection._partition import enumerate_texts
+from sklearn_reject.selection._groups import enumerate_texts
 from sklearn_reject.selection._parts import (
+    certify_parts,
     check_parts,
     name_parts,
     name_targets,
@@ -42,12 +57,19 @@ from sklearn_reject.selection._parts import (
     risks_by_kind,
     warn_of_absent,
 )
-from sklearn_reject.selection._rule import RejectionRule
-from sklearn_reject.selection._solve import make_certified_rule, make_rule_at, rank
+from sklearn_reject.selection._rule import RejectionRule, make_rule
+from sklearn_reject.selection._solver import solver
+
+# Where sequences start, as shares of the members of every part, and their shares of
+# delta. See benchmarks/bench_risk_bounds.py.
+_STARTS = (0.1, 0.3, 0.7)
+_WEIGHTS = (0.2, 0.4, 0.4)
+
+# No start has fewer members than this multiple of the fewest that pass.
+_FIRST_START = 2
 
 
-@of_arrays
-@tell_order
+@solver
 def solve_risk_bounds(
     scores: ArrayLike,
     losses: ArrayLike,
@@ -179,99 +201,54 @@ def solve_risk_bounds(
     """
     check_option(randomize, "randomize", (True, False))
     check_bound(bound, max_loss)
-    if confidence_level is None:
-        sample = _group(scores, losses, bounds, sample_weight)
-        return _solve_on_sample(sample, randomize)
-    confidence_level = check_confidence_level(confidence_level, sample_weight)
-    scores, losses, _ = check_samples(scores, losses)
-    test = choose_test(losses, confidence_level, bound, max_loss)
-    random_state = check_random_state(random_state)
-    parts = check_parts(bounds, len(scores))
-    ranked = rank(scores, losses, randomize, draws, random_state)
-    parts = order_parts(parts, ranked.order)
-    certificate = certify_risk_bounds(ranked, parts, test, random_state)
-    return make_certified_rule(ranked, certificate, single_is_in=False)
-
-
-@dataclass(frozen=True, eq=False)
-class _PartsOfGroups:
-    """Samples grouped by score, and the parts of them that have bounds.
-
-    The parts, weight and losses are by increasing score, `starts` where groups start.
-    """
-
-    groups: TieGroups
-    parts: list
-    starts: np.ndarray
-    weight: np.ndarray | None
-    losses: np.ndarray
-
-    def sums(self, part):
-        """Return weight and loss of the members in the first 1, 2, ... groups."""
-        weight = part.members.astype(np.float64)
-        if self.weight is not None:
-            weight *= self.weight
-        loss = weight * self.losses
-        if len(self.starts) < len(weight):
-            weight = np.add.reduceat(weight, self.starts)
-            loss = np.add.reduceat(loss, self.starts)
-        return running_sum(weight), running_sum(loss)
-
-    def slack(self, part):
-        """Return by how much members of the first 0, 1, ... groups are within a bound.
-
-        Negative where they exceed it by more than rounding.
-        """
-        weight, loss = self.sums(part)
-        allowed = weight * part.target
-        slack = np.append(0.0, allowed - loss)
-        slack[1:][np.abs(slack[1:]) <= RELATIVE_TOLERANCE * allowed] = 0.0
-        return slack
-
-    def closest(self):
-        """Return how many groups exceed the bounds least, and the risks of the parts.
-
-        Risks that are within a bound are the bound.
-        """
-        excess = np.zeros(len(self.groups))
-        risks = {}
-        for part in self.parts:
-            weight, loss = self.sums(part)
-            risk = np.zeros(len(excess))
-            np.divide(loss, weight, out=risk, where=weight > 0)
-            risks[part] = np.maximum(risk, part.target)
-            np.maximum(excess, risk - part.target, out=excess)
-        least = float(excess.min())
-        last = int(np.flatnonzero(excess <= least * (1 + RELATIVE_TOLERANCE))[-1])
-        return last + 1, {part: float(risk[last]) for part, risk in risks.items()}
-
-
-def _group(scores, losses, bounds, sample_weight):
-    """Sort and group samples by score, up to rounding, without those of no weight."""
+    if confidence_level is not None:
+        confidence_level = check_confidence_level(confidence_level, sample_weight)
     scores, losses, weight = check_samples(scores, losses, sample_weight)
     parts = check_parts(bounds, len(scores))
-    rows = None
-    if weight is not None and not weight.all():
-        rows = np.flatnonzero(weight)
-        scores = scores[rows]
-    order, scores = argsort_scores(scores)
-    scores = snap_sorted(scores)
-    order = order if rows is None else rows[order]
-    losses, weight = losses[order], None if weight is None else weight[order]
-    starts = np.flatnonzero(starts_of_ties(scores))
-    sizes = np.diff(starts, append=len(scores)).astype(np.float64)
-    groups = TieGroups(
-        scores[starts],
-        sizes if weight is None else np.add.reduceat(weight, starts),
-        np.add.reduceat(losses if weight is None else losses * weight, starts),
+    if confidence_level is None:
+        return _solve_on_sample(scores, losses, weight, parts, randomize)
+    test = choose_test(losses, confidence_level, bound, max_loss)
+    random_state = check_random_state(random_state)
+    ranked = rank(scores, losses, randomize, draws, random_state)
+    return ranked.make_rule(
+        _certify(ranked, order_parts(parts, ranked.order), test, random_state)
     )
-    parts = order_parts(parts, order)
-    _warn_of_empty_parts(parts)
-    return _PartsOfGroups(groups, parts, starts, weight, losses)
 
 
-def _warn_of_empty_parts(parts):
-    empty = [part for part in parts if not part.members.any()]
+def _solve_on_sample(scores, losses, weight, parts, randomize):
+    """Return the rule of largest coverage that meets all bounds on the sample."""
+    rows = np.arange(len(scores)) if weight is None else np.flatnonzero(weight)
+    rows = rows[np.argsort(scores[rows])]
+    scores, losses = snap_sorted(scores[rows]), losses[rows]
+    weight = take_weight(weight, rows)
+    if weight is not None:
+        losses = losses * weight
+    parts = order_parts(parts, rows)
+    prefixes = Prefixes.of_sorted(scores, weight, loss=losses)
+    members = {}
+    for part in parts:
+        inside = part.members
+        of_part = take_weight(weight, inside)
+        members[part] = Prefixes.of_sorted(scores[inside], of_part, loss=losses[inside])
+    _warn_of_empty_parts([part for part in parts if not len(members[part])])
+    # A part without members is within any bound.
+    members = {part: of for part, of in members.items() if len(of)}
+    forms = tuple(_bound(part, of) for part, of in members.items())
+    cut = best_cut(prefixes, Model(forms), randomize)
+    n_reached = cut.n_groups + bool(cut.share)
+    if not n_reached:
+        raise _infeasible(prefixes, members, parts)
+    last = prefixes.scores[n_reached - 1]
+    warn_of_absent([part for part, of in members.items() if of.scores[0] > last])
+    return make_rule(prefixes, cut, to_next=True)
+
+
+def _bound(part, of):
+    """Return the form of a bound: what the members may lose, less what they lose."""
+    return Form({"weight": part.target, "loss": -1.0}, of=of)
+
+
+def _warn_of_empty_parts(empty):
     if empty:
         warn_user(
             f"No sample is a member of {name_parts(empty)}, so any rule meets its "
@@ -280,71 +257,198 @@ def _warn_of_empty_parts(parts):
         )
 
 
-def _solve_on_sample(sample, randomize):
-    """Return the rule of largest coverage that meets all bounds on the sample.
-
-    Of the shares of a group beside those below it, each bound allows an interval. So a
-    group may be accepted in part although neither end is possible: where one bound is
-    broken below and another one above.
-    """
-    n_groups = len(sample.groups)
-    low, high = np.zeros(n_groups), np.ones(n_groups)
-    is_within = np.ones(n_groups, dtype=bool)
-    for part in sample.parts:
-        slack = sample.slack(part)
-        is_out = slack < 0
-        is_within &= ~is_out[1:]
-        rises = np.flatnonzero(is_out[:-1] & ~is_out[1:])
-        falls = np.flatnonzero(~is_out[:-1] & is_out[1:])
-        low[rises] = np.maximum(low[rises], _crossing(slack, rises))
-        high[falls] = np.minimum(high[falls], _crossing(slack, falls))
-        high[is_out[:-1] & is_out[1:]] = -1.0
-    is_met = is_within
-    if randomize:
-        is_met = (low <= high * (1 + RELATIVE_TOLERANCE)) & (high > 0)
-    if not is_met.any():
-        raise _infeasible(sample)
-    last = int(np.flatnonzero(is_met)[-1])
-    _warn_of_nothing_accepted(sample, last)
-    if is_within[last]:
-        return make_rule_at(sample.groups, last + 1, 0.0)
-    return make_rule_at(sample.groups, last, float(high[last]))
-
-
-def _warn_of_nothing_accepted(sample, last):
-    """Warn of parts with members, none of them in the groups up to the last."""
-    end = np.append(sample.starts, len(sample.losses))[last + 1]
-    absent = [
-        part
-        for part in sample.parts
-        if part.members.any() and np.argmax(part.members) >= end
-    ]
-    warn_of_absent(absent)
-
-
-def _crossing(slack, groups):
-    """Return the share of each group at which the slack is zero."""
-    return slack[groups] / (slack[groups] - slack[groups + 1])
-
-
-def _infeasible(sample):
+def _infeasible(prefixes, members, parts):
     """Return the error, with what each bound could be met with alone and together."""
-    troubles = []
-    for part in sample.parts:
-        weight, loss = sample.sums(part)
-        has_members = weight > 0
-        if (sample.slack(part)[1:] < 0).all():
-            lowest = float((loss[has_members] / weight[has_members]).min())
-            troubles.append(f"{part} is at least {round_up(lowest)} with any")
+    whole, excess, troubles = slice(0, len(prefixes)), 0.0, []
+    for part, of in members.items():
+        values, sizes = _bound(part, of).evaluate(prefixes, whole)
+        alone = of.sums("loss")[1:] / of.sums("weight")[1:]
+        if (values[1:] < -RELATIVE_TOLERANCE * sizes[1:]).all():
+            troubles.append(f"{part} is at least {round_up(alone.min())} with any")
+        places = np.searchsorted(of.scores, prefixes.scores, side="right")
+        risks = np.append(0.0, alone)[places]
+        excess = np.maximum(excess, risks - part.target)
     trouble = enumerate_texts(troubles) or "each can be met alone, but not all together"
-    n_groups, risks = sample.closest()
-    coverage = sample.groups.prefix(n_groups)[0] / float(sample.groups.total_weight)
-    closest = [f"{part}={round_up(risk)}" for part, risk in risks.items()]
+    least = float(excess.min())
+    last = int(np.flatnonzero(excess <= least * (1 + RELATIVE_TOLERANCE))[-1])
+    closest = {part: part.target for part in parts}
+    for part, of in members.items():
+        place = np.searchsorted(of.scores, prefixes.scores[last], side="right")
+        if place:
+            risk = of.at("loss", place) / of.at("weight", place)
+            closest[part] = max(risk, part.target)
+    coverage = prefixes.at("weight", last + 1) / prefixes.total("weight")
+    texts = [f"{part}={round_up(risk)}" for part, risk in closest.items()]
     return InfeasibleTargetError(
-        f"No threshold meets all of the targets {name_targets(sample.parts)} on the "
+        f"No threshold meets all of the targets {name_targets(parts)} on the "
         f"tuning sample: {trouble}. One with coverage {round_down(coverage)} meets "
-        f"{enumerate_texts(closest)}",
+        f"{enumerate_texts(texts)}",
         "Use larger risks, or a score that ranks the errors better.",
-        risks_by_kind(sample.parts, risks),
+        risks_by_kind(parts, closest),
         coverage,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _TestedPart:
+    """A part with a bound, and its members by increasing score.
+
+    Losses, and the risk that the bound allows, are in shares of the largest loss.
+    """
+
+    part: object
+    ranks: np.ndarray
+    losses: RankedLosses
+    risk: float
+    test: RiskTest
+
+    def __len__(self):
+        return len(self.ranks)
+
+    def p_values(self, counts, level):
+        """Return the p-values of the members among the first samples."""
+        n_members = np.searchsorted(self.ranks, counts)
+        distinct, places = np.unique(n_members, return_inverse=True)
+        p_values = self.test.bound.p_values(self.losses, distinct, self.risk, level)
+        return p_values[places]
+
+    def wanted(self):
+        """Return how many members the starts have, at least.
+
+        A small part is not asked for nearly all of its members: half are enough, unless
+        that is fewer than pass without any loss.
+        """
+        bound, delta = self.test.bound, self.test.delta
+        wanted = _FIRST_START * bound.fewest(self.risk, delta)
+        needed = bound.fewest(self.risk, _WEIGHTS[0] * delta)
+        fewest = min(wanted, max(needed, len(self) // 2))
+        enough = np.ceil(np.multiply(_STARTS, len(self)))
+        return np.minimum(np.maximum(enough, fewest), len(self))
+
+
+def _certify(ranked, parts, test, random_state):
+    """Return the certificate of the threshold of largest coverage that passes.
+
+    The parts have the order of the ranked samples.
+    """
+    tested = []
+    for part in parts:
+        if part.target < test.max_loss:  # else no rule might break the bound
+            ranks = np.flatnonzero(part.members)
+            losses = RankedLosses.of(ranked.losses[ranks] / test.max_loss, random_state)
+            tested.append(
+                _TestedPart(part, ranks, losses, part.target / test.max_loss, test)
+            )
+    counts = ranked.accepted_counts
+    n_accepted = _find(tested, counts, test)
+    if n_accepted is None:
+        raise _nothing_passes(tested, counts, test, parts)
+    at_end = np.array([n_accepted])
+    p_values = {
+        each.part: float(each.p_values(at_end, test.delta)[0]) for each in tested
+    }
+    return certify_parts(
+        parts,
+        p_values,
+        quantity="risk_of_parts",
+        confidence_level=test.confidence_level,
+        bound=test.bound.name,
+        n_samples=len(ranked),
+        n_accepted=n_accepted,
+    )
+
+
+def _find(tested, counts, test):
+    """Return how many samples the last threshold that passes accepts, or None."""
+    if not tested:
+        return int(counts[-1])
+    if not all(len(each) and each.risk for each in tested):
+        return None
+
+    def p_values(counts, level):
+        return np.max([each.p_values(counts, level) for each in tested], axis=0)
+
+    starts = _find_starts(tested, counts)
+    return last_passing(p_values, counts, starts, _WEIGHTS, test)
+
+
+def _find_starts(tested, counts):
+    """Return the first tests that accept enough of every part.
+
+    Which they are depends on scores and members, never on a loss. Parts of one kind are
+    disjoint. Those of several kinds may overlap, and their members are counted in the
+    union, as members of one would not be independent given when those of another are
+    enough.
+    """
+    ranks = [each.ranks for each in tested]
+    wanted = [each.wanted() for each in tested]
+    if len({each.part.kind for each in tested}) > 1:
+        union = np.unique(np.concatenate(ranks))
+        scaled = [
+            len(union) * enough / len(each)
+            for each, enough in zip(tested, wanted, strict=True)
+        ]
+        ranks, wanted = [union], [np.ceil(np.max(scaled, axis=0))]
+    # The last test before the member after so many.
+    starts = [
+        locate_counts(np.searchsorted(each, counts), enough)
+        for each, enough in zip(ranks, wanted, strict=True)
+    ]
+    return np.max(starts, axis=0)
+
+
+def _nothing_passes(tested, counts, test, parts):
+    """Return the error of bounds that nothing passes, with larger ones that do."""
+    n_samples = int(counts[-1])
+
+    def find(more):
+        raised = [replace(each, risk=each.risk + more) for each in tested]
+        return _find([each for each in raised if each.risk < 1], counts, test)
+
+    trouble = _explain_hopeless(tested, n_samples, test)
+    if not trouble:
+        starts = counts[_find_starts(tested, counts)]
+        worst = {
+            str(each.part): each.p_values(starts, test.delta).min() for each in tested
+        }
+        trouble = (
+            "No threshold can be certified for all targets "
+            f"{name_targets([each.part for each in tested])} with "
+            f"confidence_level={test.confidence_level:g} on {n_samples} samples; the "
+            f"hardest target is that of {max(worst, key=worst.get)}"
+        )
+    way_out = (
+        "Use larger risks, a lower confidence, more samples, or a score that ranks the "
+        "errors better."
+    )
+    more, n_accepted = find_least_risk(find, 0.0, None)
+    if n_accepted is None:
+        return InfeasibleTargetError(trouble, way_out)
+    more, coverage = more * test.max_loss, n_accepted / n_samples
+    risks = {part: min(part.target + more, test.max_loss) for part in parts}
+    return InfeasibleTargetError(
+        f"{trouble}. With each target raised by about {round_up(more)}, a rule with "
+        f"coverage {round_down(coverage)} can be certified",
+        way_out,
+        risks_by_kind(parts, risks),
+        coverage,
+    )
+
+
+def _explain_hopeless(tested, n_samples, test):
+    """Return why even members without any loss would pass no test, "" if they might."""
+    for each in tested:
+        if each.risk == 0:
+            return (
+                f"The target of {each.part} is 0, which no finite sample can certify, "
+                "because with a small risk a sample may have no loss at all"
+            )
+        fewest = test.bound.fewest(each.risk, test.delta)
+        if len(each) < fewest:
+            return (
+                f"{len(each)} of the {n_samples} samples count for {each.part}, and "
+                f"cannot certify its target {each.part.target:.6g} at "
+                f"confidence_level={test.confidence_level:g}, even without any loss: "
+                f"at least {fewest} are needed"
+            )
+    return ""

@@ -22,6 +22,7 @@ from sklearn_reject._curves._cell_table import (
     count_cells,
     empty_table,
 )
+from sklearn_reject._curves._cut import best_cut, cheapest
 from sklearn_reject._interval import Interval
 from sklearn_reject._typing import Options
 from sklearn_reject._validation import (
@@ -48,8 +49,7 @@ from sklearn_reject.selection._certify import (
     check_bound,
     check_confidence_level,
 )
-from sklearn_reject.selection._rule import RejectionRule
-from sklearn_reject.selection._solve import cheapest_prefix, make_rule_at
+from sklearn_reject.selection._rule import RejectionRule, make_rule
 
 # Weighted losses below this have lost digits, or vanished.
 _LEAST_LOSS = 1e-305
@@ -347,8 +347,7 @@ class RiskCoverageSummary:
         sample = self._sample(near=False)
         bounds = sample.bounds
         try:
-            accepted, _ = sample.groups.prefix(*sample.within_risk(risk, randomize))
-            value = accepted / bounds.total
+            value = sample.rule_within_risk(risk, randomize).coverage
         except InfeasibleTargetError:
             value = float("nan")
         # Up to the end of the last cell that may end within: randomized, of a tie group
@@ -479,8 +478,7 @@ class RiskCoverageSummary:
         check_option(randomize, "randomize", (True, False))
         check_bound(bound, max_loss)
         if confidence_level is None:
-            sample = self._sample()
-            return make_rule_at(sample.groups, *sample.within_risk(risk, randomize))
+            return self._sample().rule_within_risk(risk, randomize)
         confidence_level = check_confidence_level(confidence_level, self._table.weight)
         return certify_risk_of_cells(
             self._sample(), risk, confidence_level, bound, max_loss
@@ -524,10 +522,7 @@ class RiskCoverageSummary:
         high = check_number(target, "target (the coverage)", high=1.0, open_low=True)
         check_option(randomize, "randomize", (True, False))
         if confidence_level is None:
-            sample = self._sample()
-            return make_rule_at(
-                sample.groups, *sample.reaching_coverage(high, randomize)
-            )
+            return self._sample().rule_reaching_coverage(high, randomize)
         confidence_level = check_confidence_level(confidence_level, self._table.weight)
         certificate = certify_coverage(
             self.n_samples, high, confidence_level=confidence_level
@@ -557,7 +552,7 @@ class RiskCoverageSummary:
         """
         cost = check_number(target, "target (the reject cost)")
         groups = self._sample().groups
-        return make_rule_at(groups, cheapest_prefix(groups, cost))
+        return make_rule(groups, best_cut(groups, cheapest(cost)))
 
     def solve_target_failure_rate(
         self,

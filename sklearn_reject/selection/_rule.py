@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from sklearn_reject._as_dict import DictMixin, check_state
-from sklearn_reject._curves._groups import batches, group_validated, tie_range
+from sklearn_reject._curves._cut import hull_slope
+from sklearn_reject._curves._prefixes import Prefixes
+from sklearn_reject._curves._ties import tie_range
 from sklearn_reject._typing import Draws, RandomState
 from sklearn_reject._validation import check_same_length, check_samples, check_vector
-from sklearn_reject.selection._hull import hull_slope
 from sklearn_reject.selection._monitor import RiskMonitor
 
 
@@ -441,15 +442,41 @@ class RejectionRule(OneScoreRule, Monitored, DictMixin):
         covered = float(accepted.sum())
         lost = float(accepted @ losses)
         del accepted
-        groups = group_validated(scores, losses, weight, near=True)
-        n_reached = sum(
-            np.count_nonzero(self.accept_proba(groups.scores[batch]))
-            for batch in batches(len(groups))
+        prefixes = Prefixes.of(scores, weight, near=True, loss=losses)
+        reached = (
+            np.count_nonzero(self.accept_proba(prefixes.scores[groups]))
+            for groups in prefixes.batches()
         )
         total = len(scores) if weight is None else float(weight.sum())
         return replace(
             self,
             coverage=covered / total,
             selective_risk=lost / covered if covered else np.nan,
-            reject_cost=hull_slope(groups, n_reached),
+            reject_cost=hull_slope(prefixes, sum(reached)),
         )
+
+
+def make_rule(prefixes, cut, *, to_next=False, certificate=None):
+    """Return the rule that a cut is, and what it achieves.
+
+    Where no share of a group is accepted, the threshold is the last score accepted or,
+    with `to_next`, the next one. Where everything is accepted it is infinite: the
+    largest score seen would reject larger ones to come.
+    """
+    n_groups, share = cut
+    threshold, proba = float("-inf"), 0.0
+    if n_groups == len(prefixes):
+        threshold, proba = float("inf"), 1.0
+    elif share or to_next:
+        threshold, proba = float(prefixes.scores[n_groups]), float(share)
+    elif n_groups:
+        threshold, proba = float(prefixes.scores[n_groups - 1]), 1.0
+    weight, loss = (prefixes.at(name, *cut) for name in ("weight", "loss"))
+    return RejectionRule(
+        threshold=threshold,
+        proba_at_threshold=proba,
+        coverage=weight / prefixes.total("weight"),
+        selective_risk=loss / weight if weight else float("nan"),
+        reject_cost=hull_slope(prefixes, n_groups + bool(share)),
+        certificate=certificate,
+    )

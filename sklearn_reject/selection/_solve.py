@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from sklearn_reject._curves._groups import (
-    RELATIVE_TOLERANCE,
-    batches,
-    count_to_last,
-    group_validated,
+from sklearn_reject._curves._cut import (
+    best_cut,
+    cheapest,
+    reaching_coverage,
+    within_risk,
 )
-from sklearn_reject._curves._risk_coverage import (
-    share_reaching_coverage,
-    share_within_risk,
-)
+from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE, Prefixes
 from sklearn_reject._typing import Other, RandomState, RiskBound, Target
-from sklearn_reject._validation import (
-    check_number,
-    check_option,
-    check_samples,
-    of_arrays,
-)
+from sklearn_reject._validation import check_number, check_option, check_samples
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
 from sklearn_reject.selection._certify import (
     certify_coverage,
@@ -32,16 +22,13 @@ from sklearn_reject.selection._certify import (
     check_bound,
     check_confidence_level,
     choose_test,
-    rank_samples,
+    rank,
 )
-from sklearn_reject.selection._order import tell_order
-from sklearn_reject.selection._rule import RejectionRule, check_draws, hull_slope
-from sklearn_reject.selection._solve_by_group import by_group
+from sklearn_reject.selection._rule import RejectionRule, make_rule
+from sklearn_reject.selection._solver import solver
 
 
-@of_arrays
-@tell_order
-@by_group
+@solver
 def solve_reject_cost(
     scores: ArrayLike,
     losses: ArrayLike,
@@ -111,13 +98,11 @@ def solve_reject_cost(
     0.75
     """
     cost = check_number(target, "target (the reject cost)")
-    groups = _group(scores, losses, sample_weight)
-    return make_rule_at(groups, cheapest_prefix(groups, cost))
+    prefixes = _join(scores, losses, sample_weight)
+    return make_rule(prefixes, best_cut(prefixes, cheapest(cost)))
 
 
-@of_arrays
-@tell_order
-@by_group
+@solver
 def solve_target_risk(
     scores: ArrayLike,
     losses: ArrayLike,
@@ -246,20 +231,15 @@ def solve_target_risk(
     check_option(randomize, "randomize", (True, False))
     check_bound(bound, max_loss)
     if confidence_level is None:
-        groups = _group(scores, losses, sample_weight)
-        return make_rule_at(groups, *find_within_risk(groups, risk, randomize))
+        prefixes = _join(scores, losses, sample_weight)
+        return make_rule(prefixes, cut_at_risk(prefixes, risk, randomize), to_next=True)
     confidence_level = check_confidence_level(confidence_level, sample_weight)
     scores, losses, _ = check_samples(scores, losses)
     test = choose_test(losses, confidence_level, bound, max_loss)
-    random_state = check_random_state(random_state)
-    ranked = rank(scores, losses, randomize, draws, random_state)
-    certificate = certify_risk(ranked, risk, test, random_state)
-    return make_certified_rule(ranked, certificate, single_is_in=False)
+    return certify_risk(scores, losses, risk, test, randomize, draws, random_state)
 
 
-@of_arrays
-@tell_order
-@by_group
+@solver
 def solve_target_coverage(
     scores: ArrayLike,
     losses: ArrayLike,
@@ -362,122 +342,35 @@ def solve_target_coverage(
     coverage = check_number(target, "target (the coverage)", high=1.0, open_low=True)
     check_option(randomize, "randomize", (True, False))
     if confidence_level is None:
-        groups = _group(scores, losses, sample_weight)
-        n_groups = groups.count_reaching_coverage(coverage)
-        share = 1.0
-        if randomize:
-            share = share_reaching_coverage(groups, n_groups, coverage)
-        if share == 1:
-            return make_rule_at(groups, n_groups)
-        return make_rule_at(groups, n_groups - 1, share)
+        prefixes = _join(scores, losses, sample_weight)
+        model = reaching_coverage(coverage, prefixes.total("weight"))
+        return make_rule(prefixes, best_cut(prefixes, model, randomize))
     confidence_level = check_confidence_level(confidence_level, sample_weight)
     scores, losses, _ = check_samples(scores, losses)
     ranked = rank(scores, losses, randomize, draws, check_random_state(random_state))
     certificate = certify_coverage(
         len(scores), coverage, confidence_level=confidence_level
     )
-    return make_certified_rule(ranked, certificate, single_is_in=True)
+    return ranked.make_rule(certificate, single_is_in=True)
 
 
-def find_within_risk(groups, risk, randomize):
-    """Return how many groups are within a risk, and the share of the next one."""
-    n_groups = groups.count_within_risk(risk)
-    if n_groups == 0:
-        raise _infeasible_risk(groups, risk)
-    return n_groups, share_within_risk(groups, n_groups, risk) if randomize else 0.0
+def _join(scores, losses, sample_weight):
+    """Join samples that tie up to rounding: rules apply with the same tolerance."""
+    scores, losses, weight = check_samples(scores, losses, sample_weight)
+    return Prefixes.of(scores, weight, near=True, loss=losses)
 
 
-def cheapest_prefix(groups, cost):
-    """Return the number of groups with the least loss and cost of rejecting others."""
-
-    def save(batch):
-        """Return what accepting saves and what it loses."""
-        # Shares of the total, so that no cost overflows.
-        saved = cost * (groups.cumulative_weights[batch] / groups.total_weight)
-        return saved, groups.cumulative_losses[batch] / groups.total_weight
-
-    def gain(batch):
-        saved, lost = save(batch)
-        return (saved - lost).max()
-
-    largest = max(0.0, *map(gain, batches(len(groups))))
-
-    def is_best(batch):
-        saved, lost = save(batch)
-        slack = RELATIVE_TOLERANCE * np.maximum(saved, lost)
-        return saved - lost >= largest - slack
-
-    return count_to_last(len(groups), is_best)
-
-
-def _group(scores, losses, sample_weight):
-    """Group samples by score, up to rounding: rules apply with the same tolerance."""
-    samples = check_samples(scores, losses, sample_weight)
-    return group_validated(*samples, near=True)
-
-
-def rank(scores, losses, randomize, draws, random_state):
-    """Sort samples, ties by draws where the rule may randomize."""
-    if draws is not None:
-        draws = check_draws(draws, len(scores))
-    elif randomize:
-        draws = random_state.random_sample(len(scores))
-    return rank_samples(scores, losses, draws if randomize else None)
-
-
-def make_certified_rule(ranked, certificate, n_accepted=None, *, single_is_in):
-    """Make the rule that accepts the first samples, as many as a certificate says.
-
-    Or `n_accepted`, where draws break ties that the certificate leaves out.
-
-    A risk is certified strictly before the next sample, a coverage up to and including
-    the last one: that sample gives threshold and draw. `single_is_in` tells which.
-    """
-    groups = group_validated(ranked.scores, ranked.losses, None)
-    n_accepted = certificate.n_accepted if n_accepted is None else n_accepted
-    if n_accepted == len(ranked):
-        rule = make_rule_at(groups, len(groups))
-    else:
-        sample = n_accepted - single_is_in
-        index = int(np.searchsorted(groups.scores, ranked.scores[sample]))
-        draw = ranked.draws[sample]
-        # Draws are multiples of 2^-53, and accepted below the probability only.
-        share = float(np.nextafter(draw, 1.0) if single_is_in else draw)
-        if np.isnan(draw):
-            share = float(single_is_in)
-        full = share == 1
-        rule = make_rule_at(groups, index + full, None if full else share)
-    return replace(rule, certificate=certificate)
-
-
-def make_rule_at(groups, n_groups, share=None):
-    """Accept the first groups and, unless None, a share of the next, the threshold."""
-    if n_groups == len(groups):
-        # The largest score seen would reject larger ones to come.
-        threshold, proba = float("inf"), 1.0
-    elif share is not None:
-        threshold, proba = float(groups.scores[n_groups]), float(share)
-    elif n_groups:
-        threshold, proba = float(groups.scores[n_groups - 1]), 1.0
-    else:
-        threshold, proba = float("-inf"), 0.0
-    weight, loss = groups.prefix(n_groups, share or 0.0)
-    return RejectionRule(
-        threshold=threshold,
-        proba_at_threshold=proba,
-        coverage=weight / float(groups.total_weight),
-        selective_risk=loss / weight if weight else float("nan"),
-        reject_cost=hull_slope(groups, n_groups + bool(share)),
-    )
-
-
-def _infeasible_risk(groups, risk):
-    risks = groups.cumulative_losses / groups.cumulative_weights
+def cut_at_risk(prefixes, risk, randomize):
+    """Return the cut of largest coverage within a risk, or say which one there is."""
+    cut = best_cut(prefixes, within_risk(risk), randomize)
+    if cut.n_groups:
+        return cut
+    risks = prefixes.sums("loss")[1:] / prefixes.sums("weight")[1:]
     lowest = float(risks.min())
     within = np.flatnonzero(risks <= lowest * (1 + RELATIVE_TOLERANCE))
-    weight, _ = groups.prefix(int(within[-1]) + 1)
-    coverage = weight / float(groups.total_weight)
-    return InfeasibleTargetError(
+    weight = prefixes.at("weight", int(within[-1]) + 1)
+    coverage = weight / prefixes.total("weight")
+    raise InfeasibleTargetError(
         f"No threshold attains the target risk {risk} on the tuning sample: the "
         f"lowest selective risk is {round_up(lowest)}, at coverage "
         f"{round_down(coverage)}",
