@@ -20,8 +20,8 @@ from scipy.stats import beta, binom
 from sklearn.utils import check_random_state
 
 from sklearn_reject._as_dict import DictMixin, check_state
-from sklearn_reject._curves._groups import starts_of_ties
-from sklearn_reject._curves._origins import check_origin_samples
+from sklearn_reject._curves._ood import check_origin_samples
+from sklearn_reject._curves._ties import starts_of_ties
 from sklearn_reject._typing import RandomState
 from sklearn_reject._validation import of_arrays
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up

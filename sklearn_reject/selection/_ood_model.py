@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sklearn_reject._curves._groups import RELATIVE_TOLERANCE
 from sklearn_reject._curves._ood import check_ood_prior
+from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE
 from sklearn_reject._validation import check_number
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
 
@@ -309,6 +309,11 @@ class OODModel:
         offset, slope = self._line_of_fpr()
         return offset + slope * tpr
 
+    @staticmethod
+    def least_id(share, totals):
+        """Return the problem of accepting a share of the ID weight and no more."""
+        return OODProblem(_ID, ((_ID, -share * totals.of_id),))
+
     def problem(self, totals):
         """Return the problem for a sample of these totals."""
         forms = self._forms(totals)
@@ -472,8 +477,7 @@ def check_model(
     ood_prior=None,
 ):
     """Return the model that the parameters ask for."""
-    if ood_prior is not None:
-        ood_prior = check_ood_prior(ood_prior)
+    ood_prior = check_ood_prior(ood_prior)
     others = {"max_fpr": max_fpr, "max_risk": max_risk, "min_precision": min_precision}
     others = {name: bound for name, bound in others.items() if bound is not None}
     is_bounded = min_tpr is not None or bool(others)

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from sklearn_reject._as_dict import DictMixin, check_state
 from sklearn_reject._curves._directions import combine, sizes_of_sums
-from sklearn_reject._curves._groups import snap
-from sklearn_reject._curves._origins import check_origin_samples
+from sklearn_reject._curves._ood import check_origin_samples
+from sklearn_reject._curves._ties import snap
 from sklearn_reject._typing import Draws, RandomState
 from sklearn_reject._validation import (
     check_extended_vector,

@@ -11,13 +11,9 @@ from sklearn_reject._curves._directions import (
     sizes_of_sums,
     weighted_sum,
 )
-from sklearn_reject._curves._groups import (
-    TIE_TOLERANCE,
-    running_sum,
-    snap,
-    starts_of_ties,
-    tie_range,
-)
+from sklearn_reject._curves._ood import sums_of
+from sklearn_reject._curves._prefixes import running_sum
+from sklearn_reject._curves._ties import TIE_TOLERANCE, snap, starts_of_ties, tie_range
 from sklearn_reject.selection._ood_model import find_best_cut
 
 # Up to so many points the search is exact, in half a second or less.
@@ -40,13 +36,6 @@ _REPEATED = 0.1
 
 # Rounds of directions around the best one, and how many.
 _N_REFINED, _N_BETWEEN = 3, 16
-
-
-def sums_of(losses, is_ood, weight):
-    """Return ID weight, OOD weight and weighted loss of each sample."""
-    sums = np.array([~is_ood, is_ood, losses], dtype=np.float64)
-    sums *= weight
-    return sums
 
 
 def find_threshold(problem, scores, sizes, sums, below, randomize):
@@ -83,19 +72,50 @@ def _sums_from(firsts, sums, n_thresholds):
     return np.array([running_sum(part)[:-1] for part in counts])
 
 
-def accept_nothing(problem, always):
+def _accept_nothing(problem, always):
     """Return the cut that accepts what every rule does, None if it is infeasible."""
     cut = find_best_cut(problem, always, None, randomize=False)
     return cut and replace(cut, threshold=-np.inf, share=0.0)
 
 
-def open_end(cut, scores):
+def _open_end(cut, scores):
     """Return a cut of an infinite threshold where it accepts all of finite scores.
 
     The largest one seen would reject larger ones to come.
     """
     is_all = cut.share == 1 and cut.threshold >= scores.max(initial=-np.inf)
     return replace(cut, threshold=np.inf) if is_all else cut
+
+
+def _split(scores, losses, is_ood, weight):
+    """Return the finite scores of positive weight that there are, with their sums.
+
+    With them come the sums over what every rule accepts, of shape (3, 1).
+    """
+    sums, finite = sums_of(losses, is_ood, weight), np.isfinite(scores) & (weight > 0)
+    if finite.all():
+        return slice(None), sums, np.zeros((3, 1))
+    always = sums[:, scores == -np.inf].sum(axis=1, keepdims=True)
+    return finite, sums[:, finite], always
+
+
+class ThresholdSearch:
+    """Validated samples of one score, and the magnitudes that it is rounded at."""
+
+    def __init__(self, scores, losses, is_ood, weight, randomize, sizes=None):
+        self.randomize = randomize
+        rows, self.sums, self.always = _split(scores, losses, is_ood, weight)
+        self.scores, self.sizes = scores[rows], None if sizes is None else sizes[rows]
+
+    def find_cut(self, problem):
+        """Return the best cut of a problem, None if there is none."""
+        nothing = _accept_nothing(problem, self.always)
+        cut = find_threshold(
+            problem, self.scores, self.sizes, self.sums, self.always, self.randomize
+        )
+        if not problem.prefers(cut, nothing):
+            return nothing
+        return _open_end(cut, self.scores)
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,22 +254,17 @@ class DirectionSearch:
 
     def __init__(self, risk, novelty, losses, is_ood, weight, randomize):
         self.randomize = randomize
-        present, finite = weight > 0, np.isfinite(novelty)
-        rows = slice(None) if present.all() else present
-        scores = risk[rows], novelty[rows]
-        always = np.flatnonzero(present & (novelty == -np.inf))
-        always = sums_of(losses[always], is_ood[always], weight[always])
-        rows = np.flatnonzero(present & finite)
-        sums = sums_of(losses[rows], is_ood[rows], weight[rows])
+        present = weight > 0
+        scores = (risk, novelty) if present.all() else (risk[present], novelty[present])
+        rows, sums, always = _split(novelty, losses, is_ood, weight)
         columns = risk[rows], novelty[rows], sums
         #: Distinct points, one for those that rounding tells apart, where few.
         self.points = None
-        if len(rows) <= _MOST_MERGED or _are_repeated(*columns[:2]):
+        if len(sums[0]) <= _MOST_MERGED or _are_repeated(*columns[:2]):
             points = _merge(*map(snap, columns[:2]), sums)
             if len(points[0]) <= _MOST_FOR_EXACT:
                 self.points = points
             columns = _merge(*columns)
-        always = always.sum(axis=1, keepdims=True)
         self.plane = _make_plane(*columns, always)
         few, many = _N_DIRECTIONS
         self.directions = score_directions(
@@ -261,7 +276,7 @@ class DirectionSearch:
 
         Its direction is tried first for the problems that follow.
         """
-        best = accept_nothing(problem, self.plane.always)
+        best = _accept_nothing(problem, self.plane.always)
         best = self._sweep_grid(self.directions, problem, best)
         if self.points is not None:
             best = self._sweep_pivots(problem, best)
@@ -271,7 +286,7 @@ class DirectionSearch:
             return None
         self.directions.append(best.weights)
         scores = weighted_sum(self.plane.risk, self.plane.novelty, best.weights)
-        return open_end(best, scores)
+        return _open_end(best, scores)
 
     def _sweep_grid(self, directions, problem, best):
         """Return the best cut of some directions and of a known one."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_reject._curves._directions import lift_risk
-from sklearn_reject._curves._origins import check_origin_samples
+from sklearn_reject._curves._ood import check_origin_samples
 from sklearn_reject._validation import check_option, of_arrays
 from sklearn_reject.selection._ood_model import Totals, check_model
 from sklearn_reject.selection._ood_rule import (
@@ -16,13 +15,7 @@ from sklearn_reject.selection._ood_rule import (
     SingleScoreRule,
     check_two_scores,
 )
-from sklearn_reject.selection._sweep import (
-    DirectionSearch,
-    accept_nothing,
-    find_threshold,
-    open_end,
-    sums_of,
-)
+from sklearn_reject.selection._sweep import DirectionSearch, ThresholdSearch
 
 
 @of_arrays
@@ -129,29 +122,13 @@ def tune_single_score(
     model = check_model(min_tpr, max_fpr, max_risk, min_precision, costs, ood_prior)
     check_option(randomize, "randomize", (True, False))
     sample = check_origin_samples(scores, losses, is_ood, sample_weight)
-    scores, losses, is_ood, weight = sample
-    sums = sums_of(losses, is_ood, weight)
-    always = sums[:, scores == -np.inf].sum(axis=1, keepdims=True)
-    finite = np.isfinite(scores) & (weight > 0)
-    finite_scores, finite_sums = scores, sums
-    if not finite.all():
-        finite_scores, finite_sums = scores[finite], sums[:, finite]
+    search = ThresholdSearch(*sample, randomize)
 
-    def find_rule(problem):
-        cut = find_threshold(
-            problem, finite_scores, None, finite_sums, always, randomize
-        )
-        nothing = accept_nothing(problem, always)
-        cut = cut if problem.prefers(cut, nothing) else nothing
-        cut = cut and open_end(cut, finite_scores)
-        return cut and SingleScoreRule(
-            threshold=cut.threshold, proba_at_threshold=cut.share
-        )
+    def make_rule(cut):
+        return SingleScoreRule(threshold=cut.threshold, proba_at_threshold=cut.share)
 
-    totals = Totals.of_samples(losses, is_ood, weight, wild_share)
-    return model.solve(
-        _measured(find_rule, model, (scores,), sample, wild_share), totals
-    )
+    solve, totals = _solver(model, search, make_rule, sample[:1], sample, wild_share)
+    return model.solve(solve, totals)
 
 
 @of_arrays
@@ -317,10 +294,7 @@ def find_double_score_rule(
     lifted, power = lift_risk(risk)
     search = DirectionSearch(lifted, *sample, randomize)
 
-    def find_rule(problem):
-        cut = search.find_cut(problem)
-        if cut is None:
-            return None
+    def make_rule(cut):
         # Of the risks themselves, which are lower by a power of two.
         risk_weight, novelty_weight = cut.weights
         scale = power if risk_weight else 1.0
@@ -331,23 +305,25 @@ def find_double_score_rule(
             novelty_weight=novelty_weight / scale,
         )
 
-    totals = Totals.of_samples(*sample[1:], wild_share)
-    solve = _measured(find_rule, model, (risk, novelty), sample, wild_share)
+    scores = risk, novelty
+    solve, totals = _solver(model, search, make_rule, scores, sample, wild_share)
     rule = model.solve(solve, totals)
     if spares_ood and totals.of_ood and model.spares_ood:
-        error = rule.standard_error_of_risk((risk, novelty), *sample[1:])
+        error = rule.standard_error_of_risk(scores, *sample[1:])
         return model.spare(solve, totals, rule, error)
     return rule
 
 
-def _measured(find_rule, model, scores, sample, wild_share):
-    """Return a function from a problem to the rule that is found, as measured."""
+def _solver(model, search, make_rule, scores, sample, wild_share):
+    """Return a function from a problem to its rule, as measured, and the totals."""
     _, losses, is_ood, weight = sample
     options = {"sample_weight": weight, "wild_share": wild_share}
 
     def solve(problem):
-        rule = find_rule(problem)
-        rule = rule and replace(rule, ood_prior=model.ood_prior)
-        return rule and rule.measure(*scores, losses, is_ood, **options)
+        cut = search.find_cut(problem)
+        if cut is None:
+            return None
+        rule = replace(make_rule(cut), ood_prior=model.ood_prior)
+        return rule.measure(*scores, losses, is_ood, **options)
 
-    return solve
+    return solve, Totals.of_samples(losses, is_ood, weight, wild_share)
