@@ -57,7 +57,7 @@ class OriginGroups(Prefixes):
     @property
     def _rules(self):
         """Which of the first 0, 1, ... groups a rule may accept."""
-        has_least, has_most = np.isin([-np.inf, np.inf], self.scores)
+        has_least, has_most = self.scores[[0, -1]] == [-np.inf, np.inf]
         return slice(int(has_least), len(self) + 1 - int(has_most))
 
     @property

@@ -53,16 +53,20 @@ def find_threshold(problem, scores, sizes, sums, below, randomize):
     with np.errstate(over="ignore"):
         margin = 2 * TIE_TOLERANCE * sizes.max(initial=0.0)
         is_apart = (np.diff(thresholds) > margin).all()
-    if not is_apart:
-        low, high = tie_range(scores, sizes)
-        # What is below a threshold, and what is not above it.
-        before = _sums_from(thresholds.searchsorted(high, "right"), sums, len(starts))
-        after = _sums_from(thresholds.searchsorted(low), sums, len(starts))
-        of_ties = after - before
+    if is_apart:
+        if len(starts) < len(scores):
+            sums = np.add.reduceat(sums, starts, axis=1)
+        of_ties, after = sums, np.empty_like(sums)
+        for part, total in zip(sums, after, strict=True):
+            running_sum(part, out=total)
     else:
-        of_ties = np.add.reduceat(sums, starts, axis=1) if len(starts) else sums
-        after = np.array([running_sum(part) for part in of_ties])
-    cut = find_best_cut(problem, below + after, of_ties, randomize)
+        low, high = tie_range(scores, sizes)
+        # What is not above a threshold, and what is below it.
+        after = _sums_from(thresholds.searchsorted(low), sums, len(starts))
+        before = _sums_from(thresholds.searchsorted(high, "right"), sums, len(starts))
+        of_ties = after - before
+    after += below
+    cut = find_best_cut(problem, after, of_ties, randomize)
     return cut and replace(cut, threshold=float(thresholds[cut.index]))
 
 
