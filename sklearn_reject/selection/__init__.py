@@ -8,10 +8,10 @@ from sklearn_reject.exceptions import InfeasibleTargetError
 from sklearn_reject.selection._bounds import BOUNDS, binomial_upper
 from sklearn_reject.selection._certify import check_confidence_level
 from sklearn_reject.selection._certify_double import (
+    Levels,
     OODCertificate,
     certify_double_score,
 )
-from sklearn_reject.selection._certify_levels import Levels, rates_to_certify
 from sklearn_reject.selection._deferral import solve_deferral
 from sklearn_reject.selection._deferral_rule import DeferralRule
 from sklearn_reject.selection._draws import keyed_draws, split_mix

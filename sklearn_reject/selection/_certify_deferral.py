@@ -15,7 +15,7 @@ from scipy.stats import binom
 from sklearn_reject._curves._groups import tie_range
 from sklearn_reject.exceptions import round_up
 from sklearn_reject.selection._certify import RiskTest, walk
-from sklearn_reject.selection._certify_levels import most_successes
+from sklearn_reject.selection._certify_double import most_successes
 from sklearn_reject.selection._rule import Certificate
 
 

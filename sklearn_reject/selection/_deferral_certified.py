@@ -21,7 +21,7 @@ from sklearn_reject.selection._certify_deferral import (
     certify_deferral_rate,
     certify_system_risk,
 )
-from sklearn_reject.selection._certify_levels import most_successes
+from sklearn_reject.selection._certify_double import most_successes
 from sklearn_reject.selection._deferral_rule import DeferralRule
 from sklearn_reject.selection._gain_groups import group_by_gain, least_risk_up_to
 from sklearn_reject.selection._grouped_deferral import measure_quietly
