@@ -171,7 +171,7 @@ class Levels:
 
     def bound_of_rate(self, rate):
         """Return an FPR that is certified, or the precision that it implies."""
-        fpr = self.fpr_of_rate(min(1.0, rate * (1 + _SLACK)), self.model.min_tpr)
+        fpr = min(1.0, self.fpr_of_rate(rate * (1 + _SLACK), self.model.min_tpr))
         if not self.model.bounds_precision:
             return fpr
         precision = precision_of(self.model.min_tpr, fpr, self.model.ood_prior)

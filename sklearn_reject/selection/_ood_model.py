@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,31 +13,17 @@ from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_u
 
 #: What says which model to solve, as every function that solves one calls it.
 MODEL_PARAMETERS = (
-    "min_tpr",
-    "max_fpr",
-    "max_risk",
-    "min_precision",
-    "costs",
-    "ood_prior",
+    *("min_tpr", "max_fpr", "max_risk", "min_precision"),
+    *("costs", "ood_prior"),
 )
 
-
-class _Quantity(NamedTuple):
-    """What a parameter is about, and what to do where it needs OOD samples."""
-
-    shown: str
-    attribute: str
-    without_ood: str
-
-
+# What a parameter is about, as text and of a rule, and what to do without OOD samples.
 _QUANTITIES = {
-    "min_tpr": _Quantity("TPR", "tpr", ""),
-    "max_fpr": _Quantity("FPR", "fpr", "leave max_fpr=None"),
-    "max_risk": _Quantity(
-        "risk", "selective_risk", "use SelectiveClassifier(target_risk=...)"
-    ),
-    "min_precision": _Quantity("precision", "precision", "set ood_prior=0"),
-    "costs": _Quantity("costs", "", "set ood_prior=0"),
+    "min_tpr": ("TPR", "tpr", ""),
+    "max_fpr": ("FPR", "fpr", "leave max_fpr=None"),
+    "max_risk": ("risk", "selective_risk", "use SelectiveClassifier(target_risk=...)"),
+    "min_precision": ("precision", "precision", "set ood_prior=0"),
+    "costs": ("costs", "", "set ood_prior=0"),
 }
 
 # Coefficients of the sums that a rule is valued by.
@@ -124,13 +109,14 @@ class OODProblem:
         """Tell if the price is lower, else the bounds kept better, else the angle."""
         if other is None or cut is None:
             return cut is not None
-        if abs(cut.price - other.price) > self.slack(other.price):
-            return cut.price < other.price
-        if abs(cut.id_weight - other.id_weight) > RELATIVE_TOLERANCE * other.id_weight:
-            return cut.id_weight > other.id_weight
-        slack = RELATIVE_TOLERANCE * other.ood_weight
-        if abs(cut.ood_weight - other.ood_weight) > slack:
-            return cut.ood_weight < other.ood_weight
+        pairs = (
+            (cut.price, other.price, self.slack(other.price)),
+            (-cut.id_weight, -other.id_weight, RELATIVE_TOLERANCE * other.id_weight),
+            (cut.ood_weight, other.ood_weight, RELATIVE_TOLERANCE * other.ood_weight),
+        )
+        for one, two, slack in pairs:
+            if abs(one - two) > slack:
+                return one < two
         # Pairs that increase with the angle.
         one, two = cut.weights, other.weights
         return (-one[0], one[1]) < (-two[0], two[1])
@@ -233,6 +219,14 @@ class Totals:
         """Weight of ID samples among those flagged, for each unit of ID weight."""
         return (1 - self.wild_share) * self.of_ood / self.of_id
 
+    def reach(self, share):
+        """Return the problem of accepting a share of the ID weight and no more."""
+        return OODProblem(_ID, self.form_of_tpr(share))
+
+    def form_of_tpr(self, share):
+        """Return the form, alone, of accepting at least a share of the ID weight."""
+        return ((_ID, -share * self.of_id),)
+
     def price_ood(self, price=1.0):
         """Return coefficients of the OOD weight, were all that is flagged so."""
         return price / self.wild_share * (_OOD - self.id_in_ood * _ID)
@@ -309,11 +303,6 @@ class OODModel:
         offset, slope = self._line_of_fpr()
         return offset + slope * tpr
 
-    @staticmethod
-    def least_id(share, totals):
-        """Return the problem of accepting a share of the ID weight and no more."""
-        return OODProblem(_ID, ((_ID, -share * totals.of_id),))
-
     def problem(self, totals):
         """Return the problem for a sample of these totals."""
         forms = self._forms(totals)
@@ -329,7 +318,7 @@ class OODModel:
         """Return the forms of the TPR, and of what is beside it."""
         if self.name == "costs":
             return ()
-        forms = ((_ID, -self.min_tpr * totals.of_id),)
+        forms = totals.form_of_tpr(self.min_tpr)
         if self.name == "max_risk":
             return *forms, _form_of_risk(self.bound)
         offset, slope = self._line_of_fpr()
@@ -362,7 +351,7 @@ class OODModel:
         """Return the problem of the least FPR, or of the largest precision."""
         if self.bounds_precision:
             return OODProblem(_OOD, forms, per=_ID)
-        price = totals.price_ood(1 / totals.of_ood)
+        price = totals.price_ood(1 / (totals.of_ood or 1.0))
         return OODProblem(price, forms, scale=-price[0] * totals.of_id)
 
     def _expected_cost(self, totals):
@@ -380,15 +369,8 @@ class OODModel:
         forms = *self._forms(totals), _form_of_risk(rule.selective_risk + error)
         other = solve(self._least_ood(totals, forms))
         # A search that is not exhaustive may have come across the first rule only.
-        if other is None or self._accepts_less_ood(rule, other):
-            return rule
-        return other
-
-    def _accepts_less_ood(self, rule, other):
-        """Tell whether the FPR of a rule is lower, or its precision higher."""
-        if self.bounds_precision:
-            return rule.fpr * other.tpr < other.fpr * rule.tpr
-        return rule.fpr < other.fpr
+        rules = [rule] if other is None else [other, rule]
+        return min(rules, key=lambda r: r.fpr / (r.tpr if self.bounds_precision else 1))
 
     def solve(self, solve, totals):
         """Return the best rule, `solve` mapping a problem to one or to None."""
@@ -414,7 +396,7 @@ class OODModel:
             asked = f"{wanted} and {self.asked}"
             beside["min_tpr"] = f" at {self.asked}"
         best = {
-            key: getattr(rule, _QUANTITIES[key].attribute) if rule else np.nan
+            key: getattr(rule, _QUANTITIES[key][1]) if rule else np.nan
             for key, rule in rules.items()
         }
         attainable = self._attainable(best)
@@ -455,7 +437,7 @@ def _describe(name, value, beside):
     is_least = name.startswith("min")
     adjective = "largest" if is_least else "smallest"
     rounded = round_down(value) if is_least else round_up(value)
-    return f"the {adjective} {_QUANTITIES[name].shown}{beside} is {rounded}"
+    return f"the {adjective} {_QUANTITIES[name][0]}{beside} is {rounded}"
 
 
 def check_ood(model, total_ood):
@@ -464,7 +446,7 @@ def check_ood(model, total_ood):
         raise ValueError(
             f"is_ood is False for all samples (of positive weight), and {model.asked} "
             "needs OOD samples to know the FPR. Add some, or "
-            f"{_QUANTITIES[model.needs_ood].without_ood}."
+            f"{_QUANTITIES[model.needs_ood][2]}."
         )
 
 

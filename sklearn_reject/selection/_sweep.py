@@ -1,6 +1,6 @@
 """The best direction and threshold of two scores, and the best threshold of one."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import itemgetter
 
 import numpy as np
@@ -122,7 +122,6 @@ class ThresholdSearch:
         return _open_end(cut, self.scores)
 
 
-@dataclass(frozen=True, eq=False)
 class Plane:
     """Samples of finite risk and novelty, those of one cell next to each other.
 
@@ -136,13 +135,19 @@ class Plane:
     of shape (2, 4, n_cells), risk and novelty of their corners.
     """
 
-    risk: np.ndarray
-    novelty: np.ndarray
-    sums: np.ndarray
-    always: np.ndarray
-    starts: np.ndarray
-    cell_sums: np.ndarray
-    corners: np.ndarray
+    def __init__(self, risk, novelty, sums, always):
+        order, self.starts = _sort_into_cells(risk, novelty)
+        self.risk, self.novelty = risk[order], novelty[order]
+        self.sums, self.always = sums.take(order, axis=1), always
+        self.cell_sums = np.add.reduceat(self.sums, self.starts, axis=1)
+        (left, low), (right, high) = (
+            [
+                extreme.reduceat(scores, self.starts)
+                for scores in (self.risk, self.novelty)
+            ]
+            for extreme in (np.minimum, np.maximum)
+        )
+        self.corners = np.array([[left, left, right, right], [low, high, low, high]])
 
     def window(self, weights, problem, known):
         """Return which thresholds may be as good as a known cut, and the best price.
@@ -200,25 +205,6 @@ class Plane:
         return cut and replace(cut, weights=weights)
 
 
-def _make_plane(risk, novelty, sums, always):
-    """Sort points into cells."""
-    order, starts = _sort_into_cells(risk, novelty)
-    risk, novelty, sums = risk[order], novelty[order], sums.take(order, axis=1)
-    (left, low), (right, high) = (
-        [extreme.reduceat(scores, starts) for scores in (risk, novelty)]
-        for extreme in (np.minimum, np.maximum)
-    )
-    return Plane(
-        risk,
-        novelty,
-        sums,
-        always,
-        starts,
-        cell_sums=np.add.reduceat(sums, starts, axis=1),
-        corners=np.array([[left, left, right, right], [low, high, low, high]]),
-    )
-
-
 def _sort_into_cells(risk, novelty):
     """Return an order of the samples and the start of each cell in it."""
     n_samples = len(risk)
@@ -269,7 +255,7 @@ class DirectionSearch:
             if len(points[0]) <= _MOST_FOR_EXACT:
                 self.points = points
             columns = _merge(*columns)
-        self.plane = _make_plane(*columns, always)
+        self.plane = Plane(*columns, always)
         few, many = _N_DIRECTIONS
         self.directions = score_directions(
             *scores, many if self.points is None else few

@@ -11,7 +11,7 @@ from sklearn_reject._as_dict import DictMixin, check_state
 from sklearn_reject._curves._ood import check_ood_prior, check_origin_samples
 from sklearn_reject._validation import check_number, of_arrays
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down
-from sklearn_reject.selection._ood_model import OODModel, Totals
+from sklearn_reject.selection._ood_model import Totals
 from sklearn_reject.selection._ood_rule import DoubleScoreRule, check_two_scores
 from sklearn_reject.selection._sweep import ThresholdSearch
 
@@ -248,7 +248,7 @@ def tune_tail_score(
     combined, sizes = rule._combine_with_sizes(risk, novelty)
     search = ThresholdSearch(combined, id_losses, is_ood, weight, True, sizes)
     totals = Totals.of_samples(id_losses, is_ood, weight, wild_share)
-    cut = search.find_cut(OODModel.least_id(min_tpr, totals))
+    cut = search.find_cut(totals.reach(min_tpr))
     if cut is None:
         some = weight.sum(where=present & (novelty < np.inf))
         raise _infeasible(min_tpr, float(some) / totals.of_id)

@@ -258,16 +258,8 @@ def tune_double_score(
     array([ True, False,  True,  True, False, False])
     """
     model = check_model(min_tpr, max_fpr, max_risk, min_precision, costs, ood_prior)
-    return find_double_score_rule(
-        model,
-        uncertainty_scores,
-        novelty_scores,
-        losses,
-        is_ood,
-        wild_share=wild_share,
-        randomize=randomize,
-        sample_weight=sample_weight,
-    )
+    sample = uncertainty_scores, novelty_scores, losses, is_ood, sample_weight
+    return find_double_score_rule(model, *sample, wild_share, randomize)
 
 
 def find_double_score_rule(
@@ -276,10 +268,9 @@ def find_double_score_rule(
     novelty_scores,
     losses,
     is_ood,
-    *,
+    sample_weight=None,
     wild_share=None,
     randomize=True,
-    sample_weight=None,
     spares_ood=False,
 ):
     """Return the best rule of a model.
