@@ -52,6 +52,28 @@ def draw_split(name, seed):
     return Split(X[rows], y[rows], X[new], y[new])
 
 
+def draw_unseen(name, seed):
+    """Return one draw with half of a class held back to tune on, and another unseen.
+
+    The novel rows to judge by are those of the other half, and those of the other
+    class, as two arrays.
+    """
+    X, y = load_set(name)
+    rng = np.random.default_rng([seed, *name.encode()])
+    order, counts = rng.permutation(len(y)), np.bincount(y)
+    candidates = np.flatnonzero(counts >= _FEWEST_NOVEL)
+    held_back, unseen = rng.choice(candidates, 2, replace=False)
+    labels = y[order]
+    known = order[(labels != held_back) & (labels != unseen)]
+    known, known_new = _halve(known, _MOST["train"], _MOST["test"])
+    novel = order[labels == held_back]
+    novel, novel_new = _halve(novel, _MOST["tune_ood"], _MOST["test_ood"])
+    unseen = order[labels == unseen][: _MOST["test_ood"]]
+    y_tune = np.append(y[known], np.full(len(novel), NOVEL))
+    split = Split(X[np.append(known, novel)], y_tune, X[known_new], y[known_new])
+    return split, X[novel_new], X[unseen]
+
+
 def _halve(rows, most, most_new):
     """Return two disjoint parts of rows, each at most one half of them."""
     middle = len(rows) // 2

@@ -11,8 +11,10 @@ import numpy as np
 from benchmarks._novelty_sets import (
     CLASSIFIERS,
     NOVEL,
+    SETS,
     available_sets,
     draw_split,
+    draw_unseen,
     forget,
 )
 from benchmarks._report import NOT_INSTALLED, Row, at_least
@@ -50,8 +52,9 @@ def run_in_full():
 
 
 def run(full=False):
-    """Return the rows of the table."""
-    return summarize(measure(_N_DRAWS[full]))
+    """Yield the rows of the table."""
+    yield from rows_of_tpr_alone(_N_DRAWS[full])
+    yield from summarize(measure(_N_DRAWS[full]))
 
 
 # Measuring
@@ -237,3 +240,71 @@ def _set_rows(records):
                 area, both = _mean(found, "area"), _mean(found, "both")
                 asked = f"risk {_mean(found, 'risk_area'):.3f}"
                 yield Row(f"{name}, {score}", asked, f"{area:.3f} ({both:.3f})")
+
+
+# OOD samples where a TPR alone is asked for
+
+_SIX_SETS = SETS[:5] + SETS[6:7]
+_WAYS = {
+    "no OOD samples": None,
+    "OOD samples, least risk of ID samples": {"max_fpr": 1.0},
+    "OOD samples, least risk of all accepted": {},
+}
+
+
+def rows_of_tpr_alone(n_draws):
+    """Yield the FPR of each way to use OOD samples, at one TPR on new samples.
+
+    Half of a class tunes the rules. The FPR is that of the other half and, in brackets,
+    that of another class, which nothing has seen.
+    """
+    found = {}
+    for name in _SIX_SETS if set(_SIX_SETS) <= set(available_sets()) else ():
+        here = {}
+        for seed in range(n_draws):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                for classifier in ("logistic regression", "forest"):
+                    for way, rates in _rates(name, classifier, seed):
+                        here.setdefault(way, []).append(rates)
+            forget()
+        for way, rates in here.items():
+            found.setdefault(way, []).extend(rates)
+            yield Row(f"{name}, {way}", "", _show_rates(rates))
+    for way, rates in found.items():
+        yield Row(f"six sets, {way}", "", _show_rates(rates))
+
+
+def _rates(name, classifier, seed):
+    """Yield FPR of either class, and risk, of each way."""
+    split, *novel = draw_unseen(name, seed)
+    is_id = split.y != NOVEL
+    news = split.X_new, *novel
+    options = {"min_tpr": _MIN_TPR, "random_state": seed}
+    model = DoubleScoreOODClassifier(CLASSIFIERS[classifier](), **options)
+    alone = model.fit(split.X[is_id], split.y[is_id])
+    model = DoubleScoreOODClassifier(CLASSIFIERS[classifier](), **options)
+    model.fit(split.X, split.y)
+    wrong = model.predict_label(split.X_new) != split.y_new
+    for way, bounds in _WAYS.items():
+        rule = alone if bounds is None else model.retarget(min_tpr=_MIN_TPR, **bounds)
+        yield way, _at_tpr(*map(rule.uncertainty, news), wrong)
+    one_more = CLASSIFIERS[classifier]().fit(split.X, split.y)
+    is_known = one_more.classes_ != NOVEL
+    probabilities = [one_more.predict_proba(X)[:, is_known] for X in news]
+    labels = one_more.classes_[is_known][probabilities[0].argmax(axis=1)]
+    scores = [1 - each.max(axis=1) for each in probabilities]
+    way = "a classifier with OOD as one more class"
+    yield way, _at_tpr(*scores, labels != split.y_new)
+
+
+def _at_tpr(known, novel, unseen, wrong):
+    threshold = np.quantile(known, _MIN_TPR, method="inverted_cdf")
+    accepted = known <= threshold
+    fprs = [np.mean(scores <= threshold) for scores in (novel, unseen)]
+    return *fprs, wrong[accepted].mean()
+
+
+def _show_rates(rates):
+    held_back, unseen, risk = np.mean(rates, axis=0)
+    return f"{held_back:.3f} ({unseen:.3f}), risk {risk:.4f}"

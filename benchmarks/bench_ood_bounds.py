@@ -12,7 +12,6 @@ from sklearn_reject.selection import (
     Levels,
     certify_double_score,
     check_model,
-    rates_to_certify,
     tune_double_score,
 )
 
@@ -89,7 +88,7 @@ def _certify(method, n_samples, seed):
     n_ood = int(held_out[-1].sum())
     levels = Levels(check_model(**_BOUNDS), 1.0, _CONFIDENCE)
     try:
-        rates = rates_to_certify(levels, len(held_out[-1]) - n_ood, n_ood)
+        rates = levels.rates_to_certify(len(held_out[-1]) - n_ood, n_ood)
     except InfeasibleTargetError:
         return None
     for asked in rates:

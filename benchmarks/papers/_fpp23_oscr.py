@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from sklearn_reject._curves._ood import undefined_without_ood
-from sklearn_reject._curves._origins import gather_samples
+from sklearn_reject._curves._ood import gather_samples, undefined_without_ood
 from sklearn_reject._validation import check_option
 
 
@@ -30,35 +29,37 @@ def oscr_score(scores, losses, is_ood, *, definition="dhamija", sample_weight=No
     """
     check_option(definition, "definition", ("dhamija", "franc"))
     samples = gather_samples(scores, losses, is_ood, sample_weight)
-    others = samples.losses[(samples.losses != 0) & (samples.losses != 1)]
+    weight, _, losses = samples.sums
+    others = np.flatnonzero((losses != 0) & (losses != weight))
     if others.size:
+        odd = losses[others[0]] / weight[others[0]]
         raise ValueError(
-            f"losses holds {others[0]:g}, but the open-set classification rate counts "
+            f"losses holds {odd:g}, but the open-set classification rate counts "
             "correct labels. Pass 1 for a wrong label and 0 for a correct one."
         )
-    if not samples.is_ood.any():
+    if not samples.has_ood:
         return undefined_without_ood("The open-set classification rate")
     area = _area_of_all if definition == "dhamija" else _area_of_accepted
     return float(max(map(area, samples.rankings())))
 
 
 def _area_of_all(groups):
-    correct = groups.accepted_id - groups.accepted_losses
-    heights = (correct[1:] + correct[:-1]) / (2 * groups.total_id)
-    return heights @ groups.ood_weights / groups.total_ood
+    correct = groups.sums("id") - groups.sums("loss")
+    heights = (correct[1:] + correct[:-1]) / (2 * groups.total("id"))
+    return heights @ groups.columns["ood"] / groups.total("ood")
 
 
 def _area_of_accepted(groups):
-    correct = groups.id_weights - groups.losses
-    before = groups.accepted_id[:-1]
-    here = _ratio(correct, groups.id_weights)
-    below = _ratio(before - groups.accepted_losses[:-1], before)
+    correct = groups.columns["id"] - groups.columns["loss"]
+    before = groups.sums("id")[:-1]
+    here = _ratio(correct, groups.columns["id"])
+    below = _ratio(before - groups.sums("loss")[:-1], before)
     # How much of the mean over the group is old: log(1 + x) / x, 1 for x = 0.
-    growth = _ratio(groups.id_weights, before)
+    growth = _ratio(groups.columns["id"], before)
     old = np.ones_like(growth)
     np.divide(np.log1p(growth), growth, out=old, where=growth > 0)
     heights = here + (below - here) * np.where(before > 0, old, 0.0)
-    return heights @ groups.ood_weights / groups.total_ood
+    return heights @ groups.columns["ood"] / groups.total("ood")
 
 
 def _ratio(part, whole):

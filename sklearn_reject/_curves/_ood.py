@@ -1,20 +1,25 @@
-"""Curves and areas of samples of two kinds: ROC, PR, frontiers, and PN.
+"""Samples of two kinds by score, and their curves and areas: ROC, PR, frontiers, PN.
 
 They are in or out of distribution or, on a PN curve, rated positive or negative.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.integrate import trapezoid
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_reject._curves._groups import RELATIVE_TOLERANCE
-from sklearn_reject._curves._origins import (
-    MARK_OOD,
-    check_positive,
-    gather_samples,
-    group_origins_validated,
+from sklearn_reject._curves._directions import (
+    all_tie,
+    combine,
+    lift_risk,
+    score_directions,
+    sizes_of_sums,
 )
+from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE, Prefixes
+from sklearn_reject._curves._ties import first_thresholds, make_finite, snap
 from sklearn_reject._validation import (
+    check_extended_vector,
     check_flags,
     check_number,
     check_option,
@@ -24,87 +29,208 @@ from sklearn_reject._validation import (
 )
 from sklearn_reject.exceptions import warn_user
 
+# What to do where OOD samples are needed and there are none.
+MARK_OOD = (
+    "Mark OOD samples: in curves with is_ood, in metrics and scorers with ood_label "
+    "('auto' is 'ood' for strings and -1 for numbers, unless -1 is one of two "
+    "classes; pass ood_label=-1 if it is not a class). In cross-validation, use "
+    "stratified folds, so that each has OOD samples: StratifiedKFold treats the "
+    "ood_label as one more class."
+)
 
-def ood_roc_curve(scores, is_ood, *, sample_weight=None):
-    """Compute :func:`sklearn_reject.metrics.ood_roc_curve`.
 
-    Of scores that may be infinite and flags, both of shape (n_samples,).
+class OriginGroups(Prefixes):
+    """ID and OOD samples by score: the columns are "id", "ood" and "loss".
+
+    A rule accepts the first groups and maybe a share of the next one. Samples of score
+    minus infinity are accepted by every rule, those of score infinity by none.
+
+    >>> from sklearn_reject._curves._ood import gather_samples
+    >>> samples = gather_samples([0.1, 0.4, 0.4, 0.8], None, [0, 0, 1, 1], None)
+    >>> groups = samples.group()
+    >>> groups.thresholds, groups.columns["id"], groups.columns["ood"]
+    (array([-inf,  0.1,  0.4,  0.8]), array([1., 1., 0.]), array([0., 1., 1.]))
+    >>> groups.true_positive_rates, groups.false_positive_rates
+    (array([0. , 0.5, 1. , 1. ]), array([0. , 0. , 0.5, 1. ]))
     """
-    groups = _group_one_score(scores, is_ood, sample_weight, "a ROC curve")
-    thresholds = np.append(-np.inf, groups.scores)
-    rules = slice(groups.n_always, None)
-    return (
-        groups.false_positive_rates[rules],
-        groups.true_positive_rates[rules],
-        thresholds[rules],
-    )
+
+    @property
+    def _rules(self):
+        """Which of the first 0, 1, ... groups a rule may accept."""
+        has_least, has_most = self.scores[[0, -1]] == [-np.inf, np.inf]
+        return slice(int(has_least), len(self) + 1 - int(has_most))
+
+    @property
+    def thresholds(self):
+        """Largest score that each rule accepts, increasing."""
+        return np.append(-np.inf, self.scores)[self._rules]
+
+    def accepted(self, name):
+        """Return the sum of a column over what each rule accepts."""
+        return self.sums(name)[self._rules]
+
+    @property
+    def true_positive_rates(self):
+        """Share of ID weight that each rule accepts."""
+        return self.accepted("id") / self.total("id")
+
+    @property
+    def false_positive_rates(self):
+        """Share of OOD weight that each rule accepts; zero without OOD."""
+        return self.accepted("ood") / (self.total("ood") or 1.0)
+
+    def precisions(self, ood_prior=None):
+        """Return the precision of each rule; 1 where nothing is accepted."""
+        if ood_prior is None:
+            ood_prior = self.total("ood") / (self.total("id") + self.total("ood"))
+        right = (1 - ood_prior) * self.true_positive_rates
+        accepted = right + ood_prior * self.false_positive_rates
+        return np.divide(right, accepted, out=np.ones_like(right), where=accepted > 0)
 
 
-def ood_precision_recall_curve(scores, is_ood, *, ood_prior, sample_weight=None):
-    """Compute :func:`sklearn_reject.metrics.ood_precision_recall_curve`."""
-    if ood_prior is not None:
-        ood_prior = check_ood_prior(ood_prior)
-    what = "a precision-recall curve"
-    groups = _group_one_score(scores, is_ood, sample_weight, what)
-    thresholds = np.append(-np.inf, groups.scores)
-    rules = slice(groups.n_always, None)
-    precision = precisions(groups, ood_prior)
-    return precision[rules], groups.true_positive_rates[rules], thresholds[rules]
+def check_origin_samples(scores, losses, is_ood, sample_weight=None):
+    """Validate scores that may be infinite, losses of ID samples, origins and weights.
 
-
-def ood_auroc_score(scores, is_ood, *, sample_weight=None):
-    """Compute :func:`sklearn_reject.metrics.ood_auroc_score`.
-
-    Scores have shape (n_samples,), or (n_samples, 2): risk and novelty, of which the
-    best weighted sum on a grid of directions counts, as in the functions below.
+    Losses of OOD samples mean nothing: whatever they are, they come back as zero.
     """
-    samples = gather_samples(scores, None, is_ood, sample_weight)
-    if not samples.is_ood.any():
-        return undefined_without_ood("The area under the ROC curve")
-    return float(
-        max(
-            trapezoid(groups.true_positive_rates, groups.false_positive_rates)
-            for groups in samples.rankings()
+    scores = check_extended_vector(scores, "scores")
+    is_ood = check_flags(is_ood, "is_ood")
+    check_same_length(scores.size, is_ood=is_ood, losses=losses)
+    losses = np.where(is_ood, 0.0, np.asarray(losses))
+    losses = check_vector(losses, "losses", non_negative=True)
+    weight = check_sample_weight(sample_weight, scores.size)
+    if weight is None:
+        weight = np.broadcast_to(1.0, scores.shape)
+    if not (~is_ood & (weight > 0)).any():
+        raise ValueError(
+            "is_ood is True for all samples (of positive weight). At least one ID "
+            "sample is needed to measure the share that is accepted."
         )
-    )
+    return scores, losses, is_ood, weight
 
 
-def ood_aupr_score(scores, is_ood, *, positive, ood_prior=None, sample_weight=None):
-    """Compute :func:`sklearn_reject.metrics.ood_aupr_score` of one or two columns."""
-    check_positive(positive)
-    if ood_prior is not None:
-        ood_prior = check_ood_prior(ood_prior, open_low=True)
-    samples = gather_samples(scores, None, is_ood, sample_weight)
-    if not samples.is_ood.any():
-        return undefined_without_ood("The area under the precision-recall curve")
-    if ood_prior is not None and positive == "ood":
-        ood_prior = 1 - ood_prior  # of what is negative then
-
-    def area(groups):
-        recall, precision = groups.true_positive_rates, precisions(groups, ood_prior)
-        return np.diff(recall) @ precision[1:]
-
-    return float(max(map(area, samples.rankings(positive))))
+def sums_of(losses, is_ood, weight):
+    """Return ID weight, OOD weight and weighted loss of each sample."""
+    sums = np.array([~is_ood, is_ood, losses], dtype=np.float64)
+    sums *= weight
+    return sums
 
 
-def fpr_at_tpr_score(scores, is_ood, *, positive, tpr=0.95, sample_weight=None):
-    """Compute :func:`sklearn_reject.metrics.fpr_at_tpr_score` of one or two columns."""
-    check_positive(positive)
-    tpr = check_number(tpr, "tpr", high=1.0, open_low=True)
-    samples = gather_samples(scores, None, is_ood, sample_weight)
-    if not samples.is_ood.any():
-        return undefined_without_ood("The false positive rate")
+@dataclass(frozen=True, eq=False)
+class OriginSamples:
+    """Validated samples of positive weight.
 
-    def rate(groups):
-        wanted = tpr * groups.total_id * (1 - RELATIVE_TOLERANCE)
-        n_groups = np.searchsorted(groups.accepted_id, wanted)
-        return groups.false_positive_rates[n_groups]
+    `scores` is a list of one score, or of a risk score and a novelty score, of shape
+    (n_samples,), and `sums` of shape (3, n_samples) what `sums_of` returns.
+    """
 
-    return float(min(map(rate, samples.rankings(positive))))
+    scores: list
+    sums: np.ndarray
+
+    def __len__(self):
+        return self.sums.shape[1]
+
+    @property
+    def has_ood(self):
+        """Whether some samples are OOD."""
+        return self.sums[1].any()
+
+    @property
+    def ood_share(self):
+        """Share of the weight that is OOD."""
+        return float(self.sums[1].sum() / self.sums[:2].sum())
+
+    def refuse_without_ood(self, what):
+        """Raise where nothing can be said about accepted OOD samples."""
+        if not self.has_ood:
+            raise ValueError(
+                "is_ood is False for all samples (of positive weight). At least one "
+                f"OOD sample is needed for {what}. {MARK_OOD}"
+            )
+
+    def group(self, scores=None, *, sizes=None):
+        """Return the samples grouped by a score, the one that they have for None.
+
+        With the `sizes` of sums each sample is in the first group that a rule accepts
+        it with.
+        """
+        scores = self.scores[0] if scores is None else scores
+        order = np.argsort(scores)
+        scores = scores[order]
+        if sizes is not None:
+            low = np.searchsorted(scores, -np.inf, "right")
+            finite = slice(low, np.searchsorted(scores, np.inf))
+            some = first_thresholds(scores[finite], sizes[order[finite]])
+            again = np.argsort(some, kind="stable")
+            scores[finite], order[finite] = some[again], order[finite][again]
+        of_id, of_ood, losses = self.sums.take(order, axis=1)
+        return OriginGroups.of_sorted(scores, id=of_id, ood=of_ood, loss=losses)
+
+    def rules(self):
+        """Yield, for each combined score, the samples grouped as rules tell them apart.
+
+        These accept together what differs by rounding, and each sample is in the group
+        that it is first accepted with. No rule rests on sums that rounding alone
+        tells apart, so where all do there is none.
+        """
+        snapped = [snap(score) for score in self.scores]
+        if len(snapped) == 1:
+            yield self.group(*snapped)
+            return
+        pair, snapped = _lift(*self.scores), _lift(*snapped)
+        finite = np.isfinite(snapped[1])
+        ranges = [np.ptp(s[finite]) if finite.any() else 0.0 for s in snapped]
+        for weights in score_directions(*pair):
+            scores = combine(*snapped, weights)
+            if finite.any() and all_tie(scores[finite], ranges, weights):
+                continue
+            sizes = None if 0.0 in weights else sizes_of_sums(*snapped, weights)
+            yield self.group(scores, sizes=sizes)
+
+    def rankings(self, positive="id"):
+        """Yield the samples grouped by each combined score, for areas.
+
+        Infinity is an ordinary highest value here. With ``positive="ood"`` the order
+        and the origins are turned around, so that what counts as ID in the groups are
+        the OOD samples, the highest scores first.
+        """
+        samples, sign = self, 1.0
+        if positive == "ood":
+            samples, sign = OriginSamples(self.scores, self.sums[[1, 0, 2]]), -1.0
+        combined = self.scores
+        if len(self.scores) == 2:
+            pair = _lift(*self.scores)
+            combined = (combine(*pair, weights) for weights in score_directions(*pair))
+        for scores in combined:
+            yield samples.group(make_finite(sign * scores))
+
+
+def _lift(risk, novelty):
+    return lift_risk(risk)[0], novelty
+
+
+def gather_samples(scores, losses, is_ood, sample_weight):
+    """Validate one or two scores, losses of ID samples (None: all zero) and origins."""
+    scores = np.asarray(scores)
+    *first, last = scores.T if scores.ndim == 2 else [scores]
+    losses = np.zeros(len(last)) if losses is None else losses
+    last, *rest = check_origin_samples(last, losses, is_ood, sample_weight)
+    scores = [*(check_vector(score, "the risk scores") for score in first), last]
+    sums, present = sums_of(*rest), rest[-1] > 0
+    if not present.all():
+        scores, sums = [score[present] for score in scores], sums[:, present]
+    return OriginSamples(scores, sums)
+
+
+def check_positive(positive):
+    """Return which class the positive one is; there is no default to mistake."""
+    return check_option(positive, "positive", ("id", "ood"))
 
 
 def check_ood_prior(ood_prior, *, open_low=False):
-    """Return the prior as a float in [0, 1[, or ]0, 1[."""
+    """Return the prior as a float in [0, 1[, or ]0, 1[; None stays None."""
+    if ood_prior is None:
+        return None
     prior = check_number(ood_prior, "ood_prior", high=1.0, open_low=open_low)
     if prior == 1:
         interval = "]0, 1[" if open_low else "[0, 1["
@@ -113,15 +239,6 @@ def check_ood_prior(ood_prior, *, open_low=False):
             "there is nothing to accept."
         )
     return prior
-
-
-def precisions(groups, ood_prior=None):
-    """Return the precision of the first 0, 1, ... groups; 1 where they are empty."""
-    if ood_prior is None:
-        ood_prior = groups.total_ood / (groups.total_id + groups.total_ood)
-    right = (1 - ood_prior) * groups.true_positive_rates
-    accepted = right + ood_prior * groups.false_positive_rates
-    return np.divide(right, accepted, out=np.ones_like(right), where=accepted > 0)
 
 
 def undefined_without_ood(what):
@@ -134,10 +251,75 @@ def undefined_without_ood(what):
     return float("nan")
 
 
-def _group_one_score(scores, is_ood, sample_weight, what):
+def ood_roc_curve(scores, is_ood, *, sample_weight=None):
+    """Compute :func:`sklearn_reject.metrics.ood_roc_curve`.
+
+    Of scores that may be infinite and flags, both of shape (n_samples,).
+    """
     samples = gather_samples(scores, None, is_ood, sample_weight)
-    samples.refuse_without_ood(what)
-    return samples.group()
+    samples.refuse_without_ood("a ROC curve")
+    groups = samples.group()
+    return groups.false_positive_rates, groups.true_positive_rates, groups.thresholds
+
+
+def ood_precision_recall_curve(scores, is_ood, *, ood_prior, sample_weight=None):
+    """Compute :func:`sklearn_reject.metrics.ood_precision_recall_curve`."""
+    ood_prior = check_ood_prior(ood_prior)
+    samples = gather_samples(scores, None, is_ood, sample_weight)
+    samples.refuse_without_ood("a precision-recall curve")
+    groups = samples.group()
+    return groups.precisions(ood_prior), groups.true_positive_rates, groups.thresholds
+
+
+def _best_ranking(samples, what, measure, *, best=max, positive="id"):
+    """Return the best of a measure of all rankings, NaN without OOD samples."""
+    if not samples.has_ood:
+        return undefined_without_ood(what)
+    return float(best(map(measure, samples.rankings(positive))))
+
+
+def ood_auroc_score(scores, is_ood, *, sample_weight=None):
+    """Compute :func:`sklearn_reject.metrics.ood_auroc_score`.
+
+    Scores have shape (n_samples,), or (n_samples, 2): risk and novelty, of which the
+    best weighted sum on a grid of directions counts, as in the functions below.
+    """
+
+    def area(groups):
+        return trapezoid(groups.true_positive_rates, groups.false_positive_rates)
+
+    samples = gather_samples(scores, None, is_ood, sample_weight)
+    return _best_ranking(samples, "The area under the ROC curve", area)
+
+
+def ood_aupr_score(scores, is_ood, *, positive, ood_prior=None, sample_weight=None):
+    """Compute :func:`sklearn_reject.metrics.ood_aupr_score` of one or two columns."""
+    check_positive(positive)
+    ood_prior = check_ood_prior(ood_prior, open_low=True)
+    if ood_prior is not None and positive == "ood":
+        ood_prior = 1 - ood_prior  # of what is negative then
+
+    def area(groups):
+        return np.diff(groups.true_positive_rates) @ groups.precisions(ood_prior)[1:]
+
+    samples = gather_samples(scores, None, is_ood, sample_weight)
+    what = "The area under the precision-recall curve"
+    return _best_ranking(samples, what, area, positive=positive)
+
+
+def fpr_at_tpr_score(scores, is_ood, *, positive, tpr=0.95, sample_weight=None):
+    """Compute :func:`sklearn_reject.metrics.fpr_at_tpr_score` of one or two columns."""
+    check_positive(positive)
+    tpr = check_number(tpr, "tpr", high=1.0, open_low=True)
+
+    def rate(groups):
+        wanted = tpr * groups.total("id") * (1 - RELATIVE_TOLERANCE)
+        n_groups = np.searchsorted(groups.accepted("id"), wanted)
+        return groups.false_positive_rates[n_groups]
+
+    samples = gather_samples(scores, None, is_ood, sample_weight)
+    what = "The false positive rate"
+    return _best_ranking(samples, what, rate, best=min, positive=positive)
 
 
 # With two scores and more samples, rates are taken on an even grid of so many steps.
@@ -150,8 +332,7 @@ def roc_frontier(scores, is_ood, *, sample_weight=None):
     samples.refuse_without_ood("a ROC frontier")
 
     def points(groups):
-        rules = slice(groups.n_always, None)
-        return groups.false_positive_rates[rules], groups.true_positive_rates[rules]
+        return groups.false_positive_rates, groups.true_positive_rates
 
     return _frontier(samples, points)
 
@@ -163,7 +344,7 @@ def precision_recall_frontier(scores, is_ood, *, ood_prior, sample_weight=None):
     prior = samples.ood_share if ood_prior is None else check_ood_prior(ood_prior)
 
     def points(groups):
-        return _of_increasing_cost(groups, precisions(groups, prior))
+        return _of_increasing_cost(groups, groups.precisions(prior))
 
     cost, precision = _frontier(samples, points)
     return precision[::-1], -cost[::-1]
@@ -177,8 +358,9 @@ def risk_coverage_frontier(scores, losses, is_ood, *, max_fpr=1.0, sample_weight
 
     def points(groups):
         # Where nothing is accepted, any value will do: such points are left out.
-        accepted = np.where(groups.accepted_id > 0, groups.accepted_id, 1.0)
-        return _of_increasing_cost(groups, -groups.accepted_losses / accepted, max_fpr)
+        accepted = groups.accepted("id")
+        risk = groups.accepted("loss") / np.where(accepted > 0, accepted, 1.0)
+        return _of_increasing_cost(groups, -risk, max_fpr)
 
     cost, value = _frontier(samples, points)
     return -cost[::-1], 0.0 - value[::-1]  # never -0.0
@@ -231,11 +413,10 @@ def pn_curve(scores, is_positive, *, sample_weight=None):
             f"is_positive is {bool(counted[0])} for all documents (of positive "
             f"weight). At least one {missing} is needed for a PN curve."
         )
-    # By increasing negative scores; positives are what is "ID".
-    losses = np.broadcast_to(0.0, scores.size)
-    groups = group_origins_validated(-scores, losses, ~is_positive, weight)
-    thresholds = np.append(np.inf, -groups.scores)
-    return groups.accepted_ood, groups.accepted_id, thresholds
+    columns = {"positive": is_positive, "negative": ~is_positive}
+    prefixes = Prefixes.of(-scores, weight, **columns)
+    thresholds = np.append(np.inf, -prefixes.scores)
+    return prefixes.sums("negative"), prefixes.sums("positive"), thresholds
 
 
 def pn_auc_score(

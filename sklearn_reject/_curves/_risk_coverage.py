@@ -6,7 +6,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_reject._curves._cells import cut_into_cells
 from sklearn_reject._curves._cut import best_cut, reaching_coverage, within_risk
-from sklearn_reject._curves._origins import gather_samples
+from sklearn_reject._curves._ood import gather_samples
 from sklearn_reject._curves._prefixes import (
     BATCH_SIZE,
     RELATIVE_TOLERANCE,
@@ -49,11 +49,11 @@ def _curve_of_id(scores, losses, is_ood, max_fpr, sample_weight):
     else:
         samples.refuse_without_ood("a bound on the FPR")
     groups = samples.group()
-    accepted_id = groups.accepted_id[1:]
-    allowed = groups.false_positive_rates[1:] <= max_fpr * (1 + RELATIVE_TOLERANCE)
-    points = (groups.id_weights > 0) & allowed
-    risk = groups.accepted_losses[1:][points] / accepted_id[points]
-    return accepted_id[points] / groups.total_id, risk, groups.scores[points]
+    accepted = groups.accepted("id")
+    points = groups.false_positive_rates <= max_fpr * (1 + RELATIVE_TOLERANCE)
+    points &= np.diff(accepted, prepend=0.0) > 0
+    risk = groups.accepted("loss")[points] / accepted[points]
+    return groups.true_positive_rates[points], risk, groups.thresholds[points]
 
 
 def selective_risk_at_coverage_score(

@@ -101,9 +101,10 @@ class DoubleScoreOODClassifier(RejectClassifier):
     g(x)`` is below a threshold. Weight and threshold solve one of four models (FPP23):
     bounds on the shares of in-distribution (ID) and out-of-distribution (OOD) samples
     that are accepted (TPR and FPR), on the TPR and the risk, on precision and recall
-    (the TPR), or costs. Of the rules that meet the bounds and have, up to one standard
+    (the TPR), or costs. Of the rules that meet two bounds and have, up to one standard
     error, the lowest loss on accepted ID samples, the one that accepts the fewest OOD
-    samples is taken.
+    samples is taken. With `min_tpr` alone an accepted OOD sample is an error, and the
+    risk of all that is accepted is lowest.
 
     OOD samples are rows of `y` with `ood_label`. They tune the rule and are never shown
     to the classifier. Unlabeled rows, of which some are OOD, can stand in for them,
@@ -119,12 +120,14 @@ class DoubleScoreOODClassifier(RejectClassifier):
         to `fit`, which it must not have seen, only tune the rule and the scores.
 
     min_tpr : float in ]0, 1], default=None
-        Smallest share of ID samples to accept. Without a bound beside it nothing limits
-        the OOD samples that are accepted, and without OOD samples the share is met
+        Smallest share of ID samples to accept. Without a bound beside it, an accepted
+        OOD sample loses as much as the largest loss of the ID samples, and the mean
+        loss of all that is accepted is minimized. Without OOD samples the share is met
         exactly, with risk and novelty combined by equal weights.
 
     max_fpr : float in [0, 1], default=None
-        Beside `min_tpr`: largest share of OOD samples to accept.
+        Beside `min_tpr`: largest share of OOD samples to accept. With 1 it does not
+        matter how many are.
 
     max_risk : float >= 0, default=None
         Instead of `max_fpr`: largest selective risk, in units of the loss. Of the rules
@@ -141,7 +144,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
 
     ood_prior : float in [0, 1[, default=None
         Share of OOD samples among those that `predict` will see. The share among those
-        given to `fit` does not matter.
+        given to `fit` does not matter, but for `min_tpr` alone where this is None.
 
     uncertainty_score : str, score object or callable, default="auto"
         How likely a prediction is wrong, higher = more likely, as in

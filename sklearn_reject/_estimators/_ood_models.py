@@ -19,7 +19,6 @@ from sklearn_reject.selection import (
     check_model,
     find_double_score_rule,
     keyed_draws,
-    rates_to_certify,
     tune_tail_score,
 )
 
@@ -166,7 +165,7 @@ def certifiable_rates(estimator, is_ood, loss):
     )
     n_ood = int(is_ood.sum())
     bound = bound_of_losses(loss, loss.max_loss, "hoeffding_bentkus")
-    return rates_to_certify(levels, len(is_ood) - n_ood, n_ood, **bound)
+    return levels.rates_to_certify(len(is_ood) - n_ood, n_ood, **bound)
 
 
 def solve_rule(estimator, calibration, loss):

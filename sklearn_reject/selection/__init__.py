@@ -8,10 +8,10 @@ from sklearn_reject.exceptions import InfeasibleTargetError
 from sklearn_reject.selection._bounds import BOUNDS, binomial_upper
 from sklearn_reject.selection._certify import check_confidence_level
 from sklearn_reject.selection._certify_double import (
+    Levels,
     OODCertificate,
     certify_double_score,
 )
-from sklearn_reject.selection._certify_levels import Levels, rates_to_certify
 from sklearn_reject.selection._deferral import solve_deferral
 from sklearn_reject.selection._deferral_rule import DeferralRule, GroupedDeferralRule
 from sklearn_reject.selection._draws import keyed_draws, split_mix
@@ -29,7 +29,6 @@ from sklearn_reject.selection._groups import (
     targets_by_group,
 )
 from sklearn_reject.selection._monitor import CoverageMonitor, RiskMonitor
-from sklearn_reject.selection._one_score import tune_single_score
 from sklearn_reject.selection._ood_model import MODEL_PARAMETERS, check_model
 from sklearn_reject.selection._ood_rule import (
     DoubleScoreRule,
@@ -57,9 +56,10 @@ from sklearn_reject.selection._solve import (
 from sklearn_reject.selection._solver import solve_by_group
 from sklearn_reject.selection._summary import RiskCoverageSummary
 from sklearn_reject.selection._tail_rule import Tail, TailScoreRule, tune_tail_score
-from sklearn_reject.selection._two_scores import (
+from sklearn_reject.selection._tune import (
     find_double_score_rule,
     tune_double_score,
+    tune_single_score,
 )
 
 __all__ = [

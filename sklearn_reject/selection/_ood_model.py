@@ -1,63 +1,276 @@
-"""The rejection models with out-of-distribution samples, and their bounds."""
+"""The models of rules for ID and OOD samples, as prices and forms."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_reject._curves._groups import RELATIVE_TOLERANCE
 from sklearn_reject._curves._ood import check_ood_prior
+from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE
 from sklearn_reject._validation import check_number
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
-from sklearn_reject.selection._ood_problem import OODProblem
 
 #: What says which model to solve, as every function that solves one calls it.
 MODEL_PARAMETERS = (
-    "min_tpr",
-    "max_fpr",
-    "max_risk",
-    "min_precision",
-    "costs",
-    "ood_prior",
+    *("min_tpr", "max_fpr", "max_risk", "min_precision"),
+    *("costs", "ood_prior"),
 )
 
+# What a parameter is about, as text and of a rule, and what to do without OOD samples.
+_QUANTITIES = {
+    "min_tpr": ("TPR", "tpr", ""),
+    "max_fpr": ("FPR", "fpr", "leave max_fpr=None"),
+    "max_risk": ("risk", "selective_risk", "use SelectiveClassifier(target_risk=...)"),
+    "min_precision": ("precision", "precision", "set ood_prior=0"),
+    "costs": ("costs", "", "set ood_prior=0"),
+}
+
+# Coefficients of the sums that a rule is valued by.
+_ID, _OOD, _LOSS = np.eye(3)
 
 # By how much a precision, computed from shares, may be off.
 _ROUNDING = float(2 * np.finfo(np.float64).eps)
 
 
-# What is bounded, and what to do about what needs OOD samples without any.
-_QUANTITIES = {
-    "min_tpr": "TPR",
-    "max_fpr": "FPR",
-    "max_risk": "risk",
-    "min_precision": "precision",
-}
-_WITHOUT_OOD = {
-    "max_fpr": "leave max_fpr=None",
-    "max_risk": "use SelectiveClassifier(target_risk=...)",
-    "min_precision": "set ood_prior=0",
-    "costs": "set ood_prior=0",
-}
+@dataclass(frozen=True, eq=False)
+class OODProblem:
+    """Minimize a price over what a rule accepts, under bounds.
+
+    A rule is valued by sums: the weight of the ID samples that it accepts, that of the
+    OOD samples, and the loss of the former. `price` has a coefficient for each, and so
+    has `per`, which the price is divided by. No form, coefficients and a constant, may
+    be negative. `scale` is what equal prices are compared in.
+
+    The price never falls with the loss or with the OOD weight and never rises with the
+    ID weight, and the forms agree with that. So what is best in a box of such sums is
+    best at its corner of most ID samples, fewest OOD samples and least loss: the price
+    and the forms there are bounds on the box.
+
+    With OOD samples in `per`, the price of loss l, ID weight i, OOD weight o, each
+    times its share c, and the largest loss m, is (l + m c o) / (i + c o), or m - (m i -
+    l) / (i + c o). It falls with i, as m (i + c o) >= m i - l, and rises with l; it
+    rises with o where l <= m i, as it is for any rule, and so for the most ID weight
+    and the least loss of a box. In wild samples `id_in_ood` times the ID weight is no
+    OOD weight; what is left of it is at least zero, and rises with o and falls with i.
+    """
+
+    price: np.ndarray
+    forms: tuple
+    per: np.ndarray | None = None
+    scale: float = 0.0
+    id_in_ood: float = 0.0
+
+    def value(self, sums):
+        """Return the price of sums; infinite or NaN where it is a mean of nothing."""
+        if self.id_in_ood:
+            id_weight, ood_weight, loss = sums
+            rest = ood_weight - self.id_in_ood * id_weight
+            rest = np.where(rest > RELATIVE_TOLERANCE * ood_weight, rest, 0.0)
+            sums = np.array([id_weight, rest, loss])
+        value = self.price @ sums
+        if self.per is not None:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                value = value / (self.per @ sums)
+        return value
+
+    def is_feasible(self, sums):
+        """Tell where no form is negative, but for rounding."""
+        kept = True
+        for form, constant in self.forms:
+            slack = RELATIVE_TOLERANCE * (np.abs(form) @ sums + abs(constant))
+            kept &= form @ sums + constant >= -slack
+        return np.broadcast_to(kept, np.shape(sums)[1:])
+
+    def kinks(self):
+        """Return the forms that make a difference where they are zero."""
+        if not self.id_in_ood:
+            return self.forms
+        return *self.forms, (_OOD - self.id_in_ood * _ID, 0.0)
+
+    def slack(self, price):
+        """Return by how much equal prices may differ through rounding."""
+        return RELATIVE_TOLERANCE * (abs(price) + self.scale)
+
+    def may_match(self, cut, sums):
+        """Tell which boxes may hold a feasible cut that is as good as a known one.
+
+        A box is given by its most ID weight and its least OOD weight and loss.
+        """
+        feasible = self.is_feasible(sums)
+        if cut is None:
+            return feasible
+        price, slack = self.value(sums), self.slack(cut.price)
+        enough = sums[0] >= cut.id_weight * (1 - RELATIVE_TOLERANCE)
+        equal = (price <= cut.price + slack) & enough
+        return feasible & (equal | (price < cut.price - slack))
+
+    def prefers(self, cut, other):
+        """Tell if the price is lower, else the bounds kept better, else the angle."""
+        if other is None or cut is None:
+            return cut is not None
+        pairs = (
+            (cut.price, other.price, self.slack(other.price)),
+            (-cut.id_weight, -other.id_weight, RELATIVE_TOLERANCE * other.id_weight),
+            (cut.ood_weight, other.ood_weight, RELATIVE_TOLERANCE * other.ood_weight),
+        )
+        for one, two, slack in pairs:
+            if abs(one - two) > slack:
+                return one < two
+        # Pairs that increase with the angle.
+        one, two = cut.weights, other.weights
+        return (-one[0], one[1]) < (-two[0], two[1])
 
 
 @dataclass(frozen=True)
-class BoundedModel:
-    """Bound the TPR and, by the `name` of its parameter, maybe something beside it.
+class Cut:
+    """What a rule accepts up to a share of the group `index`, and how good that is.
 
-    The FPR is minimized where the risk is bounded, otherwise the selective risk.
+    `threshold` is the score of that group, and `weights` are those of risk and novelty,
+    the former 1 or 0, where they are known.
     """
 
-    min_tpr: float
+    price: float
+    id_weight: float
+    ood_weight: float
+    index: int
+    share: float
+    threshold: float = float("nan")
+    weights: tuple = (1.0, 0.0)
+
+
+def find_best_cut(problem, after, sizes, randomize):
+    """Return the best cut at or, with `randomize`, within groups; None if infeasible.
+
+    `after` and `sizes`, of shape (3, n_groups), hold ID weight, OOD weight and loss, up
+    to the end of each group and of the group alone. As the price is monotone in the
+    share of a group, only the shares at which a form is zero can be better than none
+    and all. Of equal prices: most ID, then least OOD weight, then the first.
+    """
+    index = np.flatnonzero(problem.is_feasible(after))
+    share, sums = np.ones(len(index)), after.take(index, axis=1)
+    if randomize:
+        # From what is below a group on: a small share of a large one would be lost in
+        # the difference from its end.
+        before = after - sizes
+        split, split_share = _shares_at_kinks(problem, before, sizes)
+        rest = before[:, split] + split_share * sizes[:, split]
+        kept = problem.is_feasible(rest)
+        index = np.append(index, split[kept])
+        share = np.append(share, split_share[kept])
+        sums = np.hstack([sums, rest[:, kept]])
+    if not len(index):
+        return None
+    price = problem.value(sums)
+    lowest = price.min()
+    rows = np.flatnonzero(price <= lowest + problem.slack(lowest))
+    id_weight = sums[0, rows]
+    rows = rows[id_weight >= id_weight.max() * (1 - RELATIVE_TOLERANCE)]
+    row = rows[np.lexsort((index[rows], sums[1, rows]))[0]]
+    id_weight, ood_weight, _ = sums[:, row].tolist()
+    return Cut(
+        float(price[row]), id_weight, ood_weight, int(index[row]), float(share[row])
+    )
+
+
+def _shares_at_kinks(problem, before, sizes):
+    """Return groups within which a form changes its sign, and the share at which."""
+    index, shares = [np.empty(0, np.intp)], [np.empty(0)]
+    for form, constant in problem.kinks():
+        room, change = form @ before + constant, form @ sizes
+        crossed = np.flatnonzero((room < 0) != (room + change < 0))
+        share = -room[crossed] / change[crossed]
+        # What is next to nothing or next to all comes from rounding.
+        inside = (share > RELATIVE_TOLERANCE) & (share < 1 - RELATIVE_TOLERANCE)
+        index.append(crossed[inside])
+        shares.append(share[inside])
+    return np.concatenate(index), np.concatenate(shares)
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Weights of all ID samples and of those flagged as OOD, which may be a mixture.
+
+    `wild_share` of the latter are OOD. The losses of ID samples are at most
+    `largest_loss`, and all the same if `same_losses`.
+    """
+
+    of_id: float
+    of_ood: float
+    wild_share: float
+    largest_loss: float
+    same_losses: bool
+
+    @classmethod
+    def of_samples(cls, losses, is_ood, weight, wild_share):
+        """Return the totals of validated samples."""
+        is_id = ~is_ood & (weight > 0)
+        largest = float(losses.max(where=is_id, initial=0.0))
+        return cls(
+            float(weight.sum(where=is_id)),
+            float(weight.sum(where=is_ood)),
+            check_wild_share(wild_share),
+            largest,
+            same_losses=losses.min(where=is_id, initial=np.inf) == largest,
+        )
+
+    @property
+    def id_in_ood(self):
+        """Weight of ID samples among those flagged, for each unit of ID weight."""
+        return (1 - self.wild_share) * self.of_ood / self.of_id
+
+    def reach(self, share):
+        """Return the problem of accepting a share of the ID weight and no more."""
+        return OODProblem(_ID, self.form_of_tpr(share))
+
+    def form_of_tpr(self, share):
+        """Return the form, alone, of accepting at least a share of the ID weight."""
+        return ((_ID, -share * self.of_id),)
+
+    def price_ood(self, price=1.0):
+        """Return coefficients of the OOD weight, were all that is flagged so."""
+        return price / self.wild_share * (_OOD - self.id_in_ood * _ID)
+
+    def relative_prior(self, ood_prior):
+        """Return how much more a unit of OOD than of ID weight counts in use.
+
+        That is as in the sample where there is no prior.
+        """
+        if ood_prior is None:
+            return self.wild_share / (1 + self.id_in_ood)
+        return ood_prior / (1 - ood_prior) * self.of_id / self.of_ood
+
+
+def check_wild_share(wild_share):
+    """Return the share of OOD samples among those flagged, 1 for None."""
+    if wild_share is None:
+        return 1.0
+    return check_number(wild_share, "wild_share", high=1.0, open_low=True)
+
+
+@dataclass(frozen=True)
+class OODModel:
+    """What is asked of a rule: a TPR and maybe, by `name`, a bound beside it, or costs.
+
+    With a bound on the risk the FPR is minimized, and with costs what is expected of
+    them. Otherwise the selective risk is or, if nothing is beside the TPR, the risk of
+    everything accepted, where an OOD sample loses the largest loss.
+    """
+
+    min_tpr: float | None
     name: str | None
-    bound: float | None
+    bound: float | tuple | None
     ood_prior: float | None
 
     @property
     def minimizes_risk(self):
-        """Whether the selective risk is minimized."""
-        return self.name != "max_risk"
+        """Whether a risk is minimized."""
+        return self.name not in ("max_risk", "costs")
+
+    @property
+    def spares_ood(self):
+        """Whether rules of about the least risk may accept fewer OOD samples."""
+        return self.minimizes_risk and self.name is not None
 
     @property
     def bounds_precision(self):
@@ -66,14 +279,14 @@ class BoundedModel:
 
     @property
     def asked(self):
-        """The bound beside that on the TPR, as it was asked for."""
-        return f"{self.name}={self.bound:g}"
+        """What is asked for beside the TPR, as it was."""
+        return "costs" if self.name == "costs" else f"{self.name}={self.bound:g}"
 
     @property
     def needs_ood(self):
         """Which parameter needs OOD samples, None where none does."""
-        has_bound = not self.minimizes_risk or self._line_of_fpr()[0] < 1
-        return self.name if has_bound else None
+        needs = {"max_risk": True, "costs": bool(self.ood_prior)}
+        return self.name if needs.get(self.name, self._line_of_fpr()[0] < 1) else None
 
     def _line_of_fpr(self):
         """Return offset and slope of the largest FPR allowed as the TPR grows."""
@@ -90,96 +303,131 @@ class BoundedModel:
         offset, slope = self._line_of_fpr()
         return offset + slope * tpr
 
-    def problem(self, total_id, total_ood):
-        """Return the problem for a sample of these weights."""
-        min_id = self.min_tpr * total_id
-        if not self.minimizes_risk:
-            return OODProblem(
-                ood_price=1.0 / total_ood,
-                min_id=min_id,
-                max_loss=0.0,
-                loss_per_id=self.bound,
-            )
+    def problem(self, totals):
+        """Return the problem for a sample of these totals."""
+        forms = self._forms(totals)
+        if self.name == "costs":
+            return self._expected_cost(totals)
+        if self.name == "max_risk":
+            return self._least_ood(totals, forms)
+        if self.name is None and totals.of_ood:
+            return self._least_risk_of_all(totals, forms)
+        return self._least_risk(totals, forms)
+
+    def _forms(self, totals):
+        """Return the forms of the TPR, and of what is beside it."""
+        if self.name == "costs":
+            return ()
+        forms = totals.form_of_tpr(self.min_tpr)
+        if self.name == "max_risk":
+            return *forms, _form_of_risk(self.bound)
         offset, slope = self._line_of_fpr()
+        if offset == np.inf or not totals.of_ood:
+            return forms
+        share = totals.wild_share
+        slope = share * slope * totals.of_ood / totals.of_id + totals.id_in_ood
+        return *forms, (slope * _ID - _OOD, share * offset * totals.of_ood)
+
+    def _least_risk(self, totals, forms):
+        # Of rules of equal risk the one of the largest TPR is taken. Said like this, a
+        # search can tell good rules from bad ones.
+        if totals.same_losses:
+            return OODProblem(-_ID, forms)
+        return OODProblem(_LOSS, forms, per=_ID)
+
+    def _least_risk_of_all(self, totals, forms):
+        weight = totals.relative_prior(self.ood_prior)
+        if not weight or (totals.same_losses and totals.largest_loss):
+            return self._least_risk(totals, forms)
         return OODProblem(
-            loss_price=1.0,
-            is_mean=True,
-            min_id=min_id,
-            max_ood=offset * total_ood if total_ood else np.inf,
-            ood_per_id=slope * total_ood / total_id,
+            # Where nothing is lost, it makes no difference what an OOD sample costs.
+            _LOSS + (totals.largest_loss or 1.0) * weight / totals.wild_share * _OOD,
+            forms,
+            per=_ID + weight / totals.wild_share * _OOD,
+            id_in_ood=totals.id_in_ood,
         )
 
-    def least_ood(self, total_id, total_ood, max_risk):
-        """Return the problem of the least FPR, or largest precision, at some risk."""
-        return replace(
-            self.problem(total_id, total_ood),
-            loss_price=0.0,
-            ood_price=1.0,
-            is_mean=self.bounds_precision,
-            max_loss=0.0,
-            loss_per_id=max_risk,
-        )
-
-    def accepts_less_ood(self, rule, other):
-        """Tell whether the FPR of a rule is lower, or its precision higher."""
+    def _least_ood(self, totals, forms):
+        """Return the problem of the least FPR, or of the largest precision."""
         if self.bounds_precision:
-            return rule.fpr * other.tpr < other.fpr * rule.tpr
-        return rule.fpr < other.fpr
+            return OODProblem(_OOD, forms, per=_ID)
+        price = totals.price_ood(1 / (totals.of_ood or 1.0))
+        return OODProblem(price, forms, scale=-price[0] * totals.of_id)
 
-    def infeasible(self, solve, total_id, total_ood):
-        """Return the error of bounds that cannot be met together.
+    def _expected_cost(self, totals):
+        """Return the problem of costs, but for those of rejecting everything."""
+        reject_id, accept_ood, reject_ood = self.bound
+        of_id = (1 - self.ood_prior) / totals.of_id
+        price = of_id * (_LOSS - reject_id * _ID)
+        if totals.of_ood:
+            of_ood = self.ood_prior / totals.of_ood
+            price = price + totals.price_ood(of_ood * (accept_ood - reject_ood))
+        return OODProblem(price, (), scale=-price[0] * totals.of_id)
 
-        `solve` maps an :class:`OODProblem` to the rule that the method at hand finds,
-        or None.
-        """
-        problem = self.problem(total_id, total_ood)
-        most_id = solve(
-            replace(
-                problem,
-                loss_price=0.0,
-                id_price=-1.0,
-                ood_price=0.0,
-                is_mean=False,
-                min_id=0.0,
-            )
-        )
-        price = "ood_price" if self.minimizes_risk else "loss_price"
-        is_mean = self.bounds_precision or not self.minimizes_risk
-        best = solve(OODProblem(**{price: 1.0}, is_mean=is_mean, min_id=problem.min_id))
-        what = {"max_risk": "selective_risk", "min_precision": "precision"}
-        value = getattr(best, what.get(self.name, "fpr")) if best else np.nan
-        return self._infeasible(most_id.tpr if most_id else np.nan, value)
+    def spare(self, solve, totals, rule, error):
+        """Return the rule of the least FPR, or largest precision, near a known risk."""
+        forms = *self._forms(totals), _form_of_risk(rule.selective_risk + error)
+        other = solve(self._least_ood(totals, forms))
+        # A search that is not exhaustive may have come across the first rule only.
+        rules = [rule] if other is None else [other, rule]
+        return min(rules, key=lambda r: r.fpr / (r.tpr if self.bounds_precision else 1))
 
-    def _infeasible(self, tpr, best):
-        """Return the error, with the largest TPR and the best of the other bound."""
-        wanted = asked = f"min_tpr={self.min_tpr:g}"
-        beside, attainable = "", self._attainable(tpr, best)
+    def solve(self, solve, totals):
+        """Return the best rule, `solve` mapping a problem to one or to None."""
+        check_ood(self, totals.of_ood)
+        rule = solve(self.problem(totals))
+        if rule is None:
+            error = self._infeasible(solve, totals)
+            # What is best for the error may lie between the directions looked at.
+            rule = solve(self.problem(totals))
+            if rule is None:
+                raise error
+        return rule
+
+    def _infeasible(self, solve, totals):
+        """Return the error of bounds that cannot be met together: what each can be."""
+        of_tpr, *rest = self._forms(totals)
+        rules = {"min_tpr": solve(OODProblem(-_ID, tuple(rest)))}
+        least = self._least_ood if self.minimizes_risk else self._least_risk
+        name, wanted = self.name or "max_fpr", f"min_tpr={self.min_tpr:g}"
+        rules[name] = solve(least(totals, (of_tpr,)))
+        asked, beside = wanted, {"min_tpr": "", name: f" at {wanted}"}
         if self.name is not None:
-            beside, asked = f" at {self.asked}", f"{wanted} and {self.asked}"
+            asked = f"{wanted} and {self.asked}"
+            beside["min_tpr"] = f" at {self.asked}"
+        best = {
+            key: getattr(rule, _QUANTITIES[key][1]) if rule else np.nan
+            for key, rule in rules.items()
+        }
+        attainable = self._attainable(best)
         way_out = "Use scores"
         if attainable:
-            what = (
-                "one of the bounds" if len(attainable) == 2 else next(iter(attainable))
-            )
+            what = next(iter(attainable))
+            what = what if len(attainable) == 1 else "one of the bounds"
             way_out = f"Relax {what} up to this value, or use scores"
+        shown = [_describe(key, value, beside[key]) for key, value in best.items()]
         return InfeasibleTargetError(
-            f"No rule attains {asked} on these samples: "
-            f"{_describe('min_tpr', tpr, beside)}, "
-            f"{_describe(self.name or 'max_fpr', best, f' at {wanted}')}",
+            f"No rule attains {asked} on these samples: {', '.join(shown)}",
             f"{way_out} that separate ID from OOD samples better.",
             attainable,
         )
 
-    def _attainable(self, tpr, best):
-        """Return what each bound can be met for, by name, where it can be asked for."""
-        attainable = {"min_tpr": tpr} if tpr > 0 else {}
+    def _attainable(self, best):
+        """Return what each bound can be met for, where it can be asked for."""
+        attainable = {"min_tpr": best["min_tpr"]} if best["min_tpr"] > 0 else {}
+        if self.name is None or np.isnan(best[self.name]):
+            return attainable
+        value = best[self.name]
         if self.name == "max_fpr":
             # That of a mixture may be out of range by chance; no bound allows above 1.
-            if best <= 1 + RELATIVE_TOLERANCE:
-                attainable["max_fpr"] = float(np.clip(best, 0, 1))
-        elif self.name is not None and not np.isnan(best):
-            attainable[self.name] = best
-        return attainable
+            if value > 1 + RELATIVE_TOLERANCE:
+                return attainable
+            value = float(np.clip(value, 0, 1))
+        return attainable | {self.name: value}
+
+
+def _form_of_risk(max_risk):
+    return max_risk * _ID - _LOSS, 0.0
 
 
 def _describe(name, value, beside):
@@ -189,38 +437,7 @@ def _describe(name, value, beside):
     is_least = name.startswith("min")
     adjective = "largest" if is_least else "smallest"
     rounded = round_down(value) if is_least else round_up(value)
-    return f"the {adjective} {_QUANTITIES[name]}{beside} is {rounded}"
-
-
-@dataclass(frozen=True)
-class CostModel:
-    """Minimize the expected cost of errors, rejections and accepted OOD samples.
-
-    `costs` are those of rejecting an ID, of accepting an OOD and of rejecting an OOD
-    sample.
-    """
-
-    costs: tuple
-    ood_prior: float
-
-    minimizes_risk = False
-    asked = "costs"
-
-    @property
-    def needs_ood(self):
-        """Which parameter needs OOD samples, None where none does."""
-        return "costs" if self.ood_prior > 0 else None
-
-    def problem(self, total_id, total_ood):
-        """Return the problem for a sample of these weights."""
-        reject_id, accept_ood, reject_ood = self.costs
-        of_id, of_ood = 1 - self.ood_prior, self.ood_prior
-        return OODProblem(
-            loss_price=of_id / total_id,
-            id_price=-of_id * reject_id / total_id,
-            ood_price=of_ood * (accept_ood - reject_ood) / (total_ood or 1.0),
-            offset=of_id * reject_id + of_ood * reject_ood,
-        )
+    return f"the {adjective} {_QUANTITIES[name][0]}{beside} is {rounded}"
 
 
 def check_ood(model, total_ood):
@@ -229,28 +446,11 @@ def check_ood(model, total_ood):
         raise ValueError(
             f"is_ood is False for all samples (of positive weight), and {model.asked} "
             "needs OOD samples to know the FPR. Add some, or "
-            f"{_WITHOUT_OOD[model.needs_ood]}."
+            f"{_QUANTITIES[model.needs_ood][2]}."
         )
 
 
-def solve_model(model, totals, solve):
-    """Return the best rule of a model on a sample of some ID and OOD weight.
-
-    `solve` maps a problem to a rule or None.
-    """
-    check_ood(model, totals[1])
-    rule = solve(model.problem(*totals))
-    if rule is None:
-        error = model.infeasible(solve, *totals)
-        # What is best for the error may lie between the directions looked at.
-        rule = solve(model.problem(*totals))
-        if rule is None:
-            raise error
-    return rule
-
-
 def check_model(
-    *,
     min_tpr=None,
     max_fpr=None,
     max_risk=None,
@@ -259,8 +459,7 @@ def check_model(
     ood_prior=None,
 ):
     """Return the model that the parameters ask for."""
-    if ood_prior is not None:
-        ood_prior = check_ood_prior(ood_prior)
+    ood_prior = check_ood_prior(ood_prior)
     others = {"max_fpr": max_fpr, "max_risk": max_risk, "min_precision": min_precision}
     others = {name: bound for name, bound in others.items() if bound is not None}
     is_bounded = min_tpr is not None or bool(others)
@@ -277,7 +476,7 @@ def check_model(
             "share of OOD samples that you expect in production."
         )
     if costs is not None:
-        return CostModel(check_costs(costs), ood_prior)
+        return OODModel(None, "costs", _check_costs(costs), ood_prior)
     if len(others) > 1:
         given = " and ".join(f"{name}={bound!r}" for name, bound in others.items())
         raise ValueError(
@@ -285,11 +484,6 @@ def check_model(
             "min_precision beside min_tpr."
         )
     name, bound = next(iter(others.items()), (None, None))
-    return _bounded_model(min_tpr, name, bound, ood_prior)
-
-
-def _bounded_model(min_tpr, name, bound, ood_prior):
-    """Return the model of a TPR and, unless its name is None, of another bound."""
     if min_tpr is None:
         least = "FPR" if name == "max_risk" else "risk"
         raise ValueError(
@@ -298,15 +492,13 @@ def _bounded_model(min_tpr, name, bound, ood_prior):
             "of ID samples to accept."
         )
     min_tpr = check_number(min_tpr, "min_tpr", high=1.0, open_low=True)
-    if name == "max_risk":
-        bound = check_number(bound, name)
-    elif name is not None:
-        open_low = name == "min_precision"
-        bound = check_number(bound, name, high=1.0, open_low=open_low)
-    return BoundedModel(min_tpr, name, bound, ood_prior)
+    if name is not None:
+        high = np.inf if name == "max_risk" else 1.0
+        bound = check_number(bound, name, high=high, open_low=name == "min_precision")
+    return OODModel(min_tpr, name, bound, ood_prior)
 
 
-def check_costs(costs):
+def _check_costs(costs):
     """Return the costs as three floats, the second above the third."""
     try:
         reject_id, accept_ood, reject_ood = costs

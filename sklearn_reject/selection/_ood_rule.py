@@ -10,15 +10,15 @@ from numpy.typing import ArrayLike
 
 from sklearn_reject._as_dict import DictMixin, check_state
 from sklearn_reject._curves._directions import combine, sizes_of_sums
-from sklearn_reject._curves._groups import snap
-from sklearn_reject._curves._origins import check_origin_samples
+from sklearn_reject._curves._ood import check_origin_samples
+from sklearn_reject._curves._ties import snap
 from sklearn_reject._typing import Draws, RandomState
 from sklearn_reject._validation import (
     check_extended_vector,
     check_same_length,
     check_vector,
 )
-from sklearn_reject.selection._ood_problem import check_wild_share
+from sklearn_reject.selection._ood_model import check_wild_share
 from sklearn_reject.selection._rule import OneScoreRule, compare, decide, weigh
 
 _NAN = float("nan")
@@ -85,19 +85,14 @@ class _OODRule(DictMixin):
         )
         return accepted * weight, losses, is_ood, weight
 
+    def standard_error_of_risk(self, scores, losses, is_ood, weight):
+        """Return the standard error of the mean loss of the ID samples accepted.
 
-def standard_error_of_risk(rule, scores, losses, is_ood, sample_weight):
-    """Return the standard error of the mean loss of the ID samples that are accepted.
-
-    It is the root of their variance over their number, with weights (Kish's) effective.
-    """
-    accepted, losses, is_ood, _ = rule._accepted_weights(
-        scores, losses, is_ood, sample_weight
-    )
-    accepted, losses = accepted[~is_ood], losses[~is_ood]
-    share = accepted / accepted.sum()
-    variance = share @ (losses - share @ losses) ** 2
-    return float(np.sqrt(variance * (share @ share)))
+        It is the root of their variance over their number, effective with weights.
+        """
+        accepted, losses, _, _ = self._accepted_weights(scores, losses, is_ood, weight)
+        share = accepted * ~is_ood / accepted.sum(where=~is_ood)
+        return float(np.sqrt(share @ (losses - share @ losses) ** 2 * (share @ share)))
 
 
 def precision_of(tpr, fpr, ood_prior):

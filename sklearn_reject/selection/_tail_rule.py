@@ -8,15 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_reject._as_dict import DictMixin, check_state
-from sklearn_reject._curves._groups import RELATIVE_TOLERANCE
-from sklearn_reject._curves._ood import check_ood_prior
-from sklearn_reject._curves._origins import (
-    check_origin_samples,
-    group_origins_validated,
-)
+from sklearn_reject._curves._ood import check_ood_prior, check_origin_samples
 from sklearn_reject._validation import check_number, of_arrays
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down
+from sklearn_reject.selection._ood_model import Totals
 from sklearn_reject.selection._ood_rule import DoubleScoreRule, check_two_scores
+from sklearn_reject.selection._sweep import ThresholdSearch
 
 # Knots are so far apart, at least: a thousand or so are enough for any sample.
 _STEP = 0.01
@@ -230,7 +227,7 @@ def tune_tail_score(
     (0.75, 0.0)
     """
     min_tpr = check_number(min_tpr, "min_tpr", high=1.0, open_low=True)
-    ood_prior = None if ood_prior is None else check_ood_prior(ood_prior)
+    ood_prior = check_ood_prior(ood_prior)
     risk, novelty = check_two_scores(uncertainty_scores, novelty_scores)
     samples = check_origin_samples(novelty, losses, is_ood, sample_weight)
     _, id_losses, is_ood, weight = samples
@@ -248,31 +245,17 @@ def tune_tail_score(
         risk_tail=fit_tail(risk[known], weight[known]),
         novelty_tail=fit_tail(usual[known], weight[known]),
     )
-    combined = rule.combine(risk, novelty)
-    threshold, proba = _reach(min_tpr, combined, id_losses, is_ood, weight * ~is_ood)
-    rule = replace(rule, threshold=threshold, proba_at_threshold=proba)
+    combined, sizes = rule._combine_with_sizes(risk, novelty)
+    search = ThresholdSearch(combined, id_losses, is_ood, weight, True, sizes)
+    totals = Totals.of_samples(id_losses, is_ood, weight, wild_share)
+    cut = search.find_cut(totals.reach(min_tpr))
+    if cut is None:
+        some = weight.sum(where=present & (novelty < np.inf))
+        raise _infeasible(min_tpr, float(some) / totals.of_id)
+    rule = replace(rule, threshold=cut.threshold, proba_at_threshold=cut.share or 1.0)
     return rule.measure(
         risk, novelty, id_losses, is_ood, sample_weight=weight, wild_share=wild_share
     )
-
-
-def _reach(min_tpr, combined, losses, is_ood, weight):
-    """Return the threshold that accepts a share, and the probability at it."""
-    groups = group_origins_validated(combined, losses, is_ood, weight, near=True)
-    needed = min_tpr * groups.total_id
-    accepted = groups.accepted_id
-    last = int(np.searchsorted(accepted, needed * (1 - RELATIVE_TOLERANCE)))
-    last = max(last, groups.n_always)
-    if last == len(accepted):
-        raise _infeasible(min_tpr, accepted[-1] / groups.total_id)
-    if last <= groups.n_always:
-        return -np.inf, 1.0
-    proba = (needed - accepted[last - 1]) / groups.id_weights[last - 1]
-    proba = 1.0 if proba > 1 - RELATIVE_TOLERANCE else float(proba)
-    if last == len(groups) and proba == 1:
-        # The largest sum seen would reject larger ones to come.
-        return np.inf, 1.0
-    return float(groups.scores[last - 1]), proba
 
 
 def _infeasible(min_tpr, most):

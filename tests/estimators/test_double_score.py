@@ -79,7 +79,7 @@ def most_risk(rule, sample, weight=1.0):
 def tune_by_hand(sample, bounds):
     """Return the rule of the lowest FPR whose risk is within a standard error."""
     rule = tune_double_score(*sample, **bounds)
-    if not bounds.keys() <= {"min_tpr", "max_fpr"}:
+    if "max_fpr" not in bounds:
         return rule
     limit = most_risk(rule, sample)
     return tune_double_score(*sample, min_tpr=bounds["min_tpr"], max_risk=limit)
@@ -116,7 +116,7 @@ def test_folds_against_the_same_steps_by_hand(name):
     "bounds",
     [
         {"min_tpr": 0.375, "max_fpr": 0.75},
-        pytest.param({"min_tpr": 0.5}, marks=pytest.mark.slow),
+        pytest.param({"min_tpr": 0.5, "max_fpr": 1.0}, marks=pytest.mark.slow),
         pytest.param(
             {"min_tpr": 0.5, "max_fpr": 0.75, "wild_share": 0.75},
             marks=pytest.mark.slow,

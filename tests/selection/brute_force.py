@@ -17,12 +17,12 @@ class Model:
     """What is minimized, and what must not be negative, by column.
 
     `price` and `ties`, which decide between equal prices, are coefficients; the price
-    is divided by the sum of the column `per`. `forms` are coefficients and a constant.
+    is divided by the form `per`. `forms` are coefficients and a constant.
     """
 
     price: tuple
     forms: tuple = ()
-    per: int | None = None
+    per: tuple | None = None
     ties: tuple = ()
 
 
@@ -76,11 +76,10 @@ def all_cuts(before, groups, forms, randomize):
 
 def value_of(model, sums):
     """Return price and ties of sums, None for a ratio to nothing."""
-    if model.per is not None and not sums[model.per]:
+    divisor = 1 if model.per is None else dot(model.per, sums)
+    if not divisor:
         return None
-    price = dot(model.price, sums)
-    if model.per is not None:
-        price /= sums[model.per]
+    price = dot(model.price, sums) / divisor
     return [price, *(dot(tie, sums) for tie in model.ties)]
 
 

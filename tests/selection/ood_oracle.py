@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 import numpy as np
 from hypothesis import strategies as st
 
-from tests.selection.brute_force import Model, best_cut, exact_columns, value_of
+from tests.selection.brute_force import Model, best_cut, dot, exact_columns, value_of
 
 INF = float("inf")
 
@@ -74,6 +74,7 @@ def asked_beside(**beside):
 
 
 MODELS = st.one_of(
+    asked_beside(ood_prior=st.sampled_from([None, 0.0, 0.25, 0.75])),
     asked_beside(max_fpr=st.sampled_from([None, 0.0, *SHARES])),
     asked_beside(max_risk=st.sampled_from([0.0, 0.125, 0.25, 0.375, 0.75])),
     asked_beside(
@@ -89,10 +90,12 @@ MODELS = st.one_of(
 )
 
 
-def model_of(asked, sample):
-    """Return price and forms in the columns of a sample.
+def models_of(asked, sample):
+    """Return price and forms in the columns of a sample, as one model or as two.
 
-    Of equal prices the largest TPR is best, then the smallest FPR.
+    Of equal prices the largest TPR is best, then the smallest FPR. With two models the
+    best of both is: that where the FPR of a mixture is negative, so that it counts as
+    zero, and that where it is not.
     """
     total_id, total_ood = map(sum, sample.columns[:2])
     share = Fraction(asked.get("wild_share") or 1)
@@ -105,7 +108,7 @@ def model_of(asked, sample):
         of_fpr = [prior * (accept_ood - reject_ood) * each for each in fpr]
         # But for what is paid for rejecting everything.
         price = of_fpr[0] - of_id * reject_id, of_fpr[1], of_id
-        return Model(price, ties=ties)
+        return [Model(price, ties=ties)]
     forms = [((1, 0, 0), -Fraction(asked["min_tpr"]) * total_id)]
     if asked.get("max_fpr") is not None:
         forms.append(([-each for each in fpr], Fraction(asked["max_fpr"])))
@@ -115,12 +118,29 @@ def model_of(asked, sample):
         form = [-kappa * prior * each for each in fpr]
         form[0] += (1 - prior) * (1 - kappa) / total_id
         forms.append((form, 0))
+    is_alone = "min_precision" not in asked and asked.get("max_fpr") is None
+    if "max_risk" not in asked and is_alone and total_ood:
+        prior = share * total_ood / (total_id + total_ood)
+        if asked.get("ood_prior") is not None:
+            prior = Fraction(asked["ood_prior"])
+        rows = zip(sample.losses.tolist(), *sample.columns[:1], strict=True)
+        largest = max(Fraction(loss) for loss, weight in rows if weight)
+        of_ood = [prior * each for each in fpr]
+        per = (1 - prior) / total_id + of_ood[0], of_ood[1], 0
+        price = [(largest or 1) * each for each in of_ood]
+        price[2] = (1 - prior) / total_id
+        is_negative = *forms, ([-each for each in fpr], 0)
+        is_positive = *forms, (fpr, 0)
+        return [
+            Model((0, 0, 1), is_negative, per=(1, 0, 0), ties=ties),
+            Model(price, is_positive, per=per, ties=ties),
+        ]
     if "max_risk" not in asked:
-        return Model((0, 0, 1), tuple(forms), per=0, ties=ties)
+        return [Model((0, 0, 1), tuple(forms), per=(1, 0, 0), ties=ties)]
     forms.append(((Fraction(asked["max_risk"]), 0, -1), 0))
     # With a precision it is that which is best, and not the FPR.
-    per = 0 if "min_precision" in asked else None
-    return Model(fpr, tuple(forms), per=per, ties=ties)
+    per = (1, 0, 0) if "min_precision" in asked else None
+    return [Model(fpr, tuple(forms), per=per, ties=ties)]
 
 
 def all_scores(sample):
@@ -145,8 +165,11 @@ def all_scores(sample):
 
 def best_of(sample, asked, scores, randomize=True):
     """Return price and ties of the best cut of some scores, None if there is none."""
-    model = model_of(asked, sample)
-    found = [best_cut(each, sample.columns, model, randomize) for each in scores]
+    found = [
+        best_cut(each, sample.columns, model, randomize)
+        for each in scores
+        for model in models_of(asked, sample)
+    ]
     return min((each for each in found if each is not None), default=None)
 
 
@@ -155,7 +178,12 @@ def values_of(rule, sample, asked):
     scores = sample.double[:2] if hasattr(rule, "novelty_weight") else sample.single[:1]
     accepted = rule.accept_proba(*scores)
     sums = [float(accepted @ np.array(each, float)) for each in sample.columns]
-    return value_of(model_of(asked, sample), sums)
+    *others, model = models_of(asked, sample)
+    for other in others:
+        form, constant = other.forms[-1]
+        if dot(form, sums) + constant > 0:
+            model = other
+    return value_of(model, sums)
 
 
 def least_price_by_pivots(sample, asked):
@@ -164,7 +192,7 @@ def least_price_by_pivots(sample, asked):
     Each point in turn is the last one that is accepted, while the direction turns from
     the risk to the novelty and other points pass it. None if no cut keeps the forms.
     """
-    model = model_of(asked, sample)
+    (model,) = models_of(asked, sample)
     columns = np.array(sample.columns, float)
     finite = np.isfinite(sample.novelty)
     always = columns[:, sample.novelty == -INF].sum(axis=1, keepdims=True)
@@ -200,11 +228,14 @@ def _least_price(states, model):
         slack = 1e-12 * (abs(form) @ abs(states) + abs(constant))
         kept &= form @ states + constant >= -slack
     if model.per is not None:
-        kept &= states[model.per] > 0
+        per = np.array(model.per, float) @ states
+        kept &= per > 0
     if not kept.any():
         return None
-    price = np.array(model.price, float) @ states[:, kept]
-    return float((price / (1 if model.per is None else states[model.per, kept])).min())
+    price = np.array(model.price, float) @ states
+    if model.per is not None:
+        price = np.divide(price, per, out=price, where=kept)
+    return float(price[kept].min())
 
 
 def noisy_sample(n, seed, *, ties=False, infinite=False):

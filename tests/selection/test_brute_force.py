@@ -113,7 +113,7 @@ def target_risk(sample, eighths):
         target,
         (-1, 0),
         (((target, -1), 0),),
-        lowest=Model((0, 1), per=0, ties=((-1, 0),)),
+        lowest=Model((0, 1), per=(1, 0), ties=((-1, 0),)),
         attainable=lambda risk, weight: (risk, -weight / sample.total),
         may_be_empty=False,
     )

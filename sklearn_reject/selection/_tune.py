@@ -1,0 +1,320 @@
+"""The best threshold of one score, and the best direction and threshold of two."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from numpy.typing import ArrayLike
+
+from sklearn_reject._curves._directions import lift_risk
+from sklearn_reject._curves._ood import check_origin_samples
+from sklearn_reject._validation import check_option, of_arrays
+from sklearn_reject.selection._ood_model import Totals, check_model
+from sklearn_reject.selection._ood_rule import (
+    DoubleScoreRule,
+    SingleScoreRule,
+    check_two_scores,
+)
+from sklearn_reject.selection._sweep import DirectionSearch, ThresholdSearch
+
+
+@of_arrays
+def tune_single_score(
+    scores: ArrayLike,
+    losses: ArrayLike,
+    is_ood: ArrayLike,
+    *,
+    min_tpr: float | None = None,
+    max_fpr: float | None = None,
+    max_risk: float | None = None,
+    min_precision: float | None = None,
+    costs: tuple[float, float, float] | None = None,
+    ood_prior: float | None = None,
+    wild_share: float | None = None,
+    randomize: bool = True,
+    sample_weight: ArrayLike | None = None,
+) -> SingleScoreRule:
+    """Find the best threshold of one score for ID and OOD samples.
+
+    Solves one of four models (FPP23): least selective risk at a bounded TPR and FPR, or
+    at a bounded TPR and precision, least FPR at a bounded TPR and risk, or least
+    expected cost. With `min_tpr` alone the risk of all that is accepted is least, OOD
+    samples included: each loses the largest loss of the ID samples. All thresholds
+    are compared. Of equally good ones the one of the largest TPR is taken, then of the
+    smallest FPR.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_samples,)
+        Scores, higher = rejected first. Minus infinity is always accepted, infinity
+        never.
+
+    losses : array-like of shape (n_samples,)
+        Non-negative losses of the ID samples. Those of OOD samples are not used.
+
+    is_ood : array-like of shape (n_samples,), dtype bool
+        Whether a sample is out of distribution or, with `wild_share`, of the mixture.
+        Without any (of positive weight) the FPR is NaN, and targets that need it raise
+        an error.
+
+    min_tpr : float in ]0, 1], default=None
+        Least share of the ID samples to accept (the recall of ID samples). Where
+        nothing is asked for beside it, an accepted OOD sample is an error.
+
+    max_fpr : float in [0, 1], default=None
+        Largest share of the OOD samples to accept, in addition to `min_tpr`. With 1 any
+        share will do, and the risk of the ID samples alone is least.
+
+    max_risk : float >= 0, default=None
+        Largest selective risk, in units of the loss, in addition to `min_tpr` and
+        instead of `max_fpr`. The rule with the lowest FPR is then found.
+
+    min_precision : float in ]0, 1], default=None
+        Smallest share of ID samples among the accepted ones, in addition to `min_tpr`
+        and instead of `max_fpr`. Needs `ood_prior`.
+
+    costs : tuple of three floats >= 0, default=None
+        Cost of rejecting an ID sample, of accepting an OOD sample and of rejecting one,
+        in units of the loss. The second must be above the third. Needs `ood_prior`.
+
+    ood_prior : float in [0, 1[, default=None
+        Share of OOD samples in production, which may differ from that in the tuning
+        sample. None stands for the latter where `min_tpr` is alone.
+
+    wild_share : float in ]0, 1], default=None
+        Share of OOD samples among those flagged by `is_ood`, where these are a wild
+        mixture of OOD samples and of ID samples like the others. The FPR is then
+        estimated as (accepted share of the mixture - (1 - `wild_share`) TPR) /
+        `wild_share`, and may be slightly negative; a share that is too small makes it
+        too small, as long as more is accepted of ID than of OOD samples. None, as 1,
+        where all are OOD.
+
+    randomize : bool, default=True
+        Whether samples at the threshold may be accepted with a probability between 0
+        and 1, which then meets a bound exactly. If False, ties are accepted together.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    Returns
+    -------
+    rule : SingleScoreRule
+        The rule, with what it achieves on the sample.
+
+    Raises
+    ------
+    InfeasibleTargetError
+        If no threshold meets both bounds. Its `attainable` says how far each can be met
+        while the other one holds.
+    ValueError
+        If not exactly one model is asked for, a parameter is out of range or needs OOD
+        samples that are not there, an array is invalid, or there is no ID sample.
+
+    Examples
+    --------
+    >>> from sklearn_reject.selection import tune_single_score
+    >>> scores = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+    >>> losses, is_ood = [0, 0, 0, 1, 0, 0], [0, 0, 1, 0, 1, 0]
+    >>> rule = tune_single_score(scores, losses, is_ood, min_tpr=0.75, max_fpr=0.5)
+    >>> rule.threshold, rule.tpr, rule.fpr, round(rule.selective_risk, 3)
+    (0.4, 0.75, 0.5, 0.333)
+    """
+    model = check_model(min_tpr, max_fpr, max_risk, min_precision, costs, ood_prior)
+    check_option(randomize, "randomize", (True, False))
+    sample = check_origin_samples(scores, losses, is_ood, sample_weight)
+    search = ThresholdSearch(*sample, randomize)
+
+    def make_rule(cut):
+        return SingleScoreRule(threshold=cut.threshold, proba_at_threshold=cut.share)
+
+    solve, totals = _solver(model, search, make_rule, sample[:1], sample, wild_share)
+    return model.solve(solve, totals)
+
+
+@of_arrays
+def tune_double_score(
+    uncertainty_scores: ArrayLike,
+    novelty_scores: ArrayLike,
+    losses: ArrayLike,
+    is_ood: ArrayLike,
+    *,
+    min_tpr: float | None = None,
+    max_fpr: float | None = None,
+    max_risk: float | None = None,
+    min_precision: float | None = None,
+    costs: tuple[float, float, float] | None = None,
+    ood_prior: float | None = None,
+    wild_share: float | None = None,
+    randomize: bool = True,
+    sample_weight: ArrayLike | None = None,
+) -> DoubleScoreRule:
+    """Find the best weights and threshold of two scores for ID and OOD samples.
+
+    Solves one of four models (FPP23): least selective risk at a bounded TPR and FPR, or
+    at a bounded TPR and precision, least FPR at a bounded TPR and risk, or least
+    expected cost, among the rules that accept where a sum of both scores, neither
+    weight negative, is below a threshold. With `min_tpr` alone the risk of all that is
+    accepted is least, OOD samples included: each loses the largest loss of the ID
+    samples. Each score on its own is among them, so on
+    the tuning sample two scores are never worse than one. All thresholds of a direction
+    are compared, with more than the least TPR too. Of equally good rules the one of the
+    largest TPR is taken, then of the smallest FPR, then of the smallest weight of the
+    novelty.
+
+    Parameters
+    ----------
+    uncertainty_scores : array-like of shape (n_samples,)
+        Finite risk scores, higher = more likely wrong.
+
+    novelty_scores : array-like of shape (n_samples,)
+        Novelty scores, higher = more novel. Minus infinity is always accepted, infinity
+        never.
+
+    losses : array-like of shape (n_samples,)
+        Non-negative losses of the ID samples. Those of OOD samples are not used.
+
+    is_ood : array-like of shape (n_samples,), dtype bool
+        Whether a sample is out of distribution or, with `wild_share`, of the mixture.
+        Without any (of positive weight) the FPR is NaN, and targets that need it raise
+        an error.
+
+    min_tpr : float in ]0, 1], default=None
+        Least share of the ID samples to accept (the recall of ID samples). Where
+        nothing is asked for beside it, an accepted OOD sample is an error.
+
+    max_fpr : float in [0, 1], default=None
+        Largest share of the OOD samples to accept, in addition to `min_tpr`. With 1 any
+        share will do, and the risk of the ID samples alone is least.
+
+    max_risk : float >= 0, default=None
+        Largest selective risk, in units of the loss, in addition to `min_tpr` and
+        instead of `max_fpr`. The rule with the lowest FPR is then found.
+
+    min_precision : float in ]0, 1], default=None
+        Smallest share of ID samples among the accepted ones, in addition to `min_tpr`
+        and instead of `max_fpr`. Needs `ood_prior`.
+
+    costs : tuple of three floats >= 0, default=None
+        Cost of rejecting an ID sample, of accepting an OOD sample and of rejecting one,
+        in units of the loss. The second must be above the third. Needs `ood_prior`.
+
+    ood_prior : float in [0, 1[, default=None
+        Share of OOD samples in production, which may differ from that in the tuning
+        sample. None stands for the latter where `min_tpr` is alone.
+
+    wild_share : float in ]0, 1], default=None
+        Share of OOD samples among those flagged by `is_ood`, where these are a wild
+        mixture of OOD samples and of ID samples like the others. The FPR is then
+        estimated as (accepted share of the mixture - (1 - `wild_share`) TPR) /
+        `wild_share`, and may be slightly negative; a share that is too small makes it
+        too small, as long as more is accepted of ID than of OOD samples. None, as 1,
+        where all are OOD.
+
+    randomize : bool, default=True
+        Whether samples at the threshold may be accepted with a probability between 0
+        and 1, which then meets a bound exactly. If False, ties are accepted together.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    Returns
+    -------
+    rule : DoubleScoreRule
+        The rule, with what it achieves on the sample.
+
+    Raises
+    ------
+    InfeasibleTargetError
+        If no rule meets both bounds. Its `attainable` says how far each can be met
+        while the other one holds.
+    ValueError
+        If not exactly one model is asked for, a parameter is out of range or needs OOD
+        samples that are not there, an array is invalid, there is no ID sample, or
+        scores are too large or too close to each other to be added up.
+
+    Notes
+    -----
+    Up to 2,000 samples, or points that many samples share, the search finds the best of
+    all directions, except for the few at which different samples happen to tie: there a
+    rule that draws would depend on rounding. Beyond, it compares 541 directions, from
+    the risk alone to the novelty alone, with all their thresholds, and then looks
+    closer and closer around the best. From each direction to the next about equally
+    many pairs of samples change their order, so units and tails of the scores do not
+    matter. On 54 kinds of 3,000 and 8,000 samples this came within 0.4 % of the least
+    risk or cost, but for one FPR that was 6 % above.
+
+    Examples
+    --------
+    >>> from sklearn_reject.selection import tune_double_score
+    >>> risk = [0.1, 0.4, 0.2, 0.3, 0.1, 0.2]
+    >>> novelty = [1.0, 2.0, 3.0, 1.0, 4.0, 5.0]
+    >>> losses, is_ood = [0, 1, 0, 0, 0, 0], [0, 0, 0, 0, 1, 1]
+    >>> rule = tune_double_score(
+    ...     risk, novelty, losses, is_ood, min_tpr=0.75, max_fpr=0.1
+    ... )
+    >>> rule.selective_risk, rule.tpr, rule.fpr
+    (0.0, 0.75, 0.0)
+    >>> rule.accept(risk, novelty)
+    array([ True, False,  True,  True, False, False])
+    """
+    model = check_model(min_tpr, max_fpr, max_risk, min_precision, costs, ood_prior)
+    sample = uncertainty_scores, novelty_scores, losses, is_ood, sample_weight
+    return find_double_score_rule(model, *sample, wild_share, randomize)
+
+
+def find_double_score_rule(
+    model,
+    uncertainty_scores,
+    novelty_scores,
+    losses,
+    is_ood,
+    sample_weight=None,
+    wild_share=None,
+    randomize=True,
+    spares_ood=False,
+):
+    """Return the best rule of a model.
+
+    With `spares_ood` it is, where the risk of ID samples is minimized, the rule of the
+    lowest FPR (or of the largest precision) among those whose risk is within a standard
+    error of the lowest one.
+    """
+    check_option(randomize, "randomize", (True, False))
+    risk, novelty = check_two_scores(uncertainty_scores, novelty_scores)
+    sample = check_origin_samples(novelty, losses, is_ood, sample_weight)
+    lifted, power = lift_risk(risk)
+    search = DirectionSearch(lifted, *sample, randomize)
+
+    def make_rule(cut):
+        # Of the risks themselves, which are lower by a power of two.
+        risk_weight, novelty_weight = cut.weights
+        scale = power if risk_weight else 1.0
+        return DoubleScoreRule(
+            threshold=cut.threshold / scale,
+            proba_at_threshold=cut.share,
+            risk_weight=risk_weight,
+            novelty_weight=novelty_weight / scale,
+        )
+
+    scores = risk, novelty
+    solve, totals = _solver(model, search, make_rule, scores, sample, wild_share)
+    rule = model.solve(solve, totals)
+    if spares_ood and totals.of_ood and model.spares_ood:
+        error = rule.standard_error_of_risk(scores, *sample[1:])
+        return model.spare(solve, totals, rule, error)
+    return rule
+
+
+def _solver(model, search, make_rule, scores, sample, wild_share):
+    """Return a function from a problem to its rule, as measured, and the totals."""
+    _, losses, is_ood, weight = sample
+    options = {"sample_weight": weight, "wild_share": wild_share}
+
+    def solve(problem):
+        cut = search.find_cut(problem)
+        if cut is None:
+            return None
+        rule = replace(make_rule(cut), ood_prior=model.ood_prior)
+        return rule.measure(*scores, losses, is_ood, **options)
+
+    return solve, Totals.of_samples(losses, is_ood, weight, wild_share)
