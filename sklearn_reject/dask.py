@@ -1,26 +1,29 @@
-"""Summaries and tables of dask collections, larger than one memory.
+"""Methods of rows, summaries and tables of dask collections, larger than one memory.
 
-They take dask arrays, or columns of dask dataframes. All collections of a call are of
-one kind and cut at the same rows; arrays of other chunks are cut again. Columns come
-best from one dataframe, whose partitions are then made once for all of them.
+They take dask arrays, or dask dataframes and their columns. All collections of a call
+are of one kind and cut at the same rows; arrays of other chunks are cut again. Columns
+come best from one dataframe, whose partitions are then made once for all of them.
 
-Each partition is reduced where it is, to a
-:class:`~sklearn_reject.selection.RiskCoverageSummary` of scores and losses or to a
-:class:`~sklearn_reject.thresholds.PNTable` of ratings, and what they are reduced to is
-merged in a tree. Metrics and rules are methods of these.
+Decisions belong to rows, so :func:`apply_rows` makes them where the rows are. Each
+partition of scores and losses is reduced where it is, to a
+:class:`~sklearn_reject.selection.RiskCoverageSummary`, or ratings to a
+:class:`~sklearn_reject.thresholds.PNTable`, and what they are reduced to is merged in a
+tree. Metrics and rules are methods of these.
 
 It needs dask (``pip install 'dask[array]'``), so nothing else imports it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import contextmanager
+import operator
+import warnings
+from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.exceptions import NotFittedError
 
 from sklearn_reject._typing import Label, Other
 from sklearn_reject._validation import check_option
@@ -38,10 +41,146 @@ except ImportError as error:
         "sklearn_reject.thresholds for arrays in memory."
     ) from error
 
-__all__ = ["pn_table", "summarize"]
+__all__ = ["apply_rows", "pn_table", "summarize"]
 
 # What one task merges: all at once would be in the memory of one worker.
 _SPLIT_EVERY = 8
+
+
+def apply_rows(
+    method: Callable[[Any], Any], collection: Any, *, meta: Any = None
+) -> Other:
+    """Apply a method of a fitted estimator to the rows of each partition, lazily.
+
+    A decision depends on its row only, so the decisions are those of one call on all
+    rows. Probabilities may differ in their last bits, as linear algebra adds up in
+    another order.
+
+    Parameters
+    ----------
+    method : callable
+        Bound method of a fitted estimator, such as ``estimator.predict``, or any
+        function of rows whose answer to a row does not depend on the others. It
+        returns an array, a Series or a DataFrame with as many rows.
+
+    collection : dask array or dataframe of shape (n_samples, ...)
+        Rows. Blocks of columns of an array are put together.
+
+    meta : ndarray, Series or DataFrame, default=None
+        What `method` returns for some rows, or for none: its type, dtype and columns.
+        None finds it on one made-up row, of zeros in an array, or on no row. Where
+        the method takes neither, such as text that an encoder does not know, one
+        answer a row is expected, with an unknown type, which is dtype object.
+
+    Returns
+    -------
+    answers : dask array, Series or DataFrame
+        What `method` returns, in the same partitions: arrays as a dask array, Series
+        and DataFrames of pandas as those of dask.
+
+    Raises
+    ------
+    ValueError
+        If `method` is not callable or has no answer for each row, or `collection` is
+        no dask array or dataframe. Where it is computed, if the answers to some rows
+        are not like those to the made-up one.
+
+    NotFittedError
+        If the estimator is not fitted.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject import SelectiveClassifier
+    >>> from sklearn_reject.dask import apply_rows
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = SelectiveClassifier(GaussianNB(), target_coverage=0.8, random_state=0)
+    >>> model = model.fit(X, y)
+    >>> accepted = apply_rows(model.accept, da.from_array(X, chunks=(50, 2)))
+    >>> accepted.dtype, accepted.chunks
+    (dtype('bool'), ((50, 50, 50),))
+    >>> bool((accepted.compute() == model.accept(X)).all())
+    True
+    """
+    if not callable(method):
+        raise ValueError(
+            "method must be a function of rows, such as estimator.predict, got "
+            f"{type(method).__name__}."
+        )
+    way_out = "Call the method itself on rows in memory."
+    _check_collection("collection", collection, way_out)
+    like = _like_answers(method, collection) if meta is None else meta[:0]
+    if _is_frame(collection):
+        return collection.map_partitions(_apply, method=method, like=like, meta=like)
+    return _in_whole_rows(collection).map_blocks(
+        _apply,
+        method=method,
+        like=like,
+        meta=like,
+        drop_axis=list(range(1, collection.ndim)),
+        new_axis=list(range(1, like.ndim)),
+        chunks=(collection.chunks[0], *like.shape[1:]),
+    )
+
+
+def _like_answers(method, collection):
+    """Return no rows of what a method returns, found on a made-up row or on none."""
+    for n_rows in (1, 0):
+        try:
+            with warnings.catch_warnings(action="ignore"):
+                rows = _made_up_row(collection)[:n_rows]
+                answers = method(rows)
+        except NotFittedError:
+            raise
+        except Exception:  # whatever a function of the user has against such rows
+            continue
+        return _check_answers(answers, n_rows)[:0]
+    return np.empty(0, dtype=object)
+
+
+def _made_up_row(collection):
+    if _is_frame(collection):
+        return collection._meta_nonempty[:1]
+    meta = collection._meta
+    make = np.zeros if isinstance(meta, np.ndarray) else type(meta)
+    return make((1, *collection.shape[1:]), dtype=collection.dtype)
+
+
+def _apply(rows, method, like):
+    """Return the answers to the rows of a partition, if they are as was said."""
+    n_rows = rows.shape[0]
+    if not n_rows:
+        return like
+    answers = _check_answers(method(rows), n_rows)
+    fits = type(answers) is type(like) and answers.shape[1:] == like.shape[1:]
+    if isinstance(like, np.ndarray) and fits:
+        fits = np.can_cast(answers.dtype, like.dtype)
+        answers = answers.astype(like.dtype, copy=False) if fits else answers
+    if not fits:
+        ours, said = map(_describe, (answers, like))
+        raise ValueError(
+            f"The answers to {n_rows} rows are {ours}, but {said} was given, or found "
+            "on a made-up row. Pass what the method returns for some rows of yours as "
+            "meta, such as meta=model.predict(rows)."
+        )
+    return answers
+
+
+def _describe(answers):
+    dtype = f" and dtype {answers.dtype}" if hasattr(answers, "dtype") else ""
+    return f"{type(answers).__name__} of shape {answers.shape}{dtype}"
+
+
+def _check_answers(answers, n_rows):
+    if getattr(answers, "shape", ())[:1] != (n_rows,):
+        raise ValueError(
+            f"method returns {type(answers).__name__} for {n_rows} rows. Pass a "
+            "function that returns an array, a Series or a DataFrame with one row "
+            "each, such as estimator.predict."
+        )
+    return answers
 
 
 def summarize(
@@ -106,17 +245,13 @@ def summarize(
     columns = {"scores": scores, "losses": losses}
     if sample_weight is not None:
         columns["sample_weight"] = sample_weight
-    pairs = enumerate(_pair_partitions(columns))
-    parts = [delayed(_summarize_part)(*pair, n_bits) for pair in pairs]
-    merge = partial(reduce, RiskCoverageSummary.merge)
-    summary = delayed(_refuse_empty)(_merge_in_tree(parts, merge))
+
+    def summary_of(**pieces):
+        return RiskCoverageSummary(n_bits).update(**pieces)
+
+    merged = _merge_parts(columns, summary_of, RiskCoverageSummary.merge)
+    summary = delayed(_refuse_empty)(merged)
     return summary.compute() if compute else summary
-
-
-def _summarize_part(index, pieces, n_bits):
-    with _errors_name_partition(index):
-        summary = RiskCoverageSummary(n_bits)
-        return summary.update(**pieces) if _check_lengths(pieces) else summary
 
 
 def _refuse_empty(summary):
@@ -222,35 +357,60 @@ def pn_table(
     (array([0.9, 0.7]), 0.0, 2.0)
     """
     check_option(compute, "compute", (True, False))
-    options = {
-        "thresholds": thresholds,
-        "rule": rule,
-        "unrated_label": unrated_label,
-        "pos_label": pos_label,
-    }
     columns = {"scores": scores, "y": y}
     if sample_weight is not None:
         columns["sample_weight"] = sample_weight
+    count = partial(
+        table_in_memory,
+        thresholds=thresholds,
+        rule=rule,
+        unrated_label=unrated_label,
+        pos_label=pos_label,
+    )
     if np.ndim(inclusion_proba):
         columns["inclusion_proba"] = inclusion_proba
     else:
-        options["inclusion_proba"] = inclusion_proba
+        count = partial(count, inclusion_proba=inclusion_proba)
     # What is wrong with thresholds is wrong in all partitions.
-    table_in_memory(np.zeros(0), np.zeros(0), **options)
-    options = delayed(options, traverse=False)
-    pairs = enumerate(_pair_partitions(columns))
-    tables = [delayed(_count)(index, pieces, options) for index, pieces in pairs]
-    table = _merge_in_tree(tables, sum)
+    count(np.zeros(0), np.zeros(0))
+    table = _merge_parts(columns, count, operator.add)
     return table.compute() if compute else table
 
 
-def _count(index, pieces, options):
-    """Return the table of a partition."""
-    with _errors_name_partition(index):
+def _merge_parts(columns, make, merge):
+    """Return the delayed whole of what is made of partitions, merged in a tree."""
+    make = delayed(make, traverse=False)  # once, not with each partition
+    pairs = enumerate(_pair_partitions(columns))
+    parts = [delayed(_make_part)(index, pieces, make) for index, pieces in pairs]
+    while len(parts) > 1:
+        starts = range(0, len(parts), _SPLIT_EVERY)
+        parts = [delayed(reduce)(merge, parts[i : i + _SPLIT_EVERY]) for i in starts]
+    return parts[0]
+
+
+def _make_part(index, pieces, make):
+    """Return what is made of a partition, which errors about values name."""
+    try:
         if not _check_lengths(pieces):
             # Of an empty partition, types say nothing.
             pieces = {name: np.zeros(np.shape(piece)) for name, piece in pieces.items()}
-        return table_in_memory(**pieces, **options)
+        return make(**pieces)
+    except ValueError as error:
+        raise ValueError(f"In partition {index}, {error}") from error
+
+
+def _check_lengths(pieces):
+    """Return the number of rows that all pieces of a partition have."""
+    (first, n_rows), *others = ((name, len(piece)) for name, piece in pieces.items())
+    for name, length in others:
+        if length != n_rows:
+            raise ValueError(
+                f"{name} has {length} rows, but {first} has {n_rows}: the collections "
+                "are partitioned at different rows. Make all of them from one "
+                "collection, or call compute_chunk_sizes() on arrays, which are then "
+                "partitioned alike."
+            )
+    return n_rows
 
 
 def _pair_partitions(collections):
@@ -259,8 +419,13 @@ def _pair_partitions(collections):
     `collections` is a dict of dask arrays and columns. Blocks of arrays are cut finer
     where they differ, so that no partition is larger than it was.
     """
+    way_out = (
+        "Convert it with dask.array.from_array(..., chunks=other.chunks[0]) or, if all "
+        "arguments are in memory, call the function of the same name outside of "
+        "sklearn_reject.dask."
+    )
     for name, collection in collections.items():
-        _check_collection(name, collection)
+        _check_collection(name, collection, way_out)
     first, *others = collections
     for name in others:
         if _is_array(collections[name]) != _is_array(collections[first]):
@@ -284,56 +449,17 @@ def _pair_partitions(collections):
     return [dict(zip(pieces, row, strict=True)) for row in rows]
 
 
-@contextmanager
-def _errors_name_partition(index):
-    """Say in errors about values which partition they are in."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(f"In partition {index}, {error}") from error
-
-
-def _check_lengths(pieces):
-    """Return the number of rows that all pieces of a partition have."""
-    (first, n_rows), *others = ((name, len(piece)) for name, piece in pieces.items())
-    for name, length in others:
-        if length != n_rows:
-            raise ValueError(
-                f"{name} has {length} rows, but {first} has {n_rows}: the collections "
-                "are partitioned at different rows. Make all of them from one "
-                "collection, or call compute_chunk_sizes() on arrays, which are then "
-                "partitioned alike."
-            )
-    return n_rows
-
-
-def _merge_in_tree(parts, merge):
-    """Return the delayed whole of delayed parts, which `merge` makes of a list."""
-    while len(parts) > 1:
-        starts = range(0, len(parts), _SPLIT_EVERY)
-        parts = [delayed(merge)(parts[i : i + _SPLIT_EVERY]) for i in starts]
-    return parts[0]
-
-
-def _check_collection(name, collection):
+def _check_collection(name, collection, way_out):
     if _is_array(collection) or _is_frame(collection):
-        if collection.ndim not in (1, 2):
-            raise ValueError(
-                f"{name} must be a vector of shape (n_samples,), got a dask array with "
-                f"{collection.ndim} dimensions."
-            )
         return
     if is_dask_collection(collection):
-        raise ValueError(
-            f"{name} is a dask {type(collection).__name__}, whose rows and partitions "
-            "are unknown. Convert it with dask.array.from_delayed or "
-            "dask.dataframe.from_delayed."
+        way_out = (
+            "Its rows and partitions are unknown: convert it with "
+            "dask.array.from_delayed or dask.dataframe.from_delayed."
         )
     raise ValueError(
-        f"{name} must be a dask array or a column of a dask dataframe like the other "
-        f"arguments, got {type(collection).__name__}. Convert it with "
-        "dask.array.from_array(..., chunks=other.chunks[0]) or, if all of them are in "
-        "memory, call the function of the same name outside of sklearn_reject.dask."
+        f"{name} must be a dask array, or a dask dataframe or a column of one, got "
+        f"{type(collection).__name__}. {way_out}"
     )
 
 
@@ -369,29 +495,27 @@ def _align_arrays(arrays):
         )
     chunks = {each.chunks[0] for each in arrays.values()}
     if len(chunks) > 1 and len(known) == len(arrays):
-        borders = reduce(np.union1d, [np.cumsum(sizes) for sizes in chunks])
-        sizes = tuple(np.diff(borders, prepend=0).astype(int).tolist())
+        borders = np.unique(np.concatenate([np.cumsum(sizes) for sizes in chunks]))
         # Borders before the first row make an empty block, which need not be cut.
-        sizes = tuple(size for size in sizes if size) or (0,)
+        sizes = tuple(np.diff(borders[borders > 0], prepend=0).tolist()) or (0,)
         arrays = {name: each.rechunk({0: sizes}) for name, each in arrays.items()}
-    # All columns of some rows, or several outputs would be taken for samples.
-    return {
-        name: each if each.ndim == 1 else each.rechunk({1: -1})
-        for name, each in arrays.items()
-    }
+    return {name: _in_whole_rows(each) for name, each in arrays.items()}
+
+
+def _in_whole_rows(array):
+    """Return an array whose blocks have all columns of some rows."""
+    return array.rechunk(dict.fromkeys(range(1, array.ndim), -1))
 
 
 def _way_out(collections):
     """Say how numbers of rows become known."""
     steps = [
-        f"{name}.compute_chunk_sizes()"
-        if _is_array(each)
-        else f"{name}.to_dask_array().compute_chunk_sizes()"
+        name + ("" if _is_array(each) else ".to_dask_array()")
         for name, each in collections.items()
     ]
     return (
-        f"Pass {' and '.join(steps)}, so that they can be partitioned alike, or make "
-        "all collections from one."
+        f"Pass {'.compute_chunk_sizes() and '.join(steps)}.compute_chunk_sizes(), so "
+        "that they can be partitioned alike, or make all collections from one."
     )
 
 

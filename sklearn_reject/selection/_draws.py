@@ -125,9 +125,9 @@ def _read_key(key):
     if isinstance(key, Integral) and not isinstance(key, (bool, np.timedelta64)):
         return int(key)
     raise ValueError(
-        f"keys must be a vector of integers or strings, such as identifiers, got {key!r}"
-        ". Floats and missing values do not identify samples. Convert whole numbers "
-        "to integers."
+        "keys must be a vector of integers or strings, such as identifiers, got "
+        f"{key!r}. Floats and missing values do not identify samples. Convert whole "
+        "numbers to integers."
     )
 
 
