@@ -109,15 +109,13 @@ def apply_rows(
             "method must be a function of rows, such as estimator.predict, got "
             f"{type(method).__name__}."
         )
-    way_out = "Call the method itself on rows in memory."
-    _check_collection("collection", collection, way_out)
+    _check_collection("collection", collection)
     like = _like_answers(method, collection) if meta is None else meta[:0]
-    if _is_frame(collection):
-        return collection.map_partitions(_apply, method=method, like=like, meta=like)
+    apply = partial(_apply, method=method, like=like)
+    if not _is_array(collection):
+        return collection.map_partitions(apply, meta=like)
     return _in_whole_rows(collection).map_blocks(
-        _apply,
-        method=method,
-        like=like,
+        apply,
         meta=like,
         drop_axis=list(range(1, collection.ndim)),
         new_axis=list(range(1, like.ndim)),
@@ -126,22 +124,19 @@ def apply_rows(
 
 
 def _like_answers(method, collection):
-    """Return no rows of what a method returns, found on a made-up row or on none."""
-    for n_rows in (1, 0):
-        try:
-            with warnings.catch_warnings(action="ignore"):
-                rows = _made_up_row(collection)[:n_rows]
-                answers = method(rows)
-        except NotFittedError:
-            raise
-        except Exception:  # whatever a function of the user has against such rows
-            continue
-        return _check_answers(answers, n_rows)[:0]
-    return np.empty(0, dtype=object)
+    """Return no rows of what a method returns, found on a made-up row."""
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            answers = method(_made_up_row(collection))
+    except NotFittedError:
+        raise
+    except Exception:  # whatever the method has against such a row
+        return np.empty(0, dtype=object)
+    return _check_answers(answers, 1)[:0]
 
 
 def _made_up_row(collection):
-    if _is_frame(collection):
+    if not _is_array(collection):
         return collection._meta_nonempty[:1]
     meta = collection._meta
     make = np.zeros if isinstance(meta, np.ndarray) else type(meta)
@@ -149,28 +144,20 @@ def _made_up_row(collection):
 
 
 def _apply(rows, method, like):
-    """Return the answers to the rows of a partition, if they are as was said."""
+    """Return the answers to the rows of a partition, which are to be like others."""
     n_rows = rows.shape[0]
     if not n_rows:
         return like
     answers = _check_answers(method(rows), n_rows)
+    is_array = isinstance(like, np.ndarray)
     fits = type(answers) is type(like) and answers.shape[1:] == like.shape[1:]
-    if isinstance(like, np.ndarray) and fits:
-        fits = np.can_cast(answers.dtype, like.dtype)
-        answers = answers.astype(like.dtype, copy=False) if fits else answers
-    if not fits:
-        ours, said = map(_describe, (answers, like))
+    if not fits or (is_array and not np.can_cast(answers.dtype, like.dtype)):
         raise ValueError(
-            f"The answers to {n_rows} rows are {ours}, but {said} was given, or found "
-            "on a made-up row. Pass what the method returns for some rows of yours as "
-            "meta, such as meta=model.predict(rows)."
+            f"method returns {answers[:0]!r} with {n_rows} rows, but {like!r} was "
+            "given as meta, or found on a made-up row. Pass what it returns for some "
+            "of your rows as meta, such as meta=model.predict(rows)."
         )
-    return answers
-
-
-def _describe(answers):
-    dtype = f" and dtype {answers.dtype}" if hasattr(answers, "dtype") else ""
-    return f"{type(answers).__name__} of shape {answers.shape}{dtype}"
+    return answers.astype(like.dtype, copy=False) if is_array else answers
 
 
 def _check_answers(answers, n_rows):
@@ -257,8 +244,7 @@ def summarize(
 def _refuse_empty(summary):
     if not summary.n_samples:
         raise ValueError(
-            "No partition has a sample with a positive weight. At least one sample is "
-            "needed."
+            "No partition has a sample with a positive weight. At least one is needed."
         )
     return summary
 
@@ -360,19 +346,14 @@ def pn_table(
     columns = {"scores": scores, "y": y}
     if sample_weight is not None:
         columns["sample_weight"] = sample_weight
-    count = partial(
-        table_in_memory,
-        thresholds=thresholds,
-        rule=rule,
-        unrated_label=unrated_label,
-        pos_label=pos_label,
-    )
+    options = dict(thresholds=thresholds, rule=rule, unrated_label=unrated_label)
+    options["pos_label"] = pos_label
     if np.ndim(inclusion_proba):
         columns["inclusion_proba"] = inclusion_proba
     else:
-        count = partial(count, inclusion_proba=inclusion_proba)
-    # What is wrong with thresholds is wrong in all partitions.
-    count(np.zeros(0), np.zeros(0))
+        options["inclusion_proba"] = inclusion_proba
+    count = partial(table_in_memory, **options)
+    count(np.zeros(0), np.zeros(0))  # raises for what is wrong in all partitions
     table = _merge_parts(columns, count, operator.add)
     return table.compute() if compute else table
 
@@ -391,7 +372,7 @@ def _merge_parts(columns, make, merge):
 def _make_part(index, pieces, make):
     """Return what is made of a partition, which errors about values name."""
     try:
-        if not _check_lengths(pieces):
+        if not _check_lengths({name: len(piece) for name, piece in pieces.items()}):
             # Of an empty partition, types say nothing.
             pieces = {name: np.zeros(np.shape(piece)) for name, piece in pieces.items()}
         return make(**pieces)
@@ -399,18 +380,16 @@ def _make_part(index, pieces, make):
         raise ValueError(f"In partition {index}, {error}") from error
 
 
-def _check_lengths(pieces):
-    """Return the number of rows that all pieces of a partition have."""
-    (first, n_rows), *others = ((name, len(piece)) for name, piece in pieces.items())
-    for name, length in others:
-        if length != n_rows:
-            raise ValueError(
-                f"{name} has {length} rows, but {first} has {n_rows}: the collections "
-                "are partitioned at different rows. Make all of them from one "
-                "collection, or call compute_chunk_sizes() on arrays, which are then "
-                "partitioned alike."
-            )
-    return n_rows
+def _check_lengths(lengths):
+    """Return the number of rows that all have, given by name."""
+    if len({*lengths.values()}) > 1:
+        shown = ", ".join(f"{name} has {n_rows}" for name, n_rows in lengths.items())
+        raise ValueError(
+            f"numbers of rows differ: {shown}. Pass collections of the same rows, all "
+            "made from one, or call compute_chunk_sizes() on arrays, which are then "
+            "partitioned alike."
+        )
+    return next(iter(lengths.values()), None)
 
 
 def _pair_partitions(collections):
@@ -419,80 +398,40 @@ def _pair_partitions(collections):
     `collections` is a dict of dask arrays and columns. Blocks of arrays are cut finer
     where they differ, so that no partition is larger than it was.
     """
-    way_out = (
-        "Convert it with dask.array.from_array(..., chunks=other.chunks[0]) or, if all "
-        "arguments are in memory, call the function of the same name outside of "
-        "sklearn_reject.dask."
-    )
     for name, collection in collections.items():
-        _check_collection(name, collection, way_out)
-    first, *others = collections
-    for name in others:
-        if _is_array(collections[name]) != _is_array(collections[first]):
-            raise ValueError(
-                f"{name} and {first} are a dask array and a column of a dataframe, "
-                f"which may be cut at different rows. {_way_out(collections)}"
-            )
-    if _is_array(collections[first]):
+        _check_collection(name, collection)
+    if all(map(_is_array, collections.values())):
         collections = _align_arrays(collections)
-    else:
-        _check_divisions(collections)
     pieces = {name: _delay_pieces(each) for name, each in collections.items()}
-    sizes = {name: len(of_one) for name, of_one in pieces.items()}
-    for name in others:
-        if sizes[name] != sizes[first]:
-            raise ValueError(
-                f"{name} has {sizes[name]} partitions, but {first} has {sizes[first]}, "
-                f"and their numbers of rows are unknown. {_way_out(collections)}"
-            )
+    _check_cuts(collections, {name: len(of_one) for name, of_one in pieces.items()})
     rows = zip(*pieces.values(), strict=True)
     return [dict(zip(pieces, row, strict=True)) for row in rows]
 
 
-def _check_collection(name, collection, way_out):
-    if _is_array(collection) or _is_frame(collection):
-        return
-    if is_dask_collection(collection):
-        way_out = (
-            "Its rows and partitions are unknown: convert it with "
-            "dask.array.from_delayed or dask.dataframe.from_delayed."
+def _check_collection(name, collection):
+    if not _is_array(collection) and not (
+        # Without an import of dask.dataframe, which needs pandas and pyarrow. What is
+        # delayed has every attribute, but not its class.
+        is_dask_collection(collection) and hasattr(type(collection), "divisions")
+    ):
+        raise ValueError(
+            f"{name} must be a dask array, a dask dataframe or a column of one, got "
+            f"{type(collection).__name__}. Convert it with dask.array.from_delayed or "
+            "dask.array.from_array(..., chunks=other.chunks[0]) or, if all is in "
+            "memory, call the method itself, or the function of the same name outside "
+            "of sklearn_reject.dask."
         )
-    raise ValueError(
-        f"{name} must be a dask array, or a dask dataframe or a column of one, got "
-        f"{type(collection).__name__}. {way_out}"
-    )
 
 
 def _is_array(collection):
     return isinstance(collection, da.Array)
 
 
-def _is_frame(collection):
-    # Without an import of dask.dataframe, which needs pandas and pyarrow. What is
-    # delayed has every attribute, but not its class.
-    return is_dask_collection(collection) and hasattr(type(collection), "divisions")
-
-
-def _check_divisions(columns):
-    """Raise where columns are known to be cut at different labels of their index."""
-    known = {name: each for name, each in columns.items() if each.known_divisions}
-    if len({each.divisions for each in known.values()}) > 1:
-        raise ValueError(
-            f"{' and '.join(known)} are columns with different divisions, so their "
-            "rows do not belong together. Join their dataframes and take all columns "
-            "from the result."
-        )
-
-
 def _align_arrays(arrays):
     """Return arrays with the same blocks of rows, where their numbers are known."""
-    lengths = {name: sum(each.chunks[0]) for name, each in arrays.items()}
-    known = {name: n for name, n in lengths.items() if not np.isnan(n)}
-    if len(set(known.values())) > 1:
-        shown = ", ".join(f"{name} has {n}" for name, n in known.items())
-        raise ValueError(
-            f"Numbers of rows differ: {shown}. Pass collections of the same rows."
-        )
+    known = {k: each.shape[0] for k, each in arrays.items()}
+    known = {name: n_rows for name, n_rows in known.items() if not np.isnan(n_rows)}
+    _check_lengths(known)
     chunks = {each.chunks[0] for each in arrays.values()}
     if len(chunks) > 1 and len(known) == len(arrays):
         borders = np.unique(np.concatenate([np.cumsum(sizes) for sizes in chunks]))
@@ -507,16 +446,27 @@ def _in_whole_rows(array):
     return array.rechunk(dict.fromkeys(range(1, array.ndim), -1))
 
 
-def _way_out(collections):
-    """Say how numbers of rows become known."""
-    steps = [
-        name + ("" if _is_array(each) else ".to_dask_array()")
-        for name, each in collections.items()
-    ]
-    return (
-        f"Pass {'.compute_chunk_sizes() and '.join(steps)}.compute_chunk_sizes(), so "
-        "that they can be partitioned alike, or make all collections from one."
-    )
+def _check_cuts(collections, sizes):
+    """Raise where collections, of so many partitions, are not cut at the same rows."""
+    cuts = {(_is_array(each), sizes[name]) for name, each in collections.items()}
+    if len(cuts) > 1:
+        shown = ", ".join(f"{name} has {n} partitions" for name, n in sizes.items())
+        steps = (
+            name + ("" if _is_array(each) else ".to_dask_array()")
+            for name, each in collections.items()
+        )
+        raise ValueError(
+            f"{shown}, and arrays and columns may be cut at other rows. Pass "
+            f"{'.compute_chunk_sizes() and '.join(steps)}.compute_chunk_sizes(), so "
+            "that they can be partitioned alike, or make all collections from one."
+        )
+    known = [name for name in sizes if getattr(collections[name], "known_divisions", 0)]
+    if len({collections[name].divisions for name in known}) > 1:
+        raise ValueError(
+            f"{' and '.join(known)} are columns with different divisions, so their "
+            "rows do not belong together. Join their dataframes and take all columns "
+            "from the result."
+        )
 
 
 def _delay_pieces(collection):
