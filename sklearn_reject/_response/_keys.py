@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.utils import gen_batches
 
 from sklearn_reject._sklearn import _num_samples, take_rows
-from sklearn_reject._validation import check_same_length
+from sklearn_reject._validation import check_same_length, refuse_unread
 from sklearn_reject.selection import hash_text, read_keys, split_mix
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -40,6 +40,7 @@ def row_keys(X, rows):
 
 def user_keys(keys, X):
     """Return the keys that a user gives, integers or text, as uint64 a row of X."""
+    refuse_unread(keys, "keys")
     keys = read_keys(keys)
     check_same_length(_num_samples(X), keys=keys)
     return _spread(_bits(keys), 0)

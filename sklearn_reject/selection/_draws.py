@@ -9,7 +9,7 @@ from numbers import Integral
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_reject._validation import refuse_unread
+from sklearn_reject._validation import of_arrays
 
 _GOLDEN_GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MULTIPLIERS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -22,6 +22,7 @@ _UNUSED_BITS = np.uint64(11)
 _INTEGER = re.compile(rb"0|-?[1-9][0-9]{0,308}")
 
 
+@of_arrays
 def keyed_draws(seed: int, keys: ArrayLike) -> np.ndarray:
     """Draw a reproducible uniform number for each key.
 
@@ -98,7 +99,6 @@ def _check_seed(seed):
 
 def read_keys(keys):
     """Return keys as a vector of integers, or of integers and text as bytes."""
-    refuse_unread(keys, "keys")
     # Of what a list mixes, NumPy would make numbers or text, each by all others.
     is_mixed = isinstance(keys, (list, tuple)) and len({*map(type, keys)}) > 1
     keys = np.asarray(keys, dtype=object if is_mixed else None)
