@@ -33,12 +33,11 @@ from sklearn_reject.thresholds import pn_table as table_in_memory
 
 try:
     import dask.array as da
-    from dask import delayed, is_dask_collection
+    from dask import delayed
 except ImportError as error:
     raise ImportError(
         "sklearn_reject.dask needs dask. Install it with `pip install 'dask[array]'`, "
-        "or use sklearn_reject.metrics, sklearn_reject.selection and "
-        "sklearn_reject.thresholds for arrays in memory."
+        "or use the functions of the other modules for arrays in memory."
     ) from error
 
 __all__ = ["apply_rows", "pn_table", "summarize"]
@@ -145,17 +144,16 @@ def _made_up_row(collection):
 
 def _apply(rows, method, like):
     """Return the answers to the rows of a partition, which are to be like others."""
-    n_rows = rows.shape[0]
-    if not n_rows:
+    if not rows.shape[0]:
         return like
-    answers = _check_answers(method(rows), n_rows)
+    answers = _check_answers(method(rows), rows.shape[0])
     is_array = isinstance(like, np.ndarray)
     fits = type(answers) is type(like) and answers.shape[1:] == like.shape[1:]
     if not fits or (is_array and not np.can_cast(answers.dtype, like.dtype)):
         raise ValueError(
-            f"method returns {answers[:0]!r} with {n_rows} rows, but {like!r} was "
-            "given as meta, or found on a made-up row. Pass what it returns for some "
-            "of your rows as meta, such as meta=model.predict(rows)."
+            f"method returns {answers[:0]!r} with a row each, but {like!r} was given as "
+            "meta, or found on a made-up row. Pass what it returns for some of your "
+            "rows as meta, such as meta=model.predict(rows)."
         )
     return answers.astype(like.dtype, copy=False) if is_array else answers
 
@@ -164,8 +162,7 @@ def _check_answers(answers, n_rows):
     if getattr(answers, "shape", ())[:1] != (n_rows,):
         raise ValueError(
             f"method returns {type(answers).__name__} for {n_rows} rows. Pass a "
-            "function that returns an array, a Series or a DataFrame with one row "
-            "each, such as estimator.predict."
+            "function that returns an array, a Series or a DataFrame with a row each."
         )
     return answers
 
@@ -409,11 +406,10 @@ def _pair_partitions(collections):
 
 
 def _check_collection(name, collection):
-    if not _is_array(collection) and not (
-        # Without an import of dask.dataframe, which needs pandas and pyarrow. What is
-        # delayed has every attribute, but not its class.
-        is_dask_collection(collection) and hasattr(type(collection), "divisions")
-    ):
+    # Without an import of dask.dataframe, which needs pandas and pyarrow. What is
+    # delayed has every attribute, but not its class.
+    is_frame = hasattr(type(collection), "divisions")
+    if not (is_frame or _is_array(collection)) or not collection.ndim:
         raise ValueError(
             f"{name} must be a dask array, a dask dataframe or a column of one, got "
             f"{type(collection).__name__}. Convert it with dask.array.from_delayed or "
@@ -429,8 +425,8 @@ def _is_array(collection):
 
 def _align_arrays(arrays):
     """Return arrays with the same blocks of rows, where their numbers are known."""
-    known = {k: each.shape[0] for k, each in arrays.items()}
-    known = {name: n_rows for name, n_rows in known.items() if not np.isnan(n_rows)}
+    lengths = {name: each.shape[0] for name, each in arrays.items()}
+    known = {name: n for name, n in lengths.items() if not np.isnan(n)}
     _check_lengths(known)
     chunks = {each.chunks[0] for each in arrays.values()}
     if len(chunks) > 1 and len(known) == len(arrays):
@@ -451,14 +447,11 @@ def _check_cuts(collections, sizes):
     cuts = {(_is_array(each), sizes[name]) for name, each in collections.items()}
     if len(cuts) > 1:
         shown = ", ".join(f"{name} has {n} partitions" for name, n in sizes.items())
-        steps = (
-            name + ("" if _is_array(each) else ".to_dask_array()")
-            for name, each in collections.items()
-        )
         raise ValueError(
-            f"{shown}, and arrays and columns may be cut at other rows. Pass "
-            f"{'.compute_chunk_sizes() and '.join(steps)}.compute_chunk_sizes(), so "
-            "that they can be partitioned alike, or make all collections from one."
+            f"{shown}, and arrays and columns may be cut at other rows. Take "
+            "array.compute_chunk_sizes() and column.to_dask_array()."
+            "compute_chunk_sizes() of them, which can be partitioned alike, or make "
+            "all collections from one."
         )
     known = [name for name in sizes if getattr(collections[name], "known_divisions", 0)]
     if len({collections[name].divisions for name in known}) > 1:

@@ -246,7 +246,7 @@ def test_answers_unlike_the_made_up_one():
             cut(X_NEW, (60,)),
             "returns Decisions for 1 rows.*Pass a f",
         ),
-        (np.mean, cut(X_NEW, (60,)), "returns float64 for 1 rows.*one row each"),
+        (np.mean, cut(X_NEW, (60,)), "returns float64 for 1 rows.*a row each"),
         (lambda part: [*part], cut(X_NEW, (60,)), "returns list for 1 rows"),
         (lambda part: part[:, :0].T, cut(X_NEW, (60,)), "returns ndarray for 1 rows"),
         (GaussianNB().predict, cut(X_NEW, (60,)), "not fitted yet. Call 'fit'"),
