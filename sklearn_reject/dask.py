@@ -111,7 +111,7 @@ def apply_rows(
     _check_collection("collection", collection)
     like = _like_answers(method, collection) if meta is None else meta[:0]
     apply = partial(_apply, method=method, like=like)
-    if not _is_array(collection):
+    if not isinstance(collection, da.Array):
         return collection.map_partitions(apply, meta=like)
     return _in_whole_rows(collection).map_blocks(
         apply,
@@ -135,7 +135,7 @@ def _like_answers(method, collection):
 
 
 def _made_up_row(collection):
-    if not _is_array(collection):
+    if not isinstance(collection, da.Array):
         return collection._meta_nonempty[:1]
     meta = collection._meta
     make = np.zeros if isinstance(meta, np.ndarray) else type(meta)
@@ -151,9 +151,9 @@ def _apply(rows, method, like):
     fits = type(answers) is type(like) and answers.shape[1:] == like.shape[1:]
     if not fits or (is_array and not np.can_cast(answers.dtype, like.dtype)):
         raise ValueError(
-            f"method returns {answers[:0]!r} with a row each, but {like!r} was given as "
-            "meta, or found on a made-up row. Pass what it returns for some of your "
-            "rows as meta, such as meta=model.predict(rows)."
+            f"method returns {answers[:0]!r} with a row each, but {like!r} was given, "
+            "or found on a made-up row. Pass what it returns for some of your rows as "
+            "meta, such as meta=model.predict(rows)."
         )
     return answers.astype(like.dtype, copy=False) if is_array else answers
 
@@ -382,9 +382,8 @@ def _check_lengths(lengths):
     if len({*lengths.values()}) > 1:
         shown = ", ".join(f"{name} has {n_rows}" for name, n_rows in lengths.items())
         raise ValueError(
-            f"numbers of rows differ: {shown}. Pass collections of the same rows, all "
-            "made from one, or call compute_chunk_sizes() on arrays, which are then "
-            "partitioned alike."
+            f"numbers of rows differ: {shown}. Make all collections from one, or call "
+            "compute_chunk_sizes() on arrays, which are then partitioned alike."
         )
     return next(iter(lengths.values()), None)
 
@@ -397,7 +396,7 @@ def _pair_partitions(collections):
     """
     for name, collection in collections.items():
         _check_collection(name, collection)
-    if all(map(_is_array, collections.values())):
+    if all(isinstance(each, da.Array) for each in collections.values()):
         collections = _align_arrays(collections)
     pieces = {name: _delay_pieces(each) for name, each in collections.items()}
     _check_cuts(collections, {name: len(of_one) for name, of_one in pieces.items()})
@@ -409,27 +408,21 @@ def _check_collection(name, collection):
     # Without an import of dask.dataframe, which needs pandas and pyarrow. What is
     # delayed has every attribute, but not its class.
     is_frame = hasattr(type(collection), "divisions")
-    if not (is_frame or _is_array(collection)) or not collection.ndim:
+    if not (is_frame or isinstance(collection, da.Array)) or not collection.ndim:
         raise ValueError(
             f"{name} must be a dask array, a dask dataframe or a column of one, got "
             f"{type(collection).__name__}. Convert it with dask.array.from_delayed or "
-            "dask.array.from_array(..., chunks=other.chunks[0]) or, if all is in "
-            "memory, call the method itself, or the function of the same name outside "
-            "of sklearn_reject.dask."
+            "from_array(..., chunks=other.chunks[0]) or, if all is in memory, call the "
+            "method itself, or the function outside of sklearn_reject.dask."
         )
-
-
-def _is_array(collection):
-    return isinstance(collection, da.Array)
 
 
 def _align_arrays(arrays):
     """Return arrays with the same blocks of rows, where their numbers are known."""
-    lengths = {name: each.shape[0] for name, each in arrays.items()}
-    known = {name: n for name, n in lengths.items() if not np.isnan(n)}
-    _check_lengths(known)
     chunks = {each.chunks[0] for each in arrays.values()}
-    if len(chunks) > 1 and len(known) == len(arrays):
+    lengths = {name: each.shape[0] for name, each in arrays.items()}
+    if len(chunks) > 1 and not np.isnan([*lengths.values()]).any():
+        _check_lengths(lengths)
         borders = np.unique(np.concatenate([np.cumsum(sizes) for sizes in chunks]))
         # Borders before the first row make an empty block, which need not be cut.
         sizes = tuple(np.diff(borders[borders > 0], prepend=0).tolist()) or (0,)
@@ -444,21 +437,19 @@ def _in_whole_rows(array):
 
 def _check_cuts(collections, sizes):
     """Raise where collections, of so many partitions, are not cut at the same rows."""
-    cuts = {(_is_array(each), sizes[name]) for name, each in collections.items()}
-    if len(cuts) > 1:
+    kinds = {isinstance(each, da.Array) for each in collections.values()}
+    if len(kinds) > 1 or len({*sizes.values()}) > 1:
         shown = ", ".join(f"{name} has {n} partitions" for name, n in sizes.items())
         raise ValueError(
             f"{shown}, and arrays and columns may be cut at other rows. Take "
             "array.compute_chunk_sizes() and column.to_dask_array()."
-            "compute_chunk_sizes() of them, which can be partitioned alike, or make "
-            "all collections from one."
+            "compute_chunk_sizes(), or make all collections from one."
         )
     known = [name for name in sizes if getattr(collections[name], "known_divisions", 0)]
     if len({collections[name].divisions for name in known}) > 1:
         raise ValueError(
-            f"{' and '.join(known)} are columns with different divisions, so their "
-            "rows do not belong together. Join their dataframes and take all columns "
-            "from the result."
+            f"{' and '.join(known)} are columns of different divisions, whose rows do "
+            "not belong together. Take all columns from a join of their dataframes."
         )
 
 
@@ -469,6 +460,6 @@ def _delay_pieces(collection):
     name in each of them, and be computed for each. Nor are files read as one, more of
     them for a narrow column than for a wide one.
     """
-    if _is_array(collection):
+    if isinstance(collection, da.Array):
         return collection.to_delayed(optimize_graph=False).ravel().tolist()
     return list(collection.simplify().to_delayed(optimize_graph=False))
