@@ -274,3 +274,22 @@ def test_errors_of_the_method_come_when_it_is_computed():
             .predict,
             bad,
         ).compute()
+
+
+def test_two_processes(cluster):
+    with dask.config.set(scheduler=cluster):
+        assert_same(
+            apply_rows(MODEL.predict, cut(X_NEW, (20, 40))), MODEL.predict(X_NEW)
+        )
+        model, frame = encoded()
+        lazy = apply_rows(lambda part: model.accept(part), dd.from_pandas(frame, 3))
+        assert_same(lazy, model.accept(frame).astype(object))
+
+
+def test_collections_without_rows():
+    for sizes in ((0,), (0, 0)):
+        expected = MODEL.predict_proba(X_NEW)[:0]
+        assert_same(apply_rows(MODEL.predict_proba, cut(X_NEW[:0], sizes)), expected)
+    model, frame = encoded()
+    parts = dd.from_map(lambda part: part, [frame[:0]] * 2, meta=frame[:0])
+    assert apply_rows(model.predict, parts).compute().shape == (0,)
