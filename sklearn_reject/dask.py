@@ -15,7 +15,6 @@ It needs dask (``pip install 'dask[array]'``), so nothing else imports it.
 
 from __future__ import annotations
 
-import operator
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
@@ -74,8 +73,8 @@ def apply_rows(
     Returns
     -------
     answers : dask array, Series or DataFrame
-        What `method` returns, in the same partitions: arrays as a dask array, Series
-        and DataFrames of pandas as those of dask.
+        What `method` returns, in the same partitions: arrays as a dask array, and for
+        dataframes, Series and DataFrames of pandas as those of dask.
 
     Raises
     ------
@@ -109,7 +108,9 @@ def apply_rows(
             f"{type(method).__name__}."
         )
     _check_collection("collection", collection)
-    like = _like_answers(method, collection) if meta is None else meta[:0]
+    if meta is None:
+        meta = _answer_made_up_row(method, collection)
+    like = _check_answers(meta, meta)[:0]
     apply = partial(_apply, method=method, like=like)
     if not isinstance(collection, da.Array):
         return collection.map_partitions(apply, meta=like)
@@ -122,16 +123,17 @@ def apply_rows(
     )
 
 
-def _like_answers(method, collection):
-    """Return no rows of what a method returns, found on a made-up row."""
+def _answer_made_up_row(method, collection):
+    """Return what a method returns for a made-up row, objects if it does not."""
     try:
         with warnings.catch_warnings(action="ignore"):
-            answers = method(_made_up_row(collection))
+            rows = _made_up_row(collection)
+            answers = method(rows)
     except NotFittedError:
         raise
     except Exception:  # whatever the method has against such a row
         return np.empty(0, dtype=object)
-    return _check_answers(answers, 1)[:0]
+    return _check_answers(answers, rows)
 
 
 def _made_up_row(collection):
@@ -146,23 +148,23 @@ def _apply(rows, method, like):
     """Return the answers to the rows of a partition, which are to be like others."""
     if not rows.shape[0]:
         return like
-    answers = _check_answers(method(rows), rows.shape[0])
+    answers = _check_answers(method(rows), rows)
     is_array = isinstance(like, np.ndarray)
     fits = type(answers) is type(like) and answers.shape[1:] == like.shape[1:]
     if not fits or (is_array and not np.can_cast(answers.dtype, like.dtype)):
         raise ValueError(
-            f"method returns {answers[:0]!r} with a row each, but {like!r} was given, "
-            "or found on a made-up row. Pass what it returns for some of your rows as "
-            "meta, such as meta=model.predict(rows)."
+            f"method returns {answers[:0]!r} and rows, but {like!r} was given, or found "
+            "on a made-up row. Pass meta=model.predict(rows), of some rows of yours."
         )
     return answers.astype(like.dtype, copy=False) if is_array else answers
 
 
-def _check_answers(answers, n_rows):
-    if getattr(answers, "shape", ())[:1] != (n_rows,):
+def _check_answers(answers, rows):
+    shape = getattr(answers, "shape", ())
+    if not shape or shape[0] != rows.shape[0]:
         raise ValueError(
-            f"method returns {type(answers).__name__} for {n_rows} rows. Pass a "
-            "function that returns an array, a Series or a DataFrame with a row each."
+            f"{type(answers).__name__} has no row for each row. Pass a function, or "
+            "meta, of an array, a Series or a DataFrame with one row each."
         )
     return answers
 
@@ -345,13 +347,11 @@ def pn_table(
         columns["sample_weight"] = sample_weight
     options = dict(thresholds=thresholds, rule=rule, unrated_label=unrated_label)
     options["pos_label"] = pos_label
-    if np.ndim(inclusion_proba):
-        columns["inclusion_proba"] = inclusion_proba
-    else:
-        options["inclusion_proba"] = inclusion_proba
+    place = columns if np.ndim(inclusion_proba) else options
+    place["inclusion_proba"] = inclusion_proba
     count = partial(table_in_memory, **options)
     count(np.zeros(0), np.zeros(0))  # raises for what is wrong in all partitions
-    table = _merge_parts(columns, count, operator.add)
+    table = _merge_parts(columns, count, PNTable.__add__)
     return table.compute() if compute else table
 
 

@@ -244,11 +244,11 @@ def test_answers_unlike_the_made_up_one():
         (
             MODEL.predict_all,
             cut(X_NEW, (60,)),
-            "returns Decisions for 1 rows.*Pass a f",
+            "Decisions has no row for each row. Pass a fun",
         ),
-        (np.mean, cut(X_NEW, (60,)), "returns float64 for 1 rows.*a row each"),
-        (lambda part: [*part], cut(X_NEW, (60,)), "returns list for 1 rows"),
-        (lambda part: part[:, :0].T, cut(X_NEW, (60,)), "returns ndarray for 1 rows"),
+        (np.mean, cut(X_NEW, (60,)), "float64 has no row for each.*one row each"),
+        (lambda part: [*part], cut(X_NEW, (60,)), "list has no row for each"),
+        (lambda part: part[:, :0].T, cut(X_NEW, (60,)), "ndarray has no row for each"),
         (GaussianNB().predict, cut(X_NEW, (60,)), "not fitted yet. Call 'fit'"),
         (
             SelectiveClassifier(GaussianNB(), target_coverage=0.5).predict,
@@ -260,6 +260,18 @@ def test_answers_unlike_the_made_up_one():
 def test_what_cannot_be_applied(method, collection, match):
     with pytest.raises((ValueError, NotFittedError), match=match):
         apply_rows(method, collection)
+
+
+@pytest.mark.parametrize("meta", [[1, 2], (None, bool), np.dtype(int), 3.0, "int"])
+def test_meta_is_like_the_answers(meta):
+    with pytest.raises(ValueError, match=r"no row for each.*or meta, of an array"):
+        apply_rows(MODEL.predict, cut(X_NEW, (60,)), meta=meta)
+    like = MODEL.predict(X_NEW[:3])
+    lazy = apply_rows(MODEL.predict_proba, cut(X_NEW, (60,)), meta=like)
+    with pytest.raises(
+        ValueError, match=r"shape=\(0, 10\).*but array\(\[\].*Pass meta="
+    ):
+        lazy.compute()
 
 
 def test_errors_of_the_method_come_when_it_is_computed():
