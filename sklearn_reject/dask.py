@@ -66,9 +66,9 @@ def apply_rows(
 
     meta : ndarray, Series or DataFrame, default=None
         What `method` returns for some rows, or for none: its type, dtype and columns.
-        None finds it on one made-up row, of zeros in an array, or on no row. Where
-        the method takes neither, such as text that an encoder does not know, one
-        answer a row is expected, with an unknown type, which is dtype object.
+        None finds it on one made-up row, of zeros in an array. Where the method does
+        not take it, such as text that an encoder does not know, one answer a row is
+        expected, of an unknown type, which is dtype object.
 
     Returns
     -------
@@ -153,7 +153,7 @@ def _apply(rows, method, like):
     fits = type(answers) is type(like) and answers.shape[1:] == like.shape[1:]
     if not fits or (is_array and not np.can_cast(answers.dtype, like.dtype)):
         raise ValueError(
-            f"method returns {answers[:0]!r} and rows, but {like!r} was given, or found "
+            f"method returns rows of {answers[:0]!r}, but {like!r} was given or found "
             "on a made-up row. Pass meta=model.predict(rows), of some rows of yours."
         )
     return answers.astype(like.dtype, copy=False) if is_array else answers

@@ -379,7 +379,7 @@ class RiskMonitor(Monitor):
             If far more or far fewer samples have a loss than the probabilities let
             expect.
         """
-        losses = _as_vector(losses, "losses")
+        losses, proba = _as_vector(losses, "losses"), 1.0
         if inclusion_proba is None:
             _refuse_rows(
                 np.isnan(losses),
@@ -388,11 +388,8 @@ class RiskMonitor(Monitor):
                 "part only, pass the probability of each sample to be labeled as "
                 "inclusion_proba.",
             )
-            factor = self.min_inclusion_proba
         else:
-            factor = self.min_inclusion_proba / self._check_proba(
-                inclusion_proba, losses
-            )
+            proba = self._check_proba(inclusion_proba, losses)
         _refuse_rows(
             (losses < 0) | (losses > self.max_loss * (1 + _ROUNDING)),
             f"losses must be in [0, max_loss={self.max_loss:g}]",
@@ -400,7 +397,7 @@ class RiskMonitor(Monitor):
             "loss as max_loss of the monitor.",
             losses,
         )
-        values = np.nan_to_num(losses) * factor
+        values = np.nan_to_num(losses) * (self.min_inclusion_proba / proba)
         self._take(Bets.of(np.minimum(values / self.max_loss, 1.0)))
         return self
 
