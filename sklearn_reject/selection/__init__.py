@@ -14,7 +14,12 @@ from sklearn_reject.selection._certify_double import (
 )
 from sklearn_reject.selection._deferral import solve_deferral
 from sklearn_reject.selection._deferral_rule import DeferralRule, GroupedDeferralRule
-from sklearn_reject.selection._draws import keyed_draws, split_mix
+from sklearn_reject.selection._draws import (
+    hash_text,
+    keyed_draws,
+    read_keys,
+    split_mix,
+)
 from sklearn_reject.selection._failure_parts import solve_failure_bounds
 from sklearn_reject.selection._failure_rate import solve_target_failure_rate
 from sklearn_reject.selection._grouped import GroupedRule

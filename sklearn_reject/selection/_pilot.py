@@ -26,7 +26,7 @@ from sklearn_reject.exceptions import (
     warn_user,
 )
 from sklearn_reject.selection._certify import RiskTest, choose_test, rank, walk
-from sklearn_reject.selection._certify_levels import most_successes
+from sklearn_reject.selection._certify_double import most_successes
 from sklearn_reject.selection._deferral_cut import RankedOpinions, most_up_to
 from sklearn_reject.selection._deferral_rule import DeferralRule, measure_quietly
 from sklearn_reject.selection._rule import Certificate, check_draws
