@@ -21,8 +21,7 @@ from benchmarks._opinions import (
 )
 from benchmarks._real_sets import is_there
 from benchmarks._report import NOT_INSTALLED, Row, at_most
-from sklearn_reject._curves._deferral import deferral_area_score
-from sklearn_reject._curves._least_area import choose_by_area
+from sklearn_reject._curves._deferral import choose_by_area, deferral_area_score
 
 TITLE = "excess area under the deferral curve on new samples, relative to confidence"
 

@@ -19,7 +19,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from benchmarks._real_sets import available_sets, load_set, missing_sets
 from benchmarks._report import Row, at_most
-from sklearn_reject._curves._groups import group_by_score
+from sklearn_reject._curves._prefixes import join_ties
 from sklearn_reject._curves._risk_coverage import aurc_score
 
 TITLE = "area under the risk-coverage curve by three readings of the weights"
@@ -77,8 +77,8 @@ def _add_up(weights, losses, growth):
 
 def _read(scores, sample_losses, sample_weight):
     """Return the area by each reading of the weights; "relative" is the package's."""
-    groups = group_by_score(scores, sample_losses, sample_weight)
-    weights, losses = np.array(groups.weights), np.array(groups.losses)
+    columns = join_ties(scores, sample_losses, sample_weight).columns
+    weights, losses = np.array(columns["weight"]), np.array(columns["loss"])
     return {
         "rows": _as_rows(weights, losses),
         "relative": aurc_score(scores, sample_losses, sample_weight=sample_weight),

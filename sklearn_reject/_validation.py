@@ -21,9 +21,8 @@ _COMPUTE = (
     "`{name}.persist()` if they take long to compute and are used again."
 )
 _MAP = (
-    "Map a method over its partitions, such as "
-    "`{name}.map_blocks(model.predict, drop_axis=1)` for an array, "
-    "`{name}.map_partitions(model.predict)` for a data frame."
+    "Apply a method to the rows of its partitions, such as "
+    "`sklearn_reject.dask.apply_rows(model.predict, {name})`."
 )
 _ADD_UP = (
     "Pass `{name}.compute()`, or reduce it by the functions of `sklearn_reject.dask`, "

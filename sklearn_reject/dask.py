@@ -1,26 +1,28 @@
-"""Summaries and tables of dask collections, larger than one memory.
+"""Methods of rows, summaries and tables of dask collections, larger than one memory.
 
-They take dask arrays, or columns of dask dataframes. All collections of a call are of
-one kind and cut at the same rows; arrays of other chunks are cut again. Columns come
-best from one dataframe, whose partitions are then made once for all of them.
+They take dask arrays, or dask dataframes and their columns. All collections of a call
+are of one kind and cut at the same rows; arrays of other chunks are cut again. Columns
+come best from one dataframe, whose partitions are then made once for all of them.
 
-Each partition is reduced where it is, to a
-:class:`~sklearn_reject.selection.RiskCoverageSummary` of scores and losses or to a
-:class:`~sklearn_reject.thresholds.PNTable` of ratings, and what they are reduced to is
-merged in a tree. Metrics and rules are methods of these.
+Decisions belong to rows, so :func:`apply_rows` makes them where the rows are. Each
+partition of scores and losses is reduced where it is, to a
+:class:`~sklearn_reject.selection.RiskCoverageSummary`, or ratings to a
+:class:`~sklearn_reject.thresholds.PNTable`, and what they are reduced to is merged in a
+tree. Metrics and rules are methods of these.
 
 It needs dask (``pip install 'dask[array]'``), so nothing else imports it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import contextmanager
+import warnings
+from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.exceptions import NotFittedError
 
 from sklearn_reject._typing import Label, Other
 from sklearn_reject._validation import check_option
@@ -30,18 +32,141 @@ from sklearn_reject.thresholds import pn_table as table_in_memory
 
 try:
     import dask.array as da
-    from dask import delayed, is_dask_collection
+    from dask import delayed
 except ImportError as error:
     raise ImportError(
         "sklearn_reject.dask needs dask. Install it with `pip install 'dask[array]'`, "
-        "or use sklearn_reject.metrics, sklearn_reject.selection and "
-        "sklearn_reject.thresholds for arrays in memory."
+        "or use the functions of the other modules for arrays in memory."
     ) from error
 
-__all__ = ["pn_table", "summarize"]
+__all__ = ["apply_rows", "pn_table", "summarize"]
 
 # What one task merges: all at once would be in the memory of one worker.
 _SPLIT_EVERY = 8
+
+
+def apply_rows(
+    method: Callable[[Any], Any], collection: Any, *, meta: Any = None
+) -> Other:
+    """Apply a method of a fitted estimator to the rows of each partition, lazily.
+
+    A decision depends on its row only, so the decisions are those of one call on all
+    rows. Probabilities may differ in their last bits, as linear algebra adds up in
+    another order.
+
+    Parameters
+    ----------
+    method : callable
+        Bound method of a fitted estimator, such as ``estimator.predict``, or any
+        function of rows whose answer to a row does not depend on the others. It
+        returns an array, a Series or a DataFrame with as many rows.
+
+    collection : dask array or dataframe of shape (n_samples, ...)
+        Rows. Blocks of columns of an array are put together.
+
+    meta : ndarray, Series or DataFrame, default=None
+        What `method` returns for some rows, or for none: its type, dtype and columns.
+        None finds it on one made-up row, of zeros in an array. Where the method does
+        not take it, such as text that an encoder does not know, one answer a row is
+        expected, of an unknown type, which is dtype object.
+
+    Returns
+    -------
+    answers : dask array, Series or DataFrame
+        What `method` returns, in the same partitions: arrays as a dask array, and for
+        dataframes, Series and DataFrames of pandas as those of dask.
+
+    Raises
+    ------
+    ValueError
+        If `method` is not callable or has no answer for each row, or `collection` is
+        no dask array or dataframe. Where it is computed, if the answers to some rows
+        are not like those to the made-up one.
+
+    NotFittedError
+        If the estimator is not fitted.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject import SelectiveClassifier
+    >>> from sklearn_reject.dask import apply_rows
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = SelectiveClassifier(GaussianNB(), target_coverage=0.8, random_state=0)
+    >>> model = model.fit(X, y)
+    >>> accepted = apply_rows(model.accept, da.from_array(X, chunks=(50, 2)))
+    >>> accepted.dtype, accepted.chunks
+    (dtype('bool'), ((50, 50, 50),))
+    >>> bool((accepted.compute() == model.accept(X)).all())
+    True
+    """
+    if not callable(method):
+        raise ValueError(
+            "method must be a function of rows, such as estimator.predict, got "
+            f"{type(method).__name__}."
+        )
+    _check_collection("collection", collection)
+    if meta is None:
+        meta = _answer_made_up_row(method, collection)
+    like = _check_answers(meta, meta)[:0]
+    apply = partial(_apply, method=method, like=like)
+    if not isinstance(collection, da.Array):
+        return collection.map_partitions(apply, meta=like)
+    return _in_whole_rows(collection).map_blocks(
+        apply,
+        meta=like,
+        drop_axis=list(range(1, collection.ndim)),
+        new_axis=list(range(1, like.ndim)),
+        chunks=(collection.chunks[0], *like.shape[1:]),
+    )
+
+
+def _answer_made_up_row(method, collection):
+    """Return what a method returns for a made-up row, objects if it does not."""
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            rows = _made_up_row(collection)
+            answers = method(rows)
+    except NotFittedError:
+        raise
+    except Exception:  # whatever the method has against such a row
+        return np.empty(0, dtype=object)
+    return _check_answers(answers, rows)
+
+
+def _made_up_row(collection):
+    if not isinstance(collection, da.Array):
+        return collection._meta_nonempty[:1]
+    meta = collection._meta
+    make = np.zeros if isinstance(meta, np.ndarray) else type(meta)
+    return make((1, *collection.shape[1:]), dtype=collection.dtype)
+
+
+def _apply(rows, method, like):
+    """Return the answers to the rows of a partition, which are to be like others."""
+    if not rows.shape[0]:
+        return like
+    answers = _check_answers(method(rows), rows)
+    is_array = isinstance(like, np.ndarray)
+    fits = type(answers) is type(like) and answers.shape[1:] == like.shape[1:]
+    if not fits or (is_array and not np.can_cast(answers.dtype, like.dtype)):
+        raise ValueError(
+            f"method returns rows of {answers[:0]!r}, but {like!r} was given or found "
+            "on a made-up row. Pass meta=model.predict(rows), of some rows of yours."
+        )
+    return answers.astype(like.dtype, copy=False) if is_array else answers
+
+
+def _check_answers(answers, rows):
+    shape = getattr(answers, "shape", ())
+    if not shape or shape[0] != rows.shape[0]:
+        raise ValueError(
+            f"{type(answers).__name__} has no row for each row. Pass a function, or "
+            "meta, of an array, a Series or a DataFrame with one row each."
+        )
+    return answers
 
 
 def summarize(
@@ -106,24 +231,19 @@ def summarize(
     columns = {"scores": scores, "losses": losses}
     if sample_weight is not None:
         columns["sample_weight"] = sample_weight
-    pairs = enumerate(_pair_partitions(columns))
-    parts = [delayed(_summarize_part)(*pair, n_bits) for pair in pairs]
-    merge = partial(reduce, RiskCoverageSummary.merge)
-    summary = delayed(_refuse_empty)(_merge_in_tree(parts, merge))
+
+    def summary_of(**pieces):
+        return RiskCoverageSummary(n_bits).update(**pieces)
+
+    merged = _merge_parts(columns, summary_of, RiskCoverageSummary.merge)
+    summary = delayed(_refuse_empty)(merged)
     return summary.compute() if compute else summary
-
-
-def _summarize_part(index, pieces, n_bits):
-    with _errors_name_partition(index):
-        summary = RiskCoverageSummary(n_bits)
-        return summary.update(**pieces) if _check_lengths(pieces) else summary
 
 
 def _refuse_empty(summary):
     if not summary.n_samples:
         raise ValueError(
-            "No partition has a sample with a positive weight. At least one sample is "
-            "needed."
+            "No partition has a sample with a positive weight. At least one is needed."
         )
     return summary
 
@@ -222,35 +342,50 @@ def pn_table(
     (array([0.9, 0.7]), 0.0, 2.0)
     """
     check_option(compute, "compute", (True, False))
-    options = {
-        "thresholds": thresholds,
-        "rule": rule,
-        "unrated_label": unrated_label,
-        "pos_label": pos_label,
-    }
     columns = {"scores": scores, "y": y}
     if sample_weight is not None:
         columns["sample_weight"] = sample_weight
-    if np.ndim(inclusion_proba):
-        columns["inclusion_proba"] = inclusion_proba
-    else:
-        options["inclusion_proba"] = inclusion_proba
-    # What is wrong with thresholds is wrong in all partitions.
-    table_in_memory(np.zeros(0), np.zeros(0), **options)
-    options = delayed(options, traverse=False)
-    pairs = enumerate(_pair_partitions(columns))
-    tables = [delayed(_count)(index, pieces, options) for index, pieces in pairs]
-    table = _merge_in_tree(tables, sum)
+    options = dict(thresholds=thresholds, rule=rule, unrated_label=unrated_label)
+    options["pos_label"] = pos_label
+    place = columns if np.ndim(inclusion_proba) else options
+    place["inclusion_proba"] = inclusion_proba
+    count = partial(table_in_memory, **options)
+    count(np.zeros(0), np.zeros(0))  # raises for what is wrong in all partitions
+    table = _merge_parts(columns, count, PNTable.__add__)
     return table.compute() if compute else table
 
 
-def _count(index, pieces, options):
-    """Return the table of a partition."""
-    with _errors_name_partition(index):
-        if not _check_lengths(pieces):
+def _merge_parts(columns, make, merge):
+    """Return the delayed whole of what is made of partitions, merged in a tree."""
+    make = delayed(make, traverse=False)  # once, not with each partition
+    pairs = enumerate(_pair_partitions(columns))
+    parts = [delayed(_make_part)(index, pieces, make) for index, pieces in pairs]
+    while len(parts) > 1:
+        starts = range(0, len(parts), _SPLIT_EVERY)
+        parts = [delayed(reduce)(merge, parts[i : i + _SPLIT_EVERY]) for i in starts]
+    return parts[0]
+
+
+def _make_part(index, pieces, make):
+    """Return what is made of a partition, which errors about values name."""
+    try:
+        if not _check_lengths({name: len(piece) for name, piece in pieces.items()}):
             # Of an empty partition, types say nothing.
             pieces = {name: np.zeros(np.shape(piece)) for name, piece in pieces.items()}
-        return table_in_memory(**pieces, **options)
+        return make(**pieces)
+    except ValueError as error:
+        raise ValueError(f"In partition {index}, {error}") from error
+
+
+def _check_lengths(lengths):
+    """Return the number of rows that all have, given by name."""
+    if len({*lengths.values()}) > 1:
+        shown = ", ".join(f"{name} has {n_rows}" for name, n_rows in lengths.items())
+        raise ValueError(
+            f"numbers of rows differ: {shown}. Make all collections from one, or call "
+            "compute_chunk_sizes() on arrays, which are then partitioned alike."
+        )
+    return next(iter(lengths.values()), None)
 
 
 def _pair_partitions(collections):
@@ -261,138 +396,61 @@ def _pair_partitions(collections):
     """
     for name, collection in collections.items():
         _check_collection(name, collection)
-    first, *others = collections
-    for name in others:
-        if _is_array(collections[name]) != _is_array(collections[first]):
-            raise ValueError(
-                f"{name} and {first} are a dask array and a column of a dataframe, "
-                f"which may be cut at different rows. {_way_out(collections)}"
-            )
-    if _is_array(collections[first]):
+    if all(isinstance(each, da.Array) for each in collections.values()):
         collections = _align_arrays(collections)
-    else:
-        _check_divisions(collections)
     pieces = {name: _delay_pieces(each) for name, each in collections.items()}
-    sizes = {name: len(of_one) for name, of_one in pieces.items()}
-    for name in others:
-        if sizes[name] != sizes[first]:
-            raise ValueError(
-                f"{name} has {sizes[name]} partitions, but {first} has {sizes[first]}, "
-                f"and their numbers of rows are unknown. {_way_out(collections)}"
-            )
+    _check_cuts(collections, {name: len(of_one) for name, of_one in pieces.items()})
     rows = zip(*pieces.values(), strict=True)
     return [dict(zip(pieces, row, strict=True)) for row in rows]
 
 
-@contextmanager
-def _errors_name_partition(index):
-    """Say in errors about values which partition they are in."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(f"In partition {index}, {error}") from error
-
-
-def _check_lengths(pieces):
-    """Return the number of rows that all pieces of a partition have."""
-    (first, n_rows), *others = ((name, len(piece)) for name, piece in pieces.items())
-    for name, length in others:
-        if length != n_rows:
-            raise ValueError(
-                f"{name} has {length} rows, but {first} has {n_rows}: the collections "
-                "are partitioned at different rows. Make all of them from one "
-                "collection, or call compute_chunk_sizes() on arrays, which are then "
-                "partitioned alike."
-            )
-    return n_rows
-
-
-def _merge_in_tree(parts, merge):
-    """Return the delayed whole of delayed parts, which `merge` makes of a list."""
-    while len(parts) > 1:
-        starts = range(0, len(parts), _SPLIT_EVERY)
-        parts = [delayed(merge)(parts[i : i + _SPLIT_EVERY]) for i in starts]
-    return parts[0]
-
-
 def _check_collection(name, collection):
-    if _is_array(collection) or _is_frame(collection):
-        if collection.ndim not in (1, 2):
-            raise ValueError(
-                f"{name} must be a vector of shape (n_samples,), got a dask array with "
-                f"{collection.ndim} dimensions."
-            )
-        return
-    if is_dask_collection(collection):
-        raise ValueError(
-            f"{name} is a dask {type(collection).__name__}, whose rows and partitions "
-            "are unknown. Convert it with dask.array.from_delayed or "
-            "dask.dataframe.from_delayed."
-        )
-    raise ValueError(
-        f"{name} must be a dask array or a column of a dask dataframe like the other "
-        f"arguments, got {type(collection).__name__}. Convert it with "
-        "dask.array.from_array(..., chunks=other.chunks[0]) or, if all of them are in "
-        "memory, call the function of the same name outside of sklearn_reject.dask."
-    )
-
-
-def _is_array(collection):
-    return isinstance(collection, da.Array)
-
-
-def _is_frame(collection):
     # Without an import of dask.dataframe, which needs pandas and pyarrow. What is
     # delayed has every attribute, but not its class.
-    return is_dask_collection(collection) and hasattr(type(collection), "divisions")
-
-
-def _check_divisions(columns):
-    """Raise where columns are known to be cut at different labels of their index."""
-    known = {name: each for name, each in columns.items() if each.known_divisions}
-    if len({each.divisions for each in known.values()}) > 1:
+    is_frame = hasattr(type(collection), "divisions")
+    if not (is_frame or isinstance(collection, da.Array)) or not collection.ndim:
         raise ValueError(
-            f"{' and '.join(known)} are columns with different divisions, so their "
-            "rows do not belong together. Join their dataframes and take all columns "
-            "from the result."
+            f"{name} must be a dask array, a dask dataframe or a column of one, got "
+            f"{type(collection).__name__}. Convert it with dask.array.from_delayed or "
+            "from_array(..., chunks=other.chunks[0]) or, if all is in memory, call the "
+            "method itself, or the function outside of sklearn_reject.dask."
         )
 
 
 def _align_arrays(arrays):
     """Return arrays with the same blocks of rows, where their numbers are known."""
-    lengths = {name: sum(each.chunks[0]) for name, each in arrays.items()}
-    known = {name: n for name, n in lengths.items() if not np.isnan(n)}
-    if len(set(known.values())) > 1:
-        shown = ", ".join(f"{name} has {n}" for name, n in known.items())
-        raise ValueError(
-            f"Numbers of rows differ: {shown}. Pass collections of the same rows."
-        )
     chunks = {each.chunks[0] for each in arrays.values()}
-    if len(chunks) > 1 and len(known) == len(arrays):
-        borders = reduce(np.union1d, [np.cumsum(sizes) for sizes in chunks])
-        sizes = tuple(np.diff(borders, prepend=0).astype(int).tolist())
+    lengths = {name: each.shape[0] for name, each in arrays.items()}
+    if len(chunks) > 1 and not np.isnan([*lengths.values()]).any():
+        _check_lengths(lengths)
+        borders = np.unique(np.concatenate([np.cumsum(sizes) for sizes in chunks]))
         # Borders before the first row make an empty block, which need not be cut.
-        sizes = tuple(size for size in sizes if size) or (0,)
+        sizes = tuple(np.diff(borders[borders > 0], prepend=0).tolist()) or (0,)
         arrays = {name: each.rechunk({0: sizes}) for name, each in arrays.items()}
-    # All columns of some rows, or several outputs would be taken for samples.
-    return {
-        name: each if each.ndim == 1 else each.rechunk({1: -1})
-        for name, each in arrays.items()
-    }
+    return {name: _in_whole_rows(each) for name, each in arrays.items()}
 
 
-def _way_out(collections):
-    """Say how numbers of rows become known."""
-    steps = [
-        f"{name}.compute_chunk_sizes()"
-        if _is_array(each)
-        else f"{name}.to_dask_array().compute_chunk_sizes()"
-        for name, each in collections.items()
-    ]
-    return (
-        f"Pass {' and '.join(steps)}, so that they can be partitioned alike, or make "
-        "all collections from one."
-    )
+def _in_whole_rows(array):
+    """Return an array whose blocks have all columns of some rows."""
+    return array.rechunk(dict.fromkeys(range(1, array.ndim), -1))
+
+
+def _check_cuts(collections, sizes):
+    """Raise where collections, of so many partitions, are not cut at the same rows."""
+    kinds = {isinstance(each, da.Array) for each in collections.values()}
+    if len(kinds) > 1 or len({*sizes.values()}) > 1:
+        shown = ", ".join(f"{name} has {n} partitions" for name, n in sizes.items())
+        raise ValueError(
+            f"{shown}, and arrays and columns may be cut at other rows. Take "
+            "array.compute_chunk_sizes() and column.to_dask_array()."
+            "compute_chunk_sizes(), or make all collections from one."
+        )
+    known = [name for name in sizes if getattr(collections[name], "known_divisions", 0)]
+    if len({collections[name].divisions for name in known}) > 1:
+        raise ValueError(
+            f"{' and '.join(known)} are columns of different divisions, whose rows do "
+            "not belong together. Take all columns from a join of their dataframes."
+        )
 
 
 def _delay_pieces(collection):
@@ -402,6 +460,6 @@ def _delay_pieces(collection):
     name in each of them, and be computed for each. Nor are files read as one, more of
     them for a narrow column than for a wide one.
     """
-    if _is_array(collection):
+    if isinstance(collection, da.Array):
         return collection.to_delayed(optimize_graph=False).ravel().tolist()
     return list(collection.simplify().to_delayed(optimize_graph=False))

@@ -161,7 +161,7 @@ def test_ways_out_are_named():
         with pytest.raises(TypeError, match=r"groups is a Dask .*compute\(\)"):
             method(X, groups=Lazy(Y))
     for method in ("predict", "predict_all", "accept", "uncertainty", "predict_proba"):
-        way_out = r"X\.map_blocks\(model\.predict, .*X\.map_partitions\(model"
+        way_out = r"sklearn_reject\.dask\.apply_rows\(model\.predict, X\)"
         with pytest.raises(TypeError, match=way_out):
             getattr(TWO, method)(Lazy(X))
 

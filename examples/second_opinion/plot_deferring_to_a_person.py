@@ -136,7 +136,7 @@ plt.show()
 # %%
 # The curve of the gain rises at its right end, which is 1 and 8: asking about them does
 # harm. So `max_deferral` is an upper limit. The rule asks about fewer samples if more
-# questions would not help:
+# questions made the risk worse by more than one standard error:
 
 for limit in (0.1, 0.2, 0.5, 1.0):
     rule = models["gain"].retarget(max_deferral=limit).rule_

@@ -5,7 +5,6 @@ from sklearn_reject._curves._deferral import (
     deferral_area_score,
     deferral_curve,
 )
-from sklearn_reject._curves._groups import make_finite
 from sklearn_reject._curves._ood import (
     check_ood_prior,
     fpr_at_tpr_score,
@@ -29,3 +28,4 @@ from sklearn_reject._curves._risk_coverage import (
     sele_score,
     selective_risk_at_coverage_score,
 )
+from sklearn_reject._curves._ties import make_finite

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE, Prefixes
+from sklearn_reject._curves._ties import starts_of_ties
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,22 +103,24 @@ def allowed_shares(prefixes, forms, groups, randomize):
     n_groups = groups.stop - groups.start
     low, high = np.full(n_groups, float(not randomize)), np.ones(n_groups)
     for form in forms:
-        values, sizes = form.evaluate(prefixes, groups)
-        sizes *= RELATIVE_TOLERANCE
-        is_out = values < -sizes
-        crossed = np.flatnonzero(is_out[:-1] != is_out[1:])
-        if not randomize or not crossed.size:
-            high[is_out[1:]] = -1.0
+        values, slack = form.evaluate(prefixes, groups)
+        slack *= RELATIVE_TOLERANCE
+        is_out = values < -slack
+        before, after = is_out[:-1], is_out[1:]
+        falls = np.flatnonzero(after > before)
+        most = high[falls]
+        high[after] = -1.0
+        if not randomize:
             continue
-        high[is_out[:-1] & is_out[1:]] = -1.0
-        shares = -values[crossed] / form.changes(prefixes, groups.start + crossed)
+        shares = -values[falls] / form.changes(prefixes, groups.start + falls)
         # What rounding explains is none of a group, or all of it.
-        is_rise = is_out[crossed]
-        shares[is_rise & (values[crossed + 1] <= sizes[crossed + 1])] = 1.0
-        shares[~is_rise & (values[crossed] <= sizes[crossed])] = 0.0
-        rises, falls = crossed[is_rise], crossed[~is_rise]
-        low[rises] = np.maximum(low[rises], shares[is_rise])
-        high[falls] = np.minimum(high[falls], shares[~is_rise])
+        shares[values[falls] <= slack[falls]] = 0.0
+        high[falls] = np.minimum(most, shares)
+        rises = np.flatnonzero(before > after)
+        if rises.size:
+            shares = -values[rises] / form.changes(prefixes, groups.start + rises)
+            shares[values[rises + 1] <= slack[rises + 1]] = 1.0
+            low[rises] = np.maximum(low[rises], shares)
     return low, high
 
 
@@ -159,10 +162,15 @@ def hull_slope(prefixes, n_groups):
     if n_groups == 0:
         return 0.0
     losses, weights = prefixes.columns["loss"], prefixes.columns["weight"]
-    if any(weights.strides):
-        blocks = isotonic_regression(losses / weights, weights=weights).blocks
-    else:  # a weight of one each
-        blocks = isotonic_regression(losses).blocks
-    stop = np.searchsorted(blocks, n_groups)
-    inside = slice(blocks[stop - 1], blocks[stop])
+    means = losses / weights
+    # Neighbors of the same mean are one: of errors, these are most samples.
+    starts = np.flatnonzero(starts_of_ties(means))
+    of_runs = np.add.reduceat(weights, starts)
+    blocks = isotonic_regression(means[starts], weights=of_runs).blocks
+    run = np.searchsorted(starts, n_groups)
+    block = np.searchsorted(blocks, run)
+    stop = blocks[block]
+    inside = slice(
+        starts[blocks[block - 1]], starts[stop] if stop < len(starts) else None
+    )
     return float(losses[inside].sum() / weights[inside].sum())

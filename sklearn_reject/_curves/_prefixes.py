@@ -44,11 +44,7 @@ class Prefixes:
         Samples of zero weight count as absent; None is a weight of one each. With
         `near`, scores tie that differ by rounding, as they do to a rule.
         """
-        if weight is None or weight.all():
-            order = np.argsort(scores)
-        else:
-            present = np.flatnonzero(weight)
-            order = present[np.argsort(scores[present])]
+        order = argsort_present(scores, weight)
         # Arrays are freed as soon as they can be: here a sample takes most memory.
         scores = scores[order]
         columns = {name: _gather(values, order) for name, values in columns.items()}
@@ -62,10 +58,11 @@ class Prefixes:
     @classmethod
     def of_sorted(cls, scores, weight=None, **columns):
         """Join samples in the order of their scores, each column a sum already."""
-        starts = np.flatnonzero(starts_of_ties(scores))
-        if len(starts) == len(scores):
+        is_start = starts_of_ties(scores)
+        if is_start.all():
             weight = np.broadcast_to(1.0, len(scores)) if weight is None else weight
             return cls(scores, weight=weight, **columns)
+        starts = np.flatnonzero(is_start)
         if weight is None:
             weight = np.diff(starts, append=len(scores)).astype(np.float64)
         else:
@@ -108,15 +105,24 @@ def join_ties(scores, losses, sample_weight=None):
     return Prefixes.of(scores, weight, loss=losses)
 
 
+def argsort_present(scores, weight=None):
+    """Return the order, by score, of the samples of positive weight."""
+    if weight is None or weight.all():
+        return np.argsort(scores)
+    present = np.flatnonzero(weight)
+    return present[np.argsort(scores[present])]
+
+
 def _gather(values, order):
-    """Return floats in an order; those of 0 and 1, or their differences, quickly."""
+    """Return floats in an order; many of 0 and 1, or their differences, quickly."""
+    if values.dtype.kind != "b":
+        is_unit = len(values) > BATCH_SIZE and (
+            np.count_nonzero(values) == np.count_nonzero(np.abs(values) == 1)
+        )
+        if not is_unit:
+            return values[order]
     # As small integers, they stay in the cache.
-    is_unit = values.dtype.kind == "b" or (
-        np.count_nonzero(values) == np.count_nonzero(np.abs(values) == 1)
-    )
-    if is_unit:
-        return values.astype(np.int8)[order].astype(np.float64)
-    return values[order]
+    return values.astype(np.int8)[order].astype(np.float64)
 
 
 def running_sum(values, block=512, out=None):

@@ -4,29 +4,20 @@ The samples are sorted once. A resample is then a number of times that each one 
 there, and costs some passes over these counts, whatever the number of resamples.
 """
 
-from functools import cached_property
-
 import numpy as np
 
-from sklearn_reject._curves._groups import (
-    argsort_scores,
-    prefix_sums,
-    running_sum,
-    starts_of_ties,
-)
+from sklearn_reject._curves._prefixes import prefix_sums
+from sklearn_reject._curves._ties import starts_of_ties
 
 
 class _CountedSamples:
     """Losses in the order of the scores, and where groups of equal scores start."""
 
     def __init__(self, scores, losses):
-        self.order, scores = argsort_scores(scores)
+        self.order = np.argsort(scores)
         self.losses = losses[self.order]
-        self.starts = np.flatnonzero(starts_of_ties(scores))
-
-    @property
-    def has_ties(self):
-        return len(self.starts) < len(self.losses)
+        self.starts = np.flatnonzero(starts_of_ties(scores[self.order]))
+        self.has_ties = len(self.starts) < len(self.losses)
 
     def _sum_groups(self, values):
         """Return the sums along the last axis over each group of equal scores."""
@@ -65,6 +56,13 @@ class CountedArea(_CountedSamples):
     def __init__(self, scores, losses, kind):
         super().__init__(scores, losses)
         self._sums = _HarmonicSums(len(scores)) if kind == "aurc" else _linear_sums
+        # Groups with a loss or, summed by parts, single samples with another one than
+        # the next.
+        changes = -np.diff(self.losses, append=0.0)
+        if self.has_ties:
+            changes = self._sum_groups(self.losses)
+        self._groups = np.flatnonzero(changes)
+        self._changes = changes[self._groups]
 
     def areas(self, counts):
         """Return the area of each resample: counts of shape (n_resamples, n_samples).
@@ -75,25 +73,14 @@ class CountedArea(_CountedSamples):
         weights = self._sum_groups(counts)
         stops = weights.cumsum(axis=1)
         total = stops[:, -1]
-        if self.has_ties:
-            losses = self._sum_groups(counts * self.losses)[:, self._lossy]
-            weights, stops = weights[:, self._lossy], stops[:, self._lossy]
-            sums = self._sums(stops, total) - self._sums(stops - weights, total)
-            # A group that is left out has no loss.
-            return (losses / np.maximum(weights, 1) * sums).sum(axis=1) / total
-        # Summed by parts, only ranks matter at which the loss changes.
-        rows, drops = self._drops
-        return self._sums(stops[:, rows], total) @ drops / total
-
-    @cached_property
-    def _lossy(self):
-        return np.flatnonzero(self._sum_groups(self.losses) > 0)
-
-    @cached_property
-    def _drops(self):
-        drops = -np.diff(self.losses, append=0.0)
-        rows = np.flatnonzero(drops)
-        return rows, drops[rows]
+        stops = stops[:, self._groups]
+        if not self.has_ties:
+            return self._sums(stops, total) @ self._changes / total
+        losses = self._sum_groups(counts * self.losses)[:, self._groups]
+        weights = weights[:, self._groups]
+        sums = self._sums(stops, total) - self._sums(stops - weights, total)
+        # A group that is left out has no loss.
+        return (losses / np.maximum(weights, 1) * sums).sum(axis=1) / total
 
 
 class _HarmonicSums:
@@ -104,16 +91,13 @@ class _HarmonicSums:
 
     def _tabulate(self, size):
         # To the largest n; what is the same for all ranks is taken off for others.
-        tails = running_sum(1 / np.arange(size, 0.0, -1))[::-1]
-        self._tails = np.append(tails, 0.0)
-        self._table = prefix_sums(tails)
+        self._tails = prefix_sums(1 / np.arange(size, 0.0, -1))[::-1]
+        self._table = prefix_sums(self._tails[:-1])
 
     def __call__(self, ranks, total):
-        largest = int(total.max())
-        if largest >= len(self._tails):
-            self._tabulate(largest)
-        excess = self._tails[total]
-        sums = self._table[ranks]
+        if total.max() >= len(self._tails):
+            self._tabulate(int(total.max()))
+        sums, excess = self._table[ranks], self._tails[total]
         if excess.any():
             sums -= ranks * excess[:, np.newaxis]
         return sums

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import digamma
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_reject._curves._cell_table import cut_into_cells, draw_evenly
+from sklearn_reject._curves._cells import cut_into_cells
 from sklearn_reject._curves._cut import best_cut, reaching_coverage, within_risk
 from sklearn_reject._curves._ood import gather_samples
 from sklearn_reject._curves._prefixes import (
@@ -187,8 +187,7 @@ def _mean_area_of_few_losses(scores, losses):
         return None
     n_cells = int(np.clip(_CELLS_PER_LOSS * n_losses, _FEWEST_CELLS, _MOST_CELLS))
     n_bits = n_cells.bit_length() - 1
-    some = draw_evenly(scores)
-    cut = cut_into_cells(scores, some, n_bits, most_shared=n_samples / n_losses)
+    cut = cut_into_cells(scores, n_bits, most_shared=n_samples / n_losses)
     if cut is None:
         return None
     cells = cut(scores)

@@ -77,9 +77,10 @@ def _find_near(scores, sizes):
     """Return where a sorted score may tie with the next one without being equal."""
     margin = np.abs(scores[:-1]) if sizes is None else np.maximum(sizes[:-1], sizes[1:])
     margin *= 4 * TIE_TOLERANCE  # twice as far as two ranges can reach
-    with np.errstate(over="ignore"):
-        gaps = np.diff(scores)
-    return np.flatnonzero((gaps <= margin) & (gaps > 0))
+    with np.errstate(over="ignore", invalid="ignore"):
+        gaps = scores[1:] - scores[:-1]
+    near = np.flatnonzero(gaps <= margin)
+    return near[(gaps[near] > 0) & (gaps[near] < np.inf)]
 
 
 def _join_near(values, low, high):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sklearn_reject._curves._groups import RELATIVE_TOLERANCE
+from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE
 from sklearn_reject._estimators._groups import Groups, add_groups
 from sklearn_reject._response._keys import row_keys
 from sklearn_reject._sklearn import take_rows

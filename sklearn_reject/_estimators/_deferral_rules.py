@@ -157,12 +157,14 @@ def deferral_calibration_of(evaluated, samples, seed, groups):
 
 
 def warn_of_useless_expert(rule):
-    """Warn of an expert who is never asked, and is no better than the first."""
+    """Warn of an expert who is no better than the first, wherever it is asked."""
     # Nobody is missed where the first makes no error.
-    is_useless = rule.second_risk >= rule.first_risk > 0
-    if rule.deferral_rate == 0 and is_useless:
+    if min(rule.second_risk, rule.system_risk) >= rule.first_risk > 0:
+        what = "Nothing is deferred"
+        if rule.deferral_rate > 0:
+            what = f"Deferring {rule.deferral_rate:.3g} of the samples saves nothing"
         warn_user(
-            "Nothing is deferred: on the calibration set the expert has risk "
+            f"{what}: on the calibration set the expert has risk "
             f"{rule.second_risk:.3g} and the first classifier {rule.first_risk:.3g}, "
             "and for no part that the gain score selects does asking reduce the loss "
             "by more than its cost. Use another expert, or more samples to learn where "

@@ -160,7 +160,8 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
 
     max_deferral : float in [0, 1] or dict, default=None
         Largest share of the samples to ask about: minimize the risk. It is fewer if
-        more would do harm.
+        more would do harm, which is when the risk exceeds the least one within that
+        share by more than one standard error of the difference.
 
     target_risk : float >= 0 or dict, default=None
         Bound on the expected loss of the whole system over all samples: minimize the
@@ -308,7 +309,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
     >>> model = model.fit(X_train, y_train)
     >>> deferred = model.defer(X_test)
     >>> round(float(deferred.mean()), 2)
-    0.3
+    0.31
     >>> first, system = model.predict_first(X_test), model.predict(X_test)
     >>> [round(float((labels == y_test).mean()), 2) for labels in (first, system)]
     [0.83, 0.95]

@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_reject._curves._groups import make_finite
 from sklearn_reject._curves._risk_coverage import aurc_score
+from sklearn_reject._curves._ties import make_finite
 from sklearn_reject._estimators._base import (
     RejectClassifier,
     check_class_labels,

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from sklearn.base import clone
 
-from sklearn_reject._curves._least_area import choose_by_area
+from sklearn_reject._curves._deferral import choose_by_area
 from sklearn_reject._fitting._experts import evaluate_expert, is_fixed
 from sklearn_reject._fitting._folds import (
     FoldScore,

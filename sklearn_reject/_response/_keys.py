@@ -6,16 +6,15 @@ frame rows of equal numbers have the same key.
 """
 
 from collections.abc import Mapping, Set
-from hashlib import blake2b
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils import gen_batches
 
 from sklearn_reject._sklearn import _num_samples, take_rows
-from sklearn_reject._validation import refuse_unread
-from sklearn_reject.selection import split_mix
+from sklearn_reject._validation import check_same_length, refuse_unread
+from sklearn_reject.selection import hash_text, read_keys, split_mix
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _BATCH_SIZE = 2**20
@@ -42,19 +41,8 @@ def row_keys(X, rows):
 def user_keys(keys, X):
     """Return the keys that a user gives, integers or text, as uint64 a row of X."""
     refuse_unread(keys, "keys")
-    keys = np.asarray(keys)
-    if keys.shape != (_num_samples(X),):
-        raise ValueError(
-            "keys must be a vector with one integer or string for each of the "
-            f"{_num_samples(X)} samples, got an array of shape {keys.shape}."
-        )
-    if keys.dtype.kind not in "iuUS":
-        for key in keys:
-            if isinstance(key, bool) or not isinstance(key, (str, bytes, Integral)):
-                raise ValueError(
-                    "keys must be integers or strings, such as identifiers, got "
-                    f"{key!r}. Floats and missing values do not identify samples."
-                )
+    keys = read_keys(keys)
+    check_same_length(_num_samples(X), keys=keys)
     return _spread(_bits(keys), 0)
 
 
@@ -156,7 +144,7 @@ def _bits_of_object(value):
     if isinstance(value, Set):
         return split_mix(_bits_of_all(value)).sum(dtype=np.uint64)
     text = value if isinstance(value, bytes) else _text(value)
-    return np.frombuffer(blake2b(text, digest_size=8).digest(), "<u8")[0]
+    return hash_text(text)
 
 
 def _bits_of_all(values):

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import eigh_tridiagonal
 from scipy.special import gamma, gammainccinv, loggamma
 
-from sklearn_reject._curves._groups import running_sum
+from sklearn_reject._curves._prefixes import running_sum
 
 # Bound on the errors of expected losses, relative to the range of a loss, beside
 # rounding.

@@ -8,7 +8,7 @@ from scipy.special import ndtr, ndtri, stdtrit
 from sklearn.utils import check_random_state, gen_even_slices
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_reject._curves._groups import RELATIVE_TOLERANCE
+from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE
 from sklearn_reject._labels import label_vector
 from sklearn_reject._travel import Carried
 from sklearn_reject._validation import check_same_length

@@ -13,12 +13,16 @@ from sklearn_reject.selection._certify_double import (
     certify_double_score,
 )
 from sklearn_reject.selection._deferral import solve_deferral
-from sklearn_reject.selection._deferral_rule import DeferralRule
-from sklearn_reject.selection._draws import keyed_draws, split_mix
+from sklearn_reject.selection._deferral_rule import DeferralRule, GroupedDeferralRule
+from sklearn_reject.selection._draws import (
+    hash_text,
+    keyed_draws,
+    read_keys,
+    split_mix,
+)
 from sklearn_reject.selection._failure_parts import solve_failure_bounds
 from sklearn_reject.selection._failure_rate import solve_target_failure_rate
 from sklearn_reject.selection._grouped import GroupedRule
-from sklearn_reject.selection._grouped_deferral import GroupedDeferralRule
 from sklearn_reject.selection._groups import (
     as_labels,
     distinct_labels,
@@ -48,7 +52,6 @@ from sklearn_reject.selection._parts import (
     measure_risk_bounds,
 )
 from sklearn_reject.selection._risk_bounds import solve_risk_bounds
-from sklearn_reject.selection._risk_coverage_summary import RiskCoverageSummary
 from sklearn_reject.selection._rule import Certificate, RejectionRule
 from sklearn_reject.selection._solve import (
     solve_reject_cost,
@@ -56,6 +59,7 @@ from sklearn_reject.selection._solve import (
     solve_target_risk,
 )
 from sklearn_reject.selection._solver import solve_by_group
+from sklearn_reject.selection._summary import RiskCoverageSummary
 from sklearn_reject.selection._tail_rule import Tail, TailScoreRule, tune_tail_score
 from sklearn_reject.selection._tune import (
     find_double_score_rule,

@@ -21,11 +21,13 @@ the next values multiply it by the same.
 """
 
 from dataclasses import dataclass, field
+from functools import reduce
 
 import numpy as np
 from scipy.optimize import brentq
 
 from sklearn_reject._as_dict import DictMixin
+from sklearn_reject._validation import check_number
 
 # Powers of two are the same on all machines. Against errors of a chance q in place of
 # m, the best c + 1 is the odds ratio of q and m, whatever m is: 2 is the best where the
@@ -48,8 +50,8 @@ _LOG_SHARES = np.log(_SHARES / _SHARES.sum())
 # the exponent is 1 / log(n): 0.145 for 1e3 values, 0.07 for 1e6.
 _SHARE_AT_START, _DECAY = 0.5, 0.1
 
-# Values that are taken at once: the logarithms of so many are 2 MB.
-_BLOCK = 4096
+# Values that are taken at once: caches hold the logarithms of so many, 0.1 MB.
+_BLOCK = 256
 
 # No sums of more values are exact, and by how much those of one may be off.
 _MOST_SAMPLES, _ROUNDING = 2**53, 1e-9
@@ -57,8 +59,10 @@ _MOST_SAMPLES, _ROUNDING = 2**53, 1e-9
 # Splits a float64 into two halves of 26 bits, whose products with counts are exact.
 _SPLITTER = 2.0**27 + 1
 
-_RISES = slice(1, 1 + len(STAKES))
-_FALLS = slice(1 + len(STAKES), None)
+# Columns of the sums that bets on a larger mean need, and those on a smaller one, which
+# are bets on a larger mean of 1 - x.
+RISES = slice(1, 1 + len(STAKES))
+FALLS = slice(1 + len(STAKES), None)
 _WIDTH = 1 + 2 * len(STAKES)
 
 
@@ -75,42 +79,34 @@ class Bets(DictMixin):
     sums: np.ndarray = field(default_factory=lambda: np.zeros((2, _WIDTH)))
 
     def __post_init__(self):
-        """Refuse what sums of other stakes are, as those of another version may be."""
-        if self.sums.shape != (2, _WIDTH) or not np.isfinite(self.sums).all():
-            raise ValueError(
-                f"sums must be finite and of shape {(2, _WIDTH)}, got the shape "
-                f"{self.sums.shape}. Restore them with the version that wrote them."
-            )
-        if not 0 <= self.n_samples <= _MOST_SAMPLES:
-            raise ValueError(f"n_samples must be in [0, 2**53], got {self.n_samples}.")
-        if not self._are_possible():
-            raise ValueError(
-                f"sums are not those of {self.n_samples} values in [0, 1]. Restore "
-                "them as they were written."
-            )
+        """Refuse sums of other stakes, as of another version, or of no values.
 
-    def _are_possible(self):
-        """Tell whether there are values of these sums: log(1 + c x) is concave in x."""
-        total, *logs = self.sums.sum(axis=0)
-        n_samples, slack = self.n_samples, _ROUNDING * (1 + self.n_samples)
-        mean = total / n_samples if n_samples else 0.0
-        if abs(total - np.clip(total, 0, n_samples)) > slack:
-            return False
-        shares = np.repeat([mean, 1 - mean], len(STAKES)).clip(0, 1)
+        Logarithms of 1 + c x are concave in x, so their sums are between those of as
+        many zeros and ones and those of values that are all equal to the mean.
+        """
+        _check_shape("sums", self.sums, (2, _WIDTH))
+        n_samples = self.n_samples
+        check_number(n_samples, "n_samples", high=_MOST_SAMPLES)
+        sums, slack = self.sums.sum(axis=0), _ROUNDING * (1 + n_samples)
+        mean = np.clip(sums[0] / max(n_samples, 1), 0, 1)
+        shares = np.repeat([mean, 1 - mean], len(STAKES))
         stakes = np.tile(STAKES, 2)
-        least = n_samples * shares * np.log1p(stakes)
-        most = n_samples * np.log1p(stakes * shares)
-        return ((logs >= least - slack) & (logs <= most + slack)).all()
+        least = n_samples * np.append(mean, shares * np.log1p(stakes))
+        most = n_samples * np.append(mean, np.log1p(stakes * shares))
+        if not ((sums >= least - slack) & (sums <= most + slack)).all():
+            raise ValueError(
+                f"sums are not those of {n_samples} values in [0, 1]. Restore them as "
+                "they were written."
+            )
 
     @classmethod
     def of(cls, values):
         """Return the bets on some values."""
         distinct, counts = np.unique(values, return_counts=True)
-        sums = np.zeros((2, _WIDTH))
-        for start in range(0, len(distinct), _BLOCK):
-            part = slice(start, start + _BLOCK)
-            sums = _add(sums, _sums_of(distinct[part], counts[part]))
-        return cls(len(values), sums)
+        starts = range(0, len(distinct), _BLOCK)
+        parts = (slice(start, start + _BLOCK) for start in starts)
+        sums = (_sums_of(distinct[part], counts[part]) for part in parts)
+        return cls(len(values), reduce(_add, sums, np.zeros((2, _WIDTH))))
 
     def merge(self, other):
         """Return the bets on the values of both."""
@@ -119,17 +115,16 @@ class Bets(DictMixin):
     @property
     def mean(self):
         """The mean of the values, NaN if there are none."""
-        if self.n_samples == 0:
-            return float("nan")
-        return float(self.sums[:, 0].sum()) / self.n_samples
+        total = float(self.sums[:, 0].sum())
+        return total / self.n_samples if self.n_samples else float("nan")
 
-    def log_gains_above(self, mean):
-        """Return the logs of what bets on a larger mean have won, one a stake."""
-        return self._log_gains(_RISES, mean)
+    def log_gains(self, part, bound):
+        """Return the logs of what bets on a mean above a bound have won, one a stake.
 
-    def log_gains_below(self, mean):
-        """Return the logs of what bets on a smaller mean have won, one a stake."""
-        return self._log_gains(_FALLS, 1 - mean)
+        Those on a smaller mean than m are bets on `FALLS`, with the bound 1 - m.
+        """
+        high, low = self.sums[:, part]
+        return (high - self.n_samples * np.log1p(STAKES * bound)) + low
 
     def interval(self, delta):
         """Return the means against which no bet of either direction has won 2 / delta.
@@ -138,23 +133,17 @@ class Bets(DictMixin):
         """
         if self.n_samples == 0:
             return 0.0, 1.0
-        low = self._root(_RISES, self.mean, delta / 2)
-        return low, 1 - self._root(_FALLS, 1 - self.mean, delta / 2)
+        low = self._root(RISES, self.mean, delta / 2)
+        return low, 1 - self._root(FALLS, 1 - self.mean, delta / 2)
 
     def _root(self, part, mean, delta):
         """Return the bound at which the capital is 1 / delta, below the mean."""
 
         def excess(bound):
-            return log_capital(self._log_gains(part, bound)) + np.log(delta)
+            return log_capital(self.log_gains(part, bound)) + np.log(delta)
 
-        if excess(0.0) <= 0:
-            return 0.0
         # At the mean itself no capital has grown, as the logarithm is concave.
-        return float(brentq(excess, 0.0, mean, xtol=1e-16))
-
-    def _log_gains(self, part, bound):
-        high, low = self.sums[:, part]
-        return (high - self.n_samples * np.log1p(STAKES * bound)) + low
+        return float(brentq(excess, 0, mean, xtol=1e-16)) if excess(0) > 0 else 0.0
 
 
 def log_capital(log_gains):
@@ -179,41 +168,52 @@ class Restarts(DictMixin):
 
     def __post_init__(self):
         """Refuse what capitals of other stakes are."""
-        shape = self.log_capitals.shape
-        if shape != STAKES.shape or not np.isfinite(self.log_capitals).all():
-            raise ValueError(
-                f"log_capitals must be finite and of shape {STAKES.shape}, got the "
-                f"shape {shape}. Restore them with the version that wrote them."
-            )
-        if not 0 <= self.cash <= 1 - _SHARE_AT_START:
-            raise ValueError(f"cash must be in [0, 0.5], got {self.cash}.")
+        _check_shape("log_capitals", self.log_capitals, STAKES.shape)
+        check_number(self.cash, "cash", high=1 - _SHARE_AT_START)
 
     def after(self, n_before, log_gains):
         """Return the capital after an update, with so many values before it."""
-        cash = (1 - _SHARE_AT_START) * (1 + n_before) ** -_DECAY
-        logs = self.log_capitals
+        cash, logs = min(self.cash, _cash_before(n_before)), self.log_capitals
         if cash < self.cash:
-            laid = np.log(self.cash - cash)
-            logs = np.logaddexp(logs, _LOG_SHARES + laid)
-        return Restarts(logs + log_gains, min(cash, self.cash))
+            logs = np.logaddexp(logs, _LOG_SHARES + np.log(self.cash - cash))
+        return Restarts(logs + log_gains, cash)
 
-    def is_possible(self, n_samples, least, most):
-        """Tell whether so many values lead here, given the gains of one at each stake.
+    def check_reached(self, n_samples, bound):
+        """Raise where so many values, of bets against a bound, do not lead here.
 
-        The cash is what was left before some of the values.
+        The cash is what was left before some of them, and each has won or lost no more
+        than a one or a zero does.
         """
-        least_cash = (1 - _SHARE_AT_START) * (1 + n_samples) ** -_DECAY
-        laid = _LOG_SHARES + np.log1p(-self.cash)
         slack = _ROUNDING * (1 + n_samples)
-        return (
-            self.cash >= least_cash * (1 - _ROUNDING)
-            and (self.log_capitals >= laid + n_samples * least - slack).all()
-            and (self.log_capitals <= laid + n_samples * most + slack).all()
+        least = (
+            _LOG_SHARES + np.log1p(-self.cash) - n_samples * np.log1p(STAKES * bound)
         )
+        most = least + n_samples * np.log1p(STAKES)
+        fits = (self.log_capitals >= least - slack) & (
+            self.log_capitals <= most + slack
+        )
+        if self.cash < _cash_before(n_samples) * (1 - _ROUNDING) or not fits.all():
+            raise ValueError(
+                f"restarts are not those of {n_samples} samples. Restore them as they "
+                "were written."
+            )
 
     def log_capital(self):
         """Return the log of all capital, laid or not."""
         return _log_sum(np.append(self.log_capitals, np.log(self.cash)))
+
+
+def _cash_before(n_samples):
+    """Return what is not laid yet before an update, after so many values."""
+    return (1 - _SHARE_AT_START) * (1 + n_samples) ** -_DECAY
+
+
+def _check_shape(name, values, shape):
+    if values.shape != shape or not np.isfinite(values).all():
+        raise ValueError(
+            f"{name} must be finite and of shape {shape}, got the shape "
+            f"{values.shape}. Restore them with the version that wrote them."
+        )
 
 
 def _log_sum(logs):
@@ -226,24 +226,19 @@ def _sums_of(values, counts):
     """Return the sums of values that occur so many times, and what they miss."""
     terms = np.empty((len(values), _WIDTH))
     terms[:, 0] = values
-    np.log1p(np.multiply.outer(values, STAKES), out=terms[:, _RISES])
-    np.log1p(np.multiply.outer(1 - values, STAKES), out=terms[:, _FALLS])
+    np.log1p(np.multiply.outer(values, STAKES), out=terms[:, RISES])
+    np.log1p(np.multiply.outer(1 - values, STAKES), out=terms[:, FALLS])
     halves = _SPLITTER * terms
     halves -= halves - terms
     counts = counts[:, np.newaxis]
-    return _fold(np.concatenate([counts * halves, counts * (terms - halves)]))
-
-
-def _fold(terms):
-    """Sum the rows, and what is lost to rounding, by adding halves to each other."""
+    terms = np.concatenate([counts * halves, counts * (terms - halves)])
     lost = np.zeros_like(terms)
-    while len(terms) > 1:
-        half = len(terms) // 2
-        odd = slice(2 * half, None)
-        total, missed = _two_sum(terms[:half], terms[half : 2 * half])
-        missed += lost[:half] + lost[half : 2 * half]
-        terms = np.concatenate([total, terms[odd]])
-        lost = np.concatenate([missed, lost[odd]])
+    while (n_terms := len(terms)) > 1:
+        half = (n_terms + 1) // 2
+        total, missed = _two_sum(terms[: n_terms - half], terms[half:])
+        terms[: n_terms - half] = total
+        lost[: n_terms - half] += lost[half:] + missed
+        terms, lost = terms[:half], lost[:half]
     return np.concatenate([terms, lost])
 
 

@@ -2,23 +2,48 @@
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_reject._curves._deferral import check_deferral_samples
 from sklearn_reject._typing import Other, RandomState, RiskBound, Target
-from sklearn_reject._validation import check_number, check_option
+from sklearn_reject._validation import (
+    check_number,
+    check_option,
+    check_same_length,
+    check_sample_weight,
+    check_vector,
+    take_weight,
+)
+from sklearn_reject.exceptions import InfeasibleTargetError, gather_warnings
 from sklearn_reject.selection._certify import check_bound, check_confidence_level
-from sklearn_reject.selection._deferral_certified import (
+from sklearn_reject.selection._deferral_cut import CUTS, RankedOpinions, cut_at_cost
+from sklearn_reject.selection._deferral_rule import (
+    DEFER_ALL,
+    DeferralRule,
+    GroupedDeferralRule,
+    measure_quietly,
+)
+from sklearn_reject.selection._groups import (
+    as_labels,
+    encode_labels,
+    make_partition,
+    sort_rows,
+    targets_by_group,
+)
+from sklearn_reject.selection._pilot import (
     Certified,
     solve_certified_budget,
     solve_certified_risk,
 )
-from sklearn_reject.selection._deferral_rule import DeferralRule
-from sklearn_reject.selection._gain_groups import SOLVERS, group_by_gain
-from sklearn_reject.selection._solve_by_group import solve_deferral_by_group
-from sklearn_reject.selection._solver import is_by_group, solver
+from sklearn_reject.selection._solver import (
+    collect_rules,
+    is_by_group,
+    options_by_group,
+    solver,
+)
 
 
 @solver
@@ -51,7 +76,8 @@ def solve_deferral(
 
     Exactly one of `deferral_cost`, `max_deferral` and `target_risk` is to be given. The
     rule is the best on the sample among those that defer above a threshold, and at it
-    with a probability.
+    with a probability; a budget, `max_deferral`, is left unused only where more
+    deferrals would evidently do harm.
 
     With `confidence_level`, the target holds for the population that the sample was
     drawn from, except with a probability of at most 1 - `confidence_level`. The sample
@@ -78,8 +104,11 @@ def solve_deferral(
         plus that times the deferral rate; of equal minima the fewest deferrals.
 
     max_deferral : float in [0, 1] or dict of group to float, default=None
-        Largest share of samples to defer: minimize the system risk up to there; of
-        equal minima the fewest deferrals.
+        Largest share of samples to defer. It is used as far as the system risk exceeds
+        the least one up to there by at most one standard error of this difference, as
+        the least of a noisy curve is early by chance. Nothing is deferred where both
+        opinions have the same losses up to there. With `confidence_level`, all of this
+        is up to the share that is certified.
 
     target_risk : float >= 0 or dict of group to float, default=None
         System risk that must not be exceeded: minimize the deferral rate. The risk may
@@ -163,7 +192,7 @@ def solve_deferral(
     >>> gain, first, second = [0.9, 0.4, 0.4, -0.1], [1, 1, 0, 0], [0, 0, 0, 1]
     >>> solve_deferral(gain, first, second, deferral_cost=0.6).deferral_rate
     0.25
-    >>> solve_deferral(gain, first, second, max_deferral=1).deferral_rate
+    >>> solve_deferral(gain, first, second, max_deferral=0.75).deferral_rate
     0.75
     >>> rule = solve_deferral(gain, first, second, target_risk=0.125)
     >>> rule.threshold, rule.proba_at_threshold, rule.deferral_rate
@@ -181,28 +210,26 @@ def solve_deferral(
     (0.12, 0.08...)
     """
     name, target = _find_target(deferral_cost, max_deferral, target_risk)
+    certified = Certified(confidence_level, bound, max_loss, pilot, draws, random_state)
     if is_by_group(groups, all_groups):
-        return solve_deferral_by_group(
-            partial(
-                solve_deferral, randomize=randomize, bound=bound, max_loss=max_loss
-            ),
-            (gain, loss_first, loss_second),
-            (name, target),
-            groups,
-            all_groups,
-            sample_weight,
-            pilot,
-            confidence_level=confidence_level,
-            draws=draws,
-            random_state=random_state,
+        arrays = _read(gain, loss_first, loss_second, sample_weight)
+        weight = check_sample_weight(sample_weight, len(arrays[0]))
+        partition = make_partition(groups, len(arrays[0]), all_groups)
+        target = name, target
+        rules = _solve_groups(
+            arrays, weight, partition, target, certified, randomize=randomize
         )
+        rule = GroupedDeferralRule(rules)
+        return measure_quietly(rule, *arrays, groups, sample_weight=weight)
     target = check_number(target, name, high=1.0 if name == "max_deferral" else np.inf)
     check_option(randomize, "randomize", (True, False))
-    certified = Certified(confidence_level, bound, max_loss, pilot, draws, random_state)
     check_bound(bound, max_loss)
     if confidence_level is None:
-        groups = group_by_gain(gain, loss_first, loss_second, sample_weight)
-        return SOLVERS[name](groups, target, randomize)
+        squares = name == "max_deferral"
+        opinions = RankedOpinions.of(
+            gain, loss_first, loss_second, sample_weight, squares=squares
+        )
+        return opinions.make_rule(CUTS[name](opinions, target, randomize))
     if name == "deferral_cost":
         raise ValueError(
             f"confidence_level={confidence_level!r} is not used with deferral_cost, "
@@ -210,17 +237,17 @@ def solve_deferral(
             "confidence_level=None, or max_deferral or target_risk."
         )
     check_confidence_level(confidence_level, sample_weight)
-    samples = gain, loss_first, loss_second
+    solve = solve_certified_risk
     if name == "max_deferral":
-        return solve_certified_budget(*samples, target, randomize, certified)
-    return solve_certified_risk(*samples, target, randomize, certified)
+        solve = solve_certified_budget
+    return solve(gain, loss_first, loss_second, target, randomize, certified)
 
 
 def _find_target(*values):
     """Return name and value of the only target that is given."""
     given = [
         (name, value)
-        for name, value in zip(SOLVERS, values, strict=True)
+        for name, value in zip(CUTS, values, strict=True)
         if value is not None
     ]
     if len(given) != 1:
@@ -232,3 +259,77 @@ def _find_target(*values):
             f"got {found}."
         )
     return given[0]
+
+
+_FATE = (
+    "use the rule of the lowest system risk, or defer everything if nothing is known"
+)
+
+
+def _solve_groups(arrays, weight, partition, target, certified, **options):
+    """Return the rule of each group, that of least risk where none meets the target.
+
+    `arrays` are gain and losses, the second NaN where it is not to be used.
+    """
+    name, target = target
+    targets = targets_by_group(target, partition.labels, name)
+    level, bound, max_loss, pilot, draws, random_state = certified
+    more = options_by_group(
+        partition, len(arrays[0]), weight, level, draws, random_state
+    )
+    options |= {"bound": bound, "max_loss": max_loss}
+    pilots = _pilots_by_group(pilot, partition.labels)
+
+    def solve_one(label, rows):
+        samples = [each[rows] for each in arrays]
+        if np.isnan(samples[2]).all():
+            raise InfeasibleTargetError(
+                "the second opinion is unknown for all its samples"
+            )
+        given = options | more(label, rows) | {name: targets[label]}
+        given |= {
+            "pilot": pilots.get(label),
+            "sample_weight": take_weight(weight, rows),
+        }
+        return solve_deferral(*samples, **given)
+
+    def give_up(label, rows):
+        samples = [each[rows] for each in arrays]
+        if np.isnan(samples[2]).all():
+            return replace(DEFER_ALL, n_samples=len(rows))
+        with gather_warnings():
+            opinions = RankedOpinions.of(*samples, take_weight(weight, rows))
+        return opinions.make_rule(cut_at_cost(opinions, 0.0))
+
+    return collect_rules(partition, solve_one, give_up, targets, _FATE, weight)
+
+
+def _read(gain, loss_first, loss_second, sample_weight):
+    """Return validated arrays, the second loss NaN where it counts for nothing."""
+    with gather_warnings():  # said of each group
+        used = check_deferral_samples(
+            gain, loss_first, loss_second, sample_weight, name="gain"
+        )
+    second = np.full(len(used.is_used), np.nan)
+    second[used.is_used] = used.loss_second
+    return check_vector(gain, "gain"), check_vector(loss_first, "loss_first"), second
+
+
+def _pilots_by_group(pilot, labels):
+    """Return the pilot of each group that there is one of, as three arrays."""
+    if pilot is None:
+        return {}
+    if not isinstance(pilot, (tuple, list)) or len(pilot) != 4:
+        raise ValueError(
+            "with groups, pilot must be a tuple of four arrays, gain, loss_first, "
+            f"loss_second and groups, got {type(pilot).__name__}. Pass these, or None "
+            "to set a fifth of each group aside."
+        )
+    codes = encode_labels(as_labels(pilot[3], "pilot"), labels)
+    arrays = [np.asarray(each) for each in pilot[:3]]
+    check_same_length(len(codes), **{"gain of the pilot": arrays[0]})
+    return {
+        label: tuple(each[rows] for each in arrays)
+        for label, rows in sort_rows(codes, labels)
+        if len(rows)
+    }

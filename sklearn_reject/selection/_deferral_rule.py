@@ -1,4 +1,4 @@
-"""The rule that defers samples to a second opinion, and what it achieves."""
+"""Rules that defer samples to a second opinion, and what they achieve."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from sklearn_reject._as_dict import DictMixin, check_state
 from sklearn_reject._curves._deferral import check_deferral_samples
 from sklearn_reject._typing import Draws, RandomState
 from sklearn_reject._validation import check_vector
+from sklearn_reject.exceptions import gather_warnings
+from sklearn_reject.selection._grouped import RulesByGroup
+from sklearn_reject.selection._groups import sort_rows
 from sklearn_reject.selection._rule import (
     Certificate,
     Monitored,
@@ -19,6 +22,11 @@ from sklearn_reject.selection._rule import (
     decide,
     weigh,
 )
+
+
+def compare_gains(gain, threshold):
+    """Return which gains are above a threshold, and which are at it up to rounding."""
+    return compare(-gain, -threshold)
 
 
 @dataclass(frozen=True)
@@ -112,8 +120,7 @@ class DeferralRule(Monitored, DictMixin):
         probability : ndarray of shape (n_samples,)
             1 above the threshold, `proba_at_threshold` at it, 0 below.
         """
-        is_above, is_at = compare_gains(check_vector(gain, "gain"), self.threshold)
-        return weigh(is_above, is_at, self.proba_at_threshold)
+        return weigh(*self._compare(gain), self.proba_at_threshold)
 
     def defer(
         self,
@@ -156,8 +163,8 @@ class DeferralRule(Monitored, DictMixin):
         >>> rule.defer([0.5, 0.4, 0.4, 0.4], draws=keyed_draws(0, [10, 11, 12, 13]))
         array([ True,  True, False,  True])
         """
-        is_above, is_at = compare_gains(check_vector(gain, "gain"), self.threshold)
-        return decide(is_above, is_at, self.proba_at_threshold, draws, random_state)
+        compared = self._compare(gain)
+        return decide(*compared, self.proba_at_threshold, draws, random_state)
 
     def measure(
         self,
@@ -205,10 +212,201 @@ class DeferralRule(Monitored, DictMixin):
         )
         return replace(self, **measure_deferral(samples, self.defer_proba(gain)))
 
+    def _compare(self, gain):
+        """Return which gains are above the threshold, and which at it."""
+        return compare_gains(check_vector(gain, "gain"), self.threshold)
 
-def compare_gains(gain, threshold):
-    """Return which gains are above a threshold, and which are at it up to rounding."""
-    return compare(-gain, -threshold)
+
+DEFER_ALL = DeferralRule(threshold=float("-inf"), proba_at_threshold=1.0)
+
+
+@dataclass(frozen=True)
+class GroupedDeferralRule(RulesByGroup, DictMixin):
+    """A deferral rule for each of several groups, all others deferred.
+
+    A group is a label that is known before the second opinion is asked: the label that
+    the first one gives, or a column of the data, but not the true class. Labels are
+    equal as Python's are, so that 1, 1.0 and True name one group. Samples of a group
+    that has no rule, or whose group is missing, are deferred with a warning that counts
+    them.
+
+    Attributes
+    ----------
+    rules : dict of group to DeferralRule
+        The rule of each group, with what it achieves and its certificate.
+
+    deferral_rate : float, default=nan
+        Expected share of deferred samples of all groups on the calibration set, lower
+        is cheaper.
+
+    system_risk : float, default=nan
+        Expected loss of whoever answers on the calibration set, lower is better.
+
+    first_risk : float, default=nan
+        Mean loss of the first opinion on the calibration set: the system risk where
+        nothing is deferred.
+
+    second_risk : float, default=nan
+        Mean loss of the second opinion on the calibration set: the system risk where
+        everything is deferred.
+
+    n_samples : int, default=0
+        Number of calibration samples.
+
+    n_asked : int, default=0
+        Number of those of which the second opinion was known. Risks are theirs.
+
+    Examples
+    --------
+    >>> from sklearn_reject.selection import solve_deferral
+    >>> gain, first, second = [0.9, 0.4, 0.4, -0.1], [1, 0, 1, 0], [0, 0, 0, 1]
+    >>> groups = ["north", "north", "south", "south"]
+    >>> rule = solve_deferral(gain, first, second, target_risk=0, groups=groups)
+    >>> {group: each.threshold for group, each in rule.rules.items()}
+    {'north': 0.9, 'south': 0.4}
+    >>> rule.deferral_rate, rule.system_risk
+    (0.5, 0.0)
+    >>> rule.defer([0.5, 0.5], ["north", "south"])
+    array([False,  True])
+    """
+
+    rules: dict[object, DeferralRule]
+    deferral_rate: float = float("nan")
+    system_risk: float = float("nan")
+    first_risk: float = float("nan")
+    second_risk: float = float("nan")
+    n_samples: int = 0
+    n_asked: int = 0
+
+    __hash__ = RulesByGroup.__hash__
+    _kind = "DeferralRule"
+    _shares = ("deferral_rate",)
+    _amounts = ("system_risk", "first_risk", "second_risk")
+    _fate = "deferred"
+    _otherwise = DEFER_ALL
+    _compare_with = staticmethod(compare_gains)
+
+    def defer_proba(self, gain: ArrayLike, groups: ArrayLike) -> np.ndarray:
+        """Return the probability that each sample is deferred.
+
+        Parameters
+        ----------
+        gain : array-like of shape (n_samples,)
+            Finite gains, higher = deferred first. They may be negative.
+
+        groups : array-like of shape (n_samples,)
+            Group of each sample.
+
+        Returns
+        -------
+        probability : ndarray of shape (n_samples,)
+            1 above the threshold of the group, its `proba_at_threshold` at it, 0 below;
+            1 in a group without a rule.
+        """
+        return weigh(*self._compare(*self._locate(gain, groups, "gain")))
+
+    def defer(
+        self,
+        gain: ArrayLike,
+        groups: ArrayLike,
+        *,
+        draws: Draws | None = None,
+        random_state: RandomState | None = None,
+    ) -> np.ndarray:
+        """Defer or keep each sample, at random only at the threshold of its group.
+
+        Parameters
+        ----------
+        gain : array-like of shape (n_samples,)
+            Finite gains, higher = deferred first. They may be negative.
+
+        groups : array-like of shape (n_samples,)
+            Group of each sample.
+
+        draws : array-like of shape (n_samples,) or callable, default=None
+            Numbers in [0, 1[, as :func:`keyed_draws` makes them. At the threshold a
+            sample is deferred if its number is below `proba_at_threshold`; the others
+            are not used. A callable maps the indices of the samples at the threshold to
+            their numbers, and is not called where `proba_at_threshold` is 0 or 1.
+
+        random_state : int, RandomState instance or None, default=None
+            Source of the draws where `draws` is None. A decision then belongs to the
+            call: the same row may be deferred in one batch and not in another.
+
+        Returns
+        -------
+        deferred : ndarray of shape (n_samples,), dtype bool
+            Whether the sample is deferred to the second opinion.
+
+        Raises
+        ------
+        ValueError
+            If `draws` are not in [0, 1[, or given together with `random_state`.
+        """
+        compared = self._compare(*self._locate(gain, groups, "gain"))
+        return decide(*compared, draws, random_state)
+
+    def measure(
+        self,
+        gain: ArrayLike,
+        loss_first: ArrayLike,
+        loss_second: ArrayLike,
+        groups: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Return the rule with what it achieves on another sample.
+
+        Parameters
+        ----------
+        gain : array-like of shape (n_samples,)
+            Finite gains, higher = deferred first. They may be negative.
+
+        loss_first : array-like of shape (n_samples,)
+            Non-negative losses of the first opinion.
+
+        loss_second : array-like of shape (n_samples,)
+            Non-negative losses of the second opinion, NaN or None where it was not
+            asked. Risks, and with weights also rates, are those of the other samples,
+            as if these had been drawn at random; a warning says if they apparently were
+            not.
+
+        groups : array-like of shape (n_samples,)
+            Group of each sample.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative sample weights.
+
+        Returns
+        -------
+        rule : GroupedDeferralRule
+            Each rule measured on the samples of its group, NaN where the second opinion
+            is known of none, and what they achieve on all samples, of which those in
+            groups without a rule are deferred.
+
+        Examples
+        --------
+        >>> from sklearn_reject.selection import DeferralRule, GroupedDeferralRule
+        >>> rule = GroupedDeferralRule({
+        ...     "a": DeferralRule(0.5, 0.0), "b": DeferralRule(0.2, 0.0)})
+        >>> rule = rule.measure([0.9, 0.3, 0.3], [1, 0, 1], [0, 1, 0], ["a", "a", "b"])
+        >>> rule.rules["a"].deferral_rate, rule.deferral_rate, rule.system_risk
+        (0.5, 0.666..., 0.0)
+        """
+        samples = check_deferral_samples(
+            gain, loss_first, loss_second, sample_weight, name="gain"
+        )
+        gain, codes = self._locate(gain, groups, "gain")
+        deferred = weigh(*self._compare(gain, codes))
+        rules = {}
+        of_all = sort_rows(codes, self.rules)
+        of_used = sort_rows(codes[samples.is_used], self.rules)
+        for (label, rows), (_, used) in zip(of_all, of_used, strict=True):
+            part = samples.take(rows, used)
+            rules[label] = replace(
+                self.rules[label], **measure_deferral(part, deferred[rows])
+            )
+        return replace(self, rules=rules, **measure_deferral(samples, deferred))
 
 
 def measure_deferral(samples, deferred):
@@ -218,17 +416,22 @@ def measure_deferral(samples, deferred):
     can be judged. A rate needs no losses, so that all tell of it, unless they weigh.
     """
     used, weight = deferred[samples.is_used], samples.weight
+    if not len(used):
+        return _UNMEASURED | {"n_samples": len(deferred)}
     system = samples.loss_first * (1 - used) + samples.loss_second * used
-    risks = [
-        float(np.average(losses, weights=weight))
-        for losses in (system, samples.loss_first, samples.loss_second)
-    ]
+    losses = system, samples.loss_first, samples.loss_second
     rate = deferred.mean() if weight is None else np.average(used, weights=weight)
-    return {
-        "deferral_rate": float(rate),
-        "system_risk": risks[0],
-        "first_risk": risks[1],
-        "second_risk": risks[2],
-        "n_samples": len(deferred),
-        "n_asked": len(used),
-    }
+    values = rate, *(np.average(each, weights=weight) for each in losses)
+    counts = len(deferred), len(used)
+    return dict(zip(_UNMEASURED, (*map(float, values), *counts), strict=True))
+
+
+_UNMEASURED = dict.fromkeys(
+    ("deferral_rate", "system_risk", "first_risk", "second_risk"), np.nan
+) | {"n_samples": 0, "n_asked": 0}
+
+
+def measure_quietly(rule, *arrays, **options):
+    """Return a rule measured on samples about which all has been said."""
+    with gather_warnings():
+        return rule.measure(*arrays, **options)

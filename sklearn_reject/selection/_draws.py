@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from hashlib import blake2b
 from numbers import Integral
 
 import numpy as np
@@ -15,6 +17,9 @@ _SHIFTS = np.uint64(30), np.uint64(27), np.uint64(31)
 
 # A float64 holds 53 bits.
 _UNUSED_BITS = np.uint64(11)
+
+# Text of an integer, of as many digits as float64 has.
+_INTEGER = re.compile(rb"0|-?[1-9][0-9]{0,308}")
 
 
 @of_arrays
@@ -32,9 +37,11 @@ def keyed_draws(seed: int, keys: ArrayLike) -> np.ndarray:
     seed : int
         In [0, 2^64[.
 
-    keys : array-like of shape (n_samples,), dtype int
-        What tells the rows apart: an identifier, or a hash of the values of the row.
-        Negative ones stand for themselves plus 2^64.
+    keys : array-like of shape (n_samples,)
+        What tells the rows apart: an identifier, or a hash of the values of the row, as
+        an integer or text. Text of an integer, such as "5", draws as the integer does.
+        Negative integers stand for themselves plus 2^64, and text for 64 bits of its
+        BLAKE2b hash, as do integers of more bits.
 
     Returns
     -------
@@ -44,7 +51,8 @@ def keyed_draws(seed: int, keys: ArrayLike) -> np.ndarray:
     Raises
     ------
     ValueError
-        If `seed` is no such int or `keys` is no vector of integers.
+        If `seed` is no such int, or `keys` is no vector of integers and text. Floats,
+        booleans and missing values identify no row.
 
     Notes
     -----
@@ -62,8 +70,10 @@ def keyed_draws(seed: int, keys: ArrayLike) -> np.ndarray:
     array([0.034, 0.843, 0.781])
     >>> keyed_draws(0, [3, 1]).round(3)
     array([0.781, 0.034])
+    >>> keyed_draws(0, ["3", "b"]).round(3)
+    array([0.781, 0.002])
     """
-    bits = split_mix(_check_keys(keys) ^ split_mix(_check_seed(seed)))
+    bits = split_mix(_bits_of_keys(read_keys(keys)) ^ split_mix(_check_seed(seed)))
     bits >>= _UNUSED_BITS
     return bits * 2.0**-53
 
@@ -87,14 +97,55 @@ def _check_seed(seed):
     return np.array([seed], dtype=np.uint64)
 
 
-def _check_keys(keys):
-    keys = np.asarray(keys)
-    if keys.ndim != 1 or (keys.dtype.kind not in "iu" and keys.size):
+def read_keys(keys):
+    """Return keys as a vector of integers, or of integers and text as bytes."""
+    # Of what a list mixes, NumPy would make numbers or text, each by all others.
+    is_mixed = isinstance(keys, (list, tuple)) and len({*map(type, keys)}) > 1
+    keys = np.asarray(keys, dtype=object if is_mixed else None)
+    if keys.ndim != 1:
         raise ValueError(
-            "keys must be a vector of integers, one per sample, got an array of shape "
-            f"{keys.shape} and dtype {keys.dtype}. Hash the identifiers of the rows "
-            "first."
+            "keys must be a vector of integers or strings, one per sample, got an "
+            f"array of shape {keys.shape}."
         )
+    if keys.dtype.kind in "iu":
+        return keys
+    read = np.array([_read_key(key) for key in keys], dtype=object)
+    if {*map(type, read)} == {int} and max(read) < 2**63 and min(read) >= -(2**63):
+        return read.astype(np.int64)  # read faster than objects are
+    return read
+
+
+def _read_key(key):
+    """Return an int, also where text is one, and any other text as bytes."""
+    if isinstance(key, str):
+        key = key.encode("utf-8", "surrogatepass")  # not all text is valid
+    if isinstance(key, bytes):
+        return int(key) if _INTEGER.fullmatch(key) else key
+    # Of NumPy's integers, spans of time are some, too.
+    if isinstance(key, Integral) and not isinstance(key, (bool, np.timedelta64)):
+        return int(key)
+    raise ValueError(
+        "keys must be a vector of integers or strings, such as identifiers, got "
+        f"{key!r}. Floats and missing values do not identify samples. Convert whole "
+        "numbers to integers."
+    )
+
+
+def hash_text(text):
+    """Return 64 bits of the hash of bytes."""
+    return np.frombuffer(blake2b(text, digest_size=8).digest(), "<u8")[0]
+
+
+def _bits_of_keys(keys):
+    """Return 64 bits of each key: integers modulo 2^64, anything else hashed."""
     if keys.dtype.kind == "i":
         keys = keys.astype(np.int64).view(np.uint64)
+    if keys.dtype.kind == "O":
+        keys = np.fromiter(map(_bits_of_key, keys), np.uint64, count=len(keys))
     return keys.astype(np.uint64)
+
+
+def _bits_of_key(key):
+    if isinstance(key, int) and -(2**63) <= key < 2**64:
+        return key % 2**64
+    return hash_text(str(key).encode() if isinstance(key, int) else key)

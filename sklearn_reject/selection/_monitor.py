@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, Self
+from copy import copy
+from inspect import signature
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_reject._as_dict import check_fields, check_type
+from sklearn_reject._interval import Interval
+from sklearn_reject._typing import Options
 from sklearn_reject._validation import (
     as_real_array,
     check_flags,
+    check_level,
     check_number,
     check_option,
+    check_other,
     check_same_length,
     refuse_unread,
 )
 from sklearn_reject.exceptions import warn_user
-from sklearn_reject.selection._bets import Bets
-from sklearn_reject.selection._monitor_base import Monitor
-
-_SIDES = ("two-sided", "less", "greater")
+from sklearn_reject.selection._bets import FALLS, RISES, Bets, Restarts, log_capital
 
 # Losses and probabilities in single precision, or such as 1 - 0.9, may be beyond their
 # bounds by so much, relatively.
@@ -28,6 +32,192 @@ _ROUNDING = 1e-6
 
 # Chance below which a number of audits is taken for a mistake.
 _INCREDIBLE = 1e-6
+
+
+class Monitor:
+    """What monitors share: bets on values in [0, 1], which are `_scale` times as large.
+
+    One writes `update`, and a constructor that calls the one here with the bounds that
+    are bet against, as arguments of `Bets.log_gains`. Each has an equal part of the
+    capital.
+    """
+
+    _scale = 1.0
+    _largest = 1.0
+
+    def __init__(self, confidence_level, since, bounds):
+        self.confidence_level = check_level(confidence_level, "confidence_level")
+        self.since = check_option(since, "since", ("start", "any"))
+        self._bounds = bounds
+        self._bets = Bets()
+        self._restarts = [Restarts() for _ in bounds] if self.since == "any" else []
+        self._alarm = False
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples so far."""
+        return self._bets.n_samples
+
+    @property
+    def mean(self) -> float:
+        """Mean of the samples so far, NaN where there are none."""
+        return self._scale * self._bets.mean
+
+    @property
+    def e_value(self) -> float:
+        """Capital of the bets that the promise is broken, 1 at the start."""
+        with np.errstate(over="ignore"):
+            return float(np.exp(self._log_e_value()))
+
+    @property
+    def alarm(self) -> bool:
+        """Whether the promise was found to be broken, now or after an update before."""
+        return self._alarm
+
+    def interval(self) -> Interval:
+        """Return the mean so far, and where that of the population may be.
+
+        Returns
+        -------
+        interval : Interval
+            With the `mean` so far as `value`. That of the population is in [`low`,
+            `high`] at all times, with a probability of at least `confidence_level`; if
+            it changes over time, its mean over the samples so far is. Without samples,
+            (nan, 0, largest possible value, 0).
+        """
+        low, high = self._bets.interval(1 - self.confidence_level)
+        low, high = (min(self._scale * end, self._largest) for end in (low, high))
+        return Interval(self.mean, low, high, self.n_samples)
+
+    def merge(self, other: Monitor) -> Self:
+        """Return a monitor of the samples of both.
+
+        Parameters
+        ----------
+        other : monitor
+            One of the same class and with the same parameters, of other samples.
+
+        Returns
+        -------
+        merged : monitor
+            A new one, as if the samples of `other` had come after those of this one in
+            one update. So an alarm of this monitor is kept, and is raised if
+            the samples of both call for it. An alarm of `other` is not taken over, as
+            any of several monitors has a false alarm more often than one.
+
+        Raises
+        ------
+        ValueError
+            If `other` is of another class, has other parameters, or is this monitor
+            itself.
+
+        Warns
+        -----
+        RejectionWarning
+            If `other` has raised an alarm that the merged monitor does not.
+        """
+        check_other(self, other, "monitor", "monitors")
+        for name, ours in self._settings().items():
+            if ours != getattr(other, name):
+                raise ValueError(
+                    f"other has {name}={getattr(other, name)!r}, but this monitor has "
+                    f"{ours!r}. Merge monitors with the same parameters."
+                )
+        merged = copy(self)
+        merged._take(other._bets)
+        if other.alarm and not merged.alarm:
+            warn_user(
+                "other has raised an alarm, but the merged monitor has not. The alarm "
+                "of `other` is still valid. Check it before you discard `other`."
+            )
+        return merged
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a dictionary for strict JSON, from which `from_dict` restores this.
+
+        Returns
+        -------
+        state : dict
+            The parameters, the alarm and the sums: as large after a million samples
+            as at the start.
+        """
+        state = {"type": type(self).__name__, **self._settings(), "alarm": self._alarm}
+        restarts = [each.to_dict() for each in self._restarts]
+        return state | {"bets": self._bets.to_dict(), "restarts": restarts}
+
+    @classmethod
+    def from_dict(cls, state: Options) -> Self:
+        """Return the monitor that `to_dict` has written.
+
+        Parameters
+        ----------
+        state : dict
+            What `to_dict` returned, maybe after a way through JSON.
+
+        Returns
+        -------
+        monitor : monitor
+            Equal to what was written, bit for bit.
+
+        Raises
+        ------
+        ValueError
+            If the dictionary is of another type, or a field is unknown, missing or no
+            such value as it has to be.
+        """
+        check_type(state, cls)
+        parameters = signature(cls).parameters
+        expected = {"type", *parameters, "alarm", "bets", "restarts"}
+        check_fields(cls.__name__, state.keys(), expected, expected)
+        if not isinstance(state["alarm"], bool):
+            raise ValueError(f"alarm must be True or False, got {state['alarm']!r}.")
+        monitor = cls(**{name: state[name] for name in parameters})
+        monitor._bets = Bets.from_dict(state["bets"])
+        monitor._restarts = monitor._restore(state["restarts"])
+        monitor._alarm = state["alarm"]
+        return monitor
+
+    def __repr__(self):
+        """Return the parameters and what is known so far."""
+        settings = (f"{name}={value!r}" for name, value in self._settings().items())
+        return (
+            f"<{type(self).__name__}({', '.join(settings)}): n_samples={self.n_samples}"
+            f", mean={self.mean:.4g}, e_value={self.e_value:.4g}, alarm={self.alarm}>"
+        )
+
+    def _settings(self):
+        """Return the parameters of the constructor by name."""
+        return {name: getattr(self, name) for name in signature(type(self)).parameters}
+
+    def _restore(self, restarts):
+        """Return restarts of dictionaries, as many as there have to be."""
+        wanted = len(self._restarts)
+        if not isinstance(restarts, list) or len(restarts) != wanted:
+            raise ValueError(
+                f"restarts must be a list of {wanted} with since={self.since!r}, got "
+                f"{restarts!r}."
+            )
+        restored = [Restarts.from_dict(each) for each in restarts]
+        for each, (_, bound) in zip(restored, self._bounds, strict=False):
+            each.check_reached(self.n_samples, bound)
+        return restored
+
+    def _take(self, bets):
+        """Add the bets on the values of one update."""
+        n_before = self.n_samples
+        self._bets = self._bets.merge(bets)
+        self._restarts = [
+            each.after(n_before, bets.log_gains(*bound))
+            for each, bound in zip(self._restarts, self._bounds, strict=False)
+        ]
+        threshold = -math.log1p(-self.confidence_level)
+        self._alarm = self._alarm or self._log_e_value() >= threshold
+
+    def _log_e_value(self):
+        logs = [each.log_capital() for each in self._restarts] or [
+            log_capital(self._bets.log_gains(*bound)) for bound in self._bounds
+        ]
+        return float(np.logaddexp.reduce(logs)) - math.log(len(logs))
 
 
 class RiskMonitor(Monitor):
@@ -129,14 +319,6 @@ class RiskMonitor(Monitor):
     False
     """
 
-    _SETTINGS = (
-        "target",
-        "confidence_level",
-        "max_loss",
-        "min_inclusion_proba",
-        "since",
-    )
-
     def __init__(
         self,
         target: float,
@@ -146,7 +328,6 @@ class RiskMonitor(Monitor):
         min_inclusion_proba: float = 1.0,
         since: Literal["start", "any"] = "start",
     ) -> None:
-        super().__init__(confidence_level, since)
         self.max_loss = check_number(max_loss, "max_loss", open_low=True)
         self.min_inclusion_proba = check_number(
             min_inclusion_proba, "min_inclusion_proba", high=1, open_low=True
@@ -158,15 +339,10 @@ class RiskMonitor(Monitor):
                 "no risk could exceed it. Pass the largest possible loss as max_loss "
                 "of the monitor."
             )
-        self._start()
-
-    @property
-    def _largest(self):
-        return self.max_loss
-
-    @property
-    def _scale(self):
-        return self.max_loss / self.min_inclusion_proba
+        self._largest = self.max_loss
+        self._scale = self.max_loss / self.min_inclusion_proba
+        bounds = [(RISES, self.target / self._scale)]
+        super().__init__(confidence_level, since, bounds)
 
     def update(
         self, losses: ArrayLike, inclusion_proba: ArrayLike | None = None
@@ -203,29 +379,27 @@ class RiskMonitor(Monitor):
             If far more or far fewer samples have a loss than the probabilities let
             expect.
         """
-        losses = _as_vector(losses, "losses")
+        losses, proba = _as_vector(losses, "losses"), 1.0
         if inclusion_proba is None:
-            _refuse_gaps(losses)
-            values = losses
+            _refuse_rows(
+                np.isnan(losses),
+                "losses has NaN",
+                ". Pass samples when their labels are known. If you label a random "
+                "part only, pass the probability of each sample to be labeled as "
+                "inclusion_proba.",
+            )
         else:
             proba = self._check_proba(inclusion_proba, losses)
-            values = np.nan_to_num(losses) * (self.min_inclusion_proba / proba)
-        self._check_range(losses)
-        if inclusion_proba is None:
-            values = values * self.min_inclusion_proba
+        _refuse_rows(
+            (losses < 0) | (losses > self.max_loss * (1 + _ROUNDING)),
+            f"losses must be in [0, max_loss={self.max_loss:g}]",
+            ". The guarantee depends on the largest loss. Pass the largest possible "
+            "loss as max_loss of the monitor.",
+            losses,
+        )
+        values = np.nan_to_num(losses) * (self.min_inclusion_proba / proba)
         self._take(Bets.of(np.minimum(values / self.max_loss, 1.0)))
         return self
-
-    def _check_range(self, losses):
-        largest = self.max_loss * (1 + _ROUNDING)
-        bad = np.flatnonzero((losses < 0) | (losses > largest))
-        if bad.size:
-            raise ValueError(
-                f"losses must be in [0, max_loss={self.max_loss:g}], got "
-                f"{losses[bad[0]]} in row {bad[0]} ({bad.size} such values). The "
-                "guarantee depends on the largest loss. Pass the largest possible loss "
-                "as max_loss of the monitor."
-            )
 
     def _check_proba(self, proba, losses):
         """Return the probabilities as a vector, if they fit to what is known."""
@@ -233,29 +407,22 @@ class RiskMonitor(Monitor):
         if len(proba) == 1:
             proba = np.full(len(losses), proba[0])
         check_same_length(len(losses), inclusion_proba=proba)
-        least = self.min_inclusion_proba * (1 - _ROUNDING)
-        bad = np.flatnonzero(~((proba >= least) & (proba <= 1)))
-        if bad.size:
-            raise ValueError(
-                "inclusion_proba must be in "
-                f"[min_inclusion_proba={self.min_inclusion_proba:g}, 1], got "
-                f"{proba[bad[0]]} in row {bad[0]} ({bad.size} such values). Pass the "
-                "smallest possible probability as min_inclusion_proba of the monitor. "
-                "Samples that are never labeled cannot be monitored."
-            )
-        is_known = ~np.isnan(losses)
-        lost = np.flatnonzero(~is_known & (proba == 1))
-        if lost.size:
-            raise ValueError(
-                f"losses has NaN in row {lost[0]} ({lost.size} such values), although "
-                "inclusion_proba is 1. Pass the loss, or the probability that the "
-                "sample was to be labeled."
-            )
+        least, is_known = self.min_inclusion_proba, ~np.isnan(losses)
+        _refuse_rows(
+            ~((proba >= least * (1 - _ROUNDING)) & (proba <= 1)),
+            f"inclusion_proba must be in [min_inclusion_proba={least:g}, 1]",
+            ". Pass the smallest possible probability as min_inclusion_proba of the "
+            "monitor. Samples that are never labeled cannot be monitored.",
+            proba,
+        )
+        _refuse_rows(
+            ~is_known & (proba == 1),
+            "losses has NaN",
+            ", although inclusion_proba is 1. Pass the loss, or the probability that "
+            "the sample was to be labeled.",
+        )
         _warn_of_odd_audit(int(is_known.sum()), proba)
         return proba
-
-    def _log_gains(self, bets):
-        return [bets.log_gains_above(self.target / self._scale)]
 
 
 class CoverageMonitor(Monitor):
@@ -320,8 +487,6 @@ class CoverageMonitor(Monitor):
     True
     """
 
-    _SETTINGS = ("coverage", "tolerance", "confidence_level", "alternative", "since")
-
     def __init__(
         self,
         coverage: float,
@@ -331,23 +496,28 @@ class CoverageMonitor(Monitor):
         alternative: Literal["two-sided", "less", "greater"] = "two-sided",
         since: Literal["start", "any"] = "start",
     ) -> None:
-        super().__init__(confidence_level, since)
         ends = {"open_low": True, "open_high": True}
         self.coverage = check_number(coverage, "coverage", high=1, **ends)
         self.tolerance = check_number(tolerance, "tolerance")
-        self.alternative = check_option(alternative, "alternative", _SIDES)
-        if self.alternative != "greater" and self.coverage <= self.tolerance:
-            raise self._too_tolerant(0, other="greater")
-        if self.alternative != "less" and self.coverage + self.tolerance >= 1:
-            raise self._too_tolerant(1, other="less")
-        self._start()
+        sides = ("two-sided", "less", "greater")
+        self.alternative = check_option(alternative, "alternative", sides)
+        low, high = self.coverage - self.tolerance, self.coverage + self.tolerance
+        bounds = []
+        if self.alternative != "less":
+            self._check_tolerance(high < 1, 1, other="less")
+            bounds.append((RISES, high))
+        if self.alternative != "greater":
+            self._check_tolerance(low > 0, 0, other="greater")
+            bounds.append((FALLS, 1 - low))
+        super().__init__(confidence_level, since, bounds)
 
-    def _too_tolerant(self, end, other):
-        return ValueError(
-            f"tolerance={self.tolerance:g} is too large: no coverage is outside of "
-            f"{self.coverage:g} +- {self.tolerance:g} on the side of {end}. Pass a "
-            f"smaller one, or watch the other side with alternative={other!r}."
-        )
+    def _check_tolerance(self, leaves_room, end, other):
+        if not leaves_room:
+            raise ValueError(
+                f"tolerance={self.tolerance:g} is too large: no coverage is outside of "
+                f"{self.coverage:g} +- {self.tolerance:g} on the side of {end}. Pass a "
+                f"smaller one, or watch the other side with alternative={other!r}."
+            )
 
     def update(self, accepted: ArrayLike) -> Self:
         """Update the monitor with further samples.
@@ -374,14 +544,6 @@ class CoverageMonitor(Monitor):
         self._take(Bets.of(accepted.astype(np.float64)))
         return self
 
-    def _log_gains(self, bets):
-        log_gains = []
-        if self.alternative != "less":
-            log_gains.append(bets.log_gains_above(self.coverage + self.tolerance))
-        if self.alternative != "greater":
-            log_gains.append(bets.log_gains_below(self.coverage - self.tolerance))
-        return log_gains
-
 
 def _as_vector(values, name):
     """Return one number or a vector of them, of which some may be NaN, as float64."""
@@ -395,14 +557,13 @@ def _as_vector(values, name):
     return array
 
 
-def _refuse_gaps(losses):
-    gaps = np.flatnonzero(np.isnan(losses))
-    if gaps.size:
-        raise ValueError(
-            f"losses has NaN in row {gaps[0]} ({gaps.size} such values). Pass samples "
-            "when their labels are known. If you label a random part only, pass the "
-            "probability of each sample to be labeled as inclusion_proba."
-        )
+def _refuse_rows(is_bad, what, way_out, values=None):
+    """Raise for bad rows, naming the first one, with its value if there are values."""
+    rows = np.flatnonzero(is_bad)
+    if rows.size:
+        what = what if values is None else f"{what}, got {values[rows[0]]}"
+        rows = f"row {rows[0]} ({rows.size} such values)"
+        raise ValueError(f"{what} in {rows}{way_out}")
 
 
 def _warn_of_odd_audit(n_known, proba):

@@ -6,8 +6,11 @@ from contextvars import ContextVar
 import numpy as np
 from scipy.stats import rankdata
 
-from sklearn_reject._curves._deferral import deferral_area_score
-from sklearn_reject._curves._least_area import area_influence, standard_error
+from sklearn_reject._curves._deferral import (
+    area_influence,
+    deferral_area_score,
+    standard_error,
+)
 from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE
 from sklearn_reject._curves._risk_coverage import selective_risk_at_coverage_score
 from sklearn_reject._validation import find_missing_labels, take_weight
@@ -130,6 +133,8 @@ def warn_of_backward_gain(gain, loss_first, loss_second, weight=None, *, groups=
 def _take_some(is_known, *arrays):
     """Return arrays, or None, at some evenly spaced rows, all if they are not many."""
     arrays = [None if each is None else np.asarray(each) for each in arrays]
-    rows = np.arange(len(arrays[0])) if is_known is None else np.flatnonzero(is_known)
-    rows = rows[:: max(1, -(-len(rows) // _MOST_ROWS))]
+    n_rows = len(arrays[0]) if is_known is None else np.count_nonzero(is_known)
+    rows = slice(None, None, max(1, -(-n_rows // _MOST_ROWS)))
+    if is_known is not None:
+        rows = np.flatnonzero(is_known)[rows]
     return [take_weight(each, rows) for each in arrays]

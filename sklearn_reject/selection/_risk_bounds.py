@@ -26,7 +26,11 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from sklearn_reject._curves._cut import Form, Model, best_cut
-from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE, Prefixes
+from sklearn_reject._curves._prefixes import (
+    RELATIVE_TOLERANCE,
+    Prefixes,
+    argsort_present,
+)
 from sklearn_reject._curves._ties import snap_sorted
 from sklearn_reject._typing import RandomState, RiskBound
 from sklearn_reject._validation import check_option, check_samples, take_weight
@@ -217,13 +221,12 @@ def solve_risk_bounds(
 
 def _solve_on_sample(scores, losses, weight, parts, randomize):
     """Return the rule of largest coverage that meets all bounds on the sample."""
-    rows = np.arange(len(scores)) if weight is None else np.flatnonzero(weight)
-    rows = rows[np.argsort(scores[rows])]
-    scores, losses = snap_sorted(scores[rows]), losses[rows]
-    weight = take_weight(weight, rows)
+    order = argsort_present(scores, weight)
+    scores, losses = snap_sorted(scores[order]), losses[order]
+    weight = take_weight(weight, order)
     if weight is not None:
         losses = losses * weight
-    parts = order_parts(parts, rows)
+    parts = order_parts(parts, order)
     prefixes = Prefixes.of_sorted(scores, weight, loss=losses)
     members = {}
     for part in parts:

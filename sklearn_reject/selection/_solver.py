@@ -20,7 +20,6 @@ from sklearn_reject.selection._groups import (
 )
 from sklearn_reject.selection._order import (
     IS_TOLD,
-    order_told,
     warn_of_backward_gain,
     warn_of_backward_scores,
 )
@@ -39,27 +38,26 @@ def solver(solve):
     names = list(signature(solve).parameters)
     is_deferral = names[0] == "gain"
     warn = warn_of_backward_gain if is_deferral else warn_of_backward_scores
+    of_groups = "groups", "all_groups"
     of_order = [*names[: 3 if is_deferral else 2], "sample_weight"]
 
     @wraps(solve)
     def solved(*args, **kwargs):
         given = dict(zip(names, args, strict=False)) | kwargs
         refuse_arrays(given)
-        if IS_TOLD.get():
-            return _solve(solve, args, kwargs, given)
-        with order_told():
-            rule = _solve(solve, args, kwargs, given)
-        warn(*map(given.get, of_order), groups=given.get("groups"))
+        token = IS_TOLD.set(True)
+        try:
+            if "target" in given and is_by_group(*map(given.get, of_groups)):
+                rule = _solve_groups(solve, **given)
+            else:
+                rule = solve(*args, **kwargs)
+        finally:
+            IS_TOLD.reset(token)
+        if not IS_TOLD.get():
+            warn(*map(given.get, of_order), groups=given.get("groups"))
         return rule
 
     return solved
-
-
-def _solve(solve, args, kwargs, given):
-    """Return the rule of all samples or, unless the solver does so, one a group."""
-    if "target" in given and is_by_group(given.get("groups"), given.get("all_groups")):
-        return _solve_groups(solve, **given)
-    return solve(*args, **kwargs)
 
 
 def is_by_group(groups, all_groups):

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_reject._curves._deferral import deferral_area_score
-from sklearn_reject._curves._least_area import (
+from sklearn_reject._curves._deferral import (
     area_influence,
     choose_by_area,
+    deferral_area_score,
     standard_error,
 )
 

@@ -163,31 +163,37 @@ EMPTY, NEGATIVE = cut(ZEROS[:0], (0, 0)), -np.eye(6)[5]
 @pytest.mark.parametrize(
     ("columns", "options", "message"),
     [
-        ([NUMBERS, ZEROS], {}, r"losses must be a dask array .* got ndarray.*from_arr"),
+        ([NUMBERS, ZEROS], {}, r"losses must be a dask array.* got ndarray.*from_arr"),
         ([NUMBERS, [0.0] * 6], {}, "got list"),
-        ([NUMBERS, dask.delayed(ZEROS)], {}, r"losses is a dask Delayed.*from_delayed"),
+        (
+            [NUMBERS, dask.delayed(ZEROS)],
+            {},
+            "losses must be .*got Delayed.*from_delayed",
+        ),
         ([NUMBERS, cut(ZEROS[:5], (3, 2))], {}, "scores has 6, losses has 5"),
         (
             [NUMBERS, cut(ZEROS, (2, 2, 2), "unknown")],
             {},
-            r"3 partitions.*scores has 2.* and losses.compute_chunk_sizes\(\)",
+            r"scores has 2 partitions.*es has 3 .*array.compute_chunk_sizes\(\)",
         ),
         (
             [NUMBERS, cut(ZEROS, (2, 2, 2), "column")],
             {},
-            r"scores.compute_chunk_sizes\(\) and losses.to_dask_array\(\).compute_ch",
+            r"array.compute_chunk_sizes\(\) and column.to_dask_array\(\).compute_ch",
         ),
         (
             [NUMBERS, cut(ZEROS, (2, 4), "unknown")],
             {},
-            r"In partition \d, losses has \d rows, but scores has 3.*compute_chunk",
+            r"In partition \d, num.* differ: scores has 3, losses has \d.*compute_ch",
         ),
         (
             [FRAME["s"], FRAME.repartition(divisions=[0, 1, 3])["l"]],
             {},
             "scores and losses are .* different divisions",
         ),
-        ([NUMBERS, da.zeros((6, 2, 2), chunks=3)], {}, "3 dimensions"),
+        ([NUMBERS, da.zeros((6, 2, 2), chunks=3)], {}, "losses must be a v"),
+        ([NUMBERS.sum(), NUMBERS], {}, "scores must be a dask array"),
+        ([FRAME["s"].sum(), FRAME["l"]], {}, "scores must be a dask array"),
         ([NUMBERS, da.zeros((6, 2), chunks=3)], {}, r"losses must be a vector"),
         ([NUMBERS, cut(NEGATIVE, (3, 3))], {}, "In partition 1, losses must be non-"),
         ([da.from_array(MASKED, 3), NUMBERS], {}, "In partition 1, scores is a masked"),
@@ -271,7 +277,7 @@ def test_files_that_are_read_together(tmp_path):
     for scores, losses in ((wide, narrow), arrays):
         assert_same_summary(summarize(scores, losses), (frame["x1"], frame["loss"]))
     arrays = wide.to_dask_array(), narrow.to_dask_array()
-    with pytest.raises(ValueError, match=r"Pass scores.compute_chunk_sizes\(\) and"):
+    with pytest.raises(ValueError, match=r"Take array.compute_chunk_sizes\(\) and"):
         summarize(*arrays)
     # Dask itself counts other partitions for `lengths=True`.
     assert summarize(*(each.compute_chunk_sizes() for each in arrays)).n_samples == n

@@ -214,12 +214,6 @@ def deferral_cost(sample, eighths):
     return deferral(sample, {"deferral_cost": eighths / 8}, (Fraction(eighths, 8), 1))
 
 
-def max_deferral(sample, eighths):
-    share = Fraction(eighths, 16)
-    within = ((-1, 0), share * sample.total)
-    return deferral(sample, {"max_deferral": float(share)}, forms=(within,))
-
-
 def system_risk(sample, eighths):
     first, total = sum(sample.columns[1]), sample.total
     return deferral(
@@ -242,7 +236,6 @@ CASES = {
         risk_bounds,
         failure_bounds,
         deferral_cost,
-        max_deferral,
         system_risk,
     )
 }
@@ -288,3 +281,61 @@ def test_best_of_all_cuts(name, sample, eighths, randomize):
     for form, constant in case.model.forms:
         assert value(form, sums) + float(constant) >= -1e-11
     np.testing.assert_allclose(*case.told(rule, sums), atol=1e-12)
+
+
+@given(samples(), st.integers(0, 16), st.booleans())
+def test_most_deferrals_within_a_standard_error(sample, sixteenths, randomize):
+    # Gains are minus the scores: the first rows are those of low scores.
+    budget = Fraction(sixteenths, 16)
+    change = [
+        Fraction(w) * (Fraction(b) - Fraction(a))
+        for w, a, b in zip(sample.w, sample.losses, sample.others, strict=True)
+    ]
+    total, first = sample.total, exact_columns((sample.w, sample.losses))[0]
+    # Rate, change of risk and its squares over the samples of each whole prefix.
+    cuts = [(Fraction(0), Fraction(0), Fraction(0))]
+    for score in np.unique(sample.scores[sample.w > 0]):
+        rows = np.flatnonzero(sample.scores == score)
+        step = (
+            sum(Fraction(sample.w[k]) for k in rows) / total,
+            sum(change[k] for k in rows) / total,
+            sum(change[k] ** 2 for k in rows) / total**2,
+        )
+        share = min(Fraction(1), (budget - cuts[-1][0]) / step[0])
+        if share < 1:
+            share *= randomize
+        if share == 0:
+            break
+        rate, excess, squares = (
+            have + s * more
+            for have, s, more in zip(
+                cuts[-1], (share, share, share**2), step, strict=True
+            )
+        )
+        cuts.append((rate, excess, squares))
+        if share < 1:
+            break
+    is_whole = len(cuts) == 1 or share == 1
+    whole = cuts if is_whole else cuts[:-1]
+    least = min(whole, key=lambda cut: (cut[1], cut[0]))
+    within = [least] + [
+        cut
+        for cut in cuts
+        if cut[0] > least[0]
+        and cuts[-1][2] > 0
+        and (cut[1] <= least[1] or (cut[1] - least[1]) ** 2 <= cut[2] - least[2])
+    ]
+    rate, excess, _ = max(within)
+    rule = solve_deferral(
+        -sample.scores,
+        sample.losses,
+        sample.others,
+        max_deferral=float(budget),
+        sample_weight=sample.weight,
+        randomize=randomize,
+    )
+    expected = float(rate), float(sum(first) / total + excess)
+    found = rule.deferral_rate, rule.system_risk
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    sums = sums_of(rule, sample.scores, (sample.w,))
+    assert sums[0] == pytest.approx(float(rate * total))

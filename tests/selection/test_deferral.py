@@ -250,7 +250,12 @@ def test_budget_stops_where_asking_harms():
     gain = np.arange(100) / 100
     first, second = np.ones(100), (gain < 0.9).astype(float) * 2
     rule = solve((gain, first, second), max_deferral=0.5)
-    assert rule.deferral_rate == 0.1
+    # One harmful sample is one standard error, two are more.
+    assert rule.deferral_rate == 0.11
+    # The same as before without a difference, and none at all with equal losses only.
+    rule = solve((gain, first, np.where(gain < 0.9, first, 0)), max_deferral=0.5)
+    assert rule.deferral_rate == 0.43
+    assert solve((gain, first, first), max_deferral=0.5).deferral_rate == 0
     whole = solve((np.zeros(100), first, 0 * first), max_deferral=0.5, randomize=False)
     assert whole.deferral_rate == 0
     ties = solve((np.zeros(100), first, 0 * first), max_deferral=0.5)

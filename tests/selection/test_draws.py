@@ -1,9 +1,14 @@
+import math
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kstest, pearsonr
+from sklearn.dummy import DummyClassifier
 
+from sklearn_reject import SelectiveClassifier
 from sklearn_reject.selection import keyed_draws
 
 SEEDS = st.integers(0, 2**64 - 1)
@@ -65,7 +70,98 @@ def test_bad_seeds(seed):
         keyed_draws(seed, [1])
 
 
-@pytest.mark.parametrize("keys", [[0.5], [True], ["a"], [[1]], 3])
-def test_bad_keys(keys):
-    with pytest.raises(ValueError, match="keys must be a vector of integers"):
+TEXTS = st.integers(-(2**70), 2**70).map(str) | st.text(max_size=6)
+
+
+@given(SEEDS, st.lists(st.integers(-(10**309), 10**310) | TEXTS, max_size=20))
+def test_a_draw_depends_on_its_key_alone(seed, keys):
+    """Not on what else is in the call, nor on whether an integer was read as text."""
+    alone = [keyed_draws(seed, [key])[0] for key in keys]
+    assert keyed_draws(seed, keys).tolist() == alone
+    for form in (str, lambda key: str(key).encode("utf-8", "surrogatepass")):
+        same = np.array([form(key) for key in keys], dtype=object)
+        assert keyed_draws(seed, same).tolist() == alone
+
+
+def test_whatever_holds_the_same_keys():
+    draws = keyed_draws(3, [5, "07", "a", "\udce9", 2**64])
+    keys = [5, b"07", b"a", "\udce9", str(2**64)]
+    assert len(set(draws)) == 5
+    for same in (keys, tuple(keys), np.array(keys, dtype=object), pd.Series(keys)):
+        np.testing.assert_array_equal(keyed_draws(3, same), draws)
+    texts = ["5", "07", "a"]
+    for same in (
+        np.array(texts),
+        np.array(texts, dtype="S"),
+        pd.Series(texts, dtype="string"),
+        pd.Series(texts, dtype="category"),
+        pd.Index(texts),
+    ):
+        np.testing.assert_array_equal(keyed_draws(3, same), draws[:3])
+    nullable = pd.Series([5, 7], dtype="Int64")
+    for same in (nullable, np.array(["5", "7"]), range(5, 8, 2)):
+        np.testing.assert_array_equal(keyed_draws(3, same), keyed_draws(3, [5, 7]))
+    # Only how an integer is written is one.
+    for other in ("05", "+5", "-0", " 5", "5.0", "\u0665", "1_0", ""):
+        assert keyed_draws(3, [other]) != draws[0]
+
+
+def test_draws_of_text_are_uniform():
+    draws = keyed_draws(0, [f"row {number}" for number in range(20_000)])
+    assert kstest(draws, "uniform").pvalue > 1e-3
+    assert abs(pearsonr(draws[1:], draws[:-1]).statistic) < 0.03
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        [0.5],
+        [5.0],
+        [True],
+        np.array([True]),
+        [True, 1],
+        [1, 2.0],
+        ["a", 2.0],
+        ["a", None],
+        [math.nan, "a"],
+        [None],
+        pd.Series([1, None]),
+        pd.Series([1, None], dtype="Int64"),
+        pd.Series(["a", None]),
+        np.array([1], dtype="m8[s]"),
+        np.array(["2026-01-01"], dtype="M8[ns]"),
+        [(1, 2), "a"],
+    ],
+    ids=str,
+)
+def test_what_identifies_no_row(keys):
+    match = "keys must be a vector of integers or strings.*got .*do not identify"
+    with pytest.raises(ValueError, match=match):
         keyed_draws(0, keys)
+    model = SelectiveClassifier(DummyClassifier(), target_coverage=0.5, cv=0.5)
+    X = np.zeros((40, 1))
+    model.fit(X, np.arange(40) % 2)
+    with pytest.raises(ValueError, match=match):
+        model.predict(X[: len(keys)], keys=keys)
+
+
+@pytest.mark.parametrize("keys", [[[1]], [["a"]], 3, "a", None])
+def test_keys_that_are_no_vector(keys):
+    with pytest.raises(ValueError, match="keys must be a vector of integers or strin"):
+        keyed_draws(0, keys)
+
+
+def test_estimators_take_the_same_keys():
+    X = np.zeros((60, 1))
+    model = SelectiveClassifier(DummyClassifier(), target_coverage=0.5, cv=0.5)
+    model.fit(X, np.arange(60) % 2)
+    keys = [*range(20), *(f"row {number}" for number in range(40))]
+    accepted = model.accept(X, keys=keys)
+    assert 10 < accepted.sum() < 50
+    for same in ([str(key) for key in keys], np.array(keys, dtype=object)):
+        np.testing.assert_array_equal(model.accept(X, keys=same), accepted)
+    # An integer has the same draw beside text as on its own.
+    alone = model.accept(X[:20], keys=range(20))
+    np.testing.assert_array_equal(alone, accepted[:20])
+    with pytest.raises(ValueError, match="keys has 3 elements, but there are 60 samp"):
+        model.accept(X, keys=[1, 2, 3])

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_reject._curves._groups import TIE_TOLERANCE, group_by_score
+from sklearn_reject._curves._prefixes import join_ties
+from sklearn_reject._curves._ties import TIE_TOLERANCE
 from sklearn_reject.selection import (
     DeferralRule,
     DoubleScoreRule,
@@ -204,7 +205,7 @@ def test_the_tolerance_ends_where_it_says(kind, base):
 
 
 def test_curves_keep_exact_ties():
-    assert len(group_by_score([1.0, 1.0 + 2.0**-52], [0, 1])) == 2
+    assert len(join_ties([1.0, 1.0 + 2.0**-52], [0, 1])) == 2
 
 
 def test_sums_are_compared_at_the_magnitude_of_their_terms():

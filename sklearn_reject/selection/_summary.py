@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_reject._as_dict import check_fields, check_type
-from sklearn_reject._curves._cell_bounds import (
-    CellBounds,
-    bound_aurc,
-    bound_pairs,
-    bound_risks,
-    last_within_risk,
-)
-from sklearn_reject._curves._cell_table import (
-    CellTable,
-    add_tables,
-    check_cells,
-    count_cells,
-    empty_table,
-)
-from sklearn_reject._curves._cut import best_cut, cheapest
-from sklearn_reject._interval import Interval
+from sklearn_reject._curves._cell_curves import CellCurves
+from sklearn_reject._curves._cells import CellTable
+from sklearn_reject._curves._cut import Cut, best_cut, cheapest, reaching_coverage
+from sklearn_reject._curves._prefixes import Prefixes
+from sklearn_reject._curves._ties import tie_range
 from sklearn_reject._typing import Options
 from sklearn_reject._validation import (
     as_real_array,
@@ -37,29 +27,25 @@ from sklearn_reject._validation import (
     check_vector,
     refuse_dask,
 )
-from sklearn_reject.exceptions import InfeasibleTargetError
-from sklearn_reject.selection._cell_rules import (
-    Borders,
-    CellSample,
-    certify_risk_of_cells,
-    solve_failures_of_cells,
-)
+from sklearn_reject.selection._bounds import BOUNDS
 from sklearn_reject.selection._certify import (
+    RiskTest,
+    certify_counts,
     certify_coverage,
     check_bound,
     check_confidence_level,
+    choose_bound,
 )
+from sklearn_reject.selection._failure_rate import FailureTarget
 from sklearn_reject.selection._rule import RejectionRule, make_rule
-
-# Weighted losses below this have lost digits, or vanished.
-_LEAST_LOSS = 1e-305
+from sklearn_reject.selection._solve import cut_at_risk
 
 # Sign and exponent take twelve bits, and cells of more than 2^20 a power of two would
 # be as many as the samples.
 _FEWEST_BITS, _MOST_BITS = 13, 32
 
 
-class RiskCoverageSummary:
+class RiskCoverageSummary(CellCurves):
     """Compact summary of scores and losses for curves, areas and rules.
 
     Samples are counted in cells of their scores: rows, weight, losses. Summaries of
@@ -124,12 +110,7 @@ class RiskCoverageSummary:
                 f"n_bits must be in [{_FEWEST_BITS}, {_MOST_BITS}], got {n_bits}. With "
                 "22 the width of a cell is a thousandth of its scores."
             )
-        self._table = empty_table(self.n_bits)
-
-    @property
-    def n_samples(self) -> int:
-        """Number of samples with positive weight."""
-        return int(self._table.rows.sum())
+        self._table = CellTable.of((), (), None, self.n_bits)
 
     @property
     def n_cells(self) -> int:
@@ -139,7 +120,7 @@ class RiskCoverageSummary:
     @property
     def nbytes(self) -> int:
         """Bytes of the summary."""
-        return self._table.nbytes
+        return sum(column.nbytes for column in self._table.columns.values())
 
     def update(
         self,
@@ -180,8 +161,7 @@ class RiskCoverageSummary:
             return self
         scores = check_extended_vector(scores, "scores")
         losses = check_vector(losses, "losses", non_negative=True)
-        counted = count_cells(scores, losses, weight, self.n_bits)
-        self._table = add_tables(self._table, counted)
+        self._table += CellTable.of(scores, losses, weight, self.n_bits)
         return self
 
     def merge(self, other: RiskCoverageSummary) -> Self:
@@ -209,219 +189,8 @@ class RiskCoverageSummary:
                 "so their cells differ. Make summaries with the same n_bits."
             )
         merged = RiskCoverageSummary(self.n_bits)
-        merged._table = add_tables(self._table, other._table)
+        merged._table = self._table + other._table
         return merged
-
-    def aurc(self) -> Interval:
-        """Return the area under the risk-coverage curve. Lower is better.
-
-        That of :func:`~sklearn_reject.metrics.aurc_score` with
-        ``interpolation="mean"``.
-
-        Returns
-        -------
-        area : Interval
-            The area that cells in random order have, and an interval that always
-            contains that of the samples.
-
-        Raises
-        ------
-        ValueError
-            If there are no samples.
-        """
-        bounds = CellBounds(self._samples())
-        return self._interval(*bound_aurc(bounds))
-
-    def augrc(self) -> Interval:
-        """Return the area under the generalized risk-coverage curve. Lower is better.
-
-        That of :func:`~sklearn_reject.metrics.augrc_score`.
-
-        Returns
-        -------
-        area : Interval
-            The area that cells in random order have, and an interval that always
-            contains that of the samples.
-
-        Raises
-        ------
-        ValueError
-            If there are no samples.
-        """
-        return self.sele(ties="midrank")
-
-    def sele(self, *, ties: Literal["inclusive", "midrank"] = "inclusive") -> Interval:
-        """Return the SELE statistic. Lower is better.
-
-        That of :func:`~sklearn_reject.metrics.sele_score`.
-
-        Parameters
-        ----------
-        ties : {"inclusive", "midrank"}, default="inclusive"
-            Whether a pair of tied samples, a sample with itself included, counts in
-            full as in the paper, or one half.
-
-        Returns
-        -------
-        value : Interval
-            The value that cells in random order have, and an interval that always
-            contains that of the samples.
-
-        Raises
-        ------
-        ValueError
-            If there are no samples.
-        """
-        check_option(ties, "ties", ("inclusive", "midrank"))
-        table = self._samples()
-        bounds = CellBounds(table)
-        has_weights, inclusive = table.weight is not None, ties == "inclusive"
-        found = bound_pairs(bounds, has_weights=has_weights, inclusive=inclusive)
-        return self._interval(*found)
-
-    def selective_risk_at_coverage(
-        self, coverage: float, *, randomize: bool = False
-    ) -> Interval:
-        """Return the risk at the smallest threshold that reaches a coverage.
-
-        That of :func:`~sklearn_reject.metrics.selective_risk_at_coverage_score`. Lower
-        is better.
-
-        Parameters
-        ----------
-        coverage : float in ]0, 1]
-            Share of the samples to accept.
-
-        randomize : bool, default=False
-            If False, the whole tie group at the threshold is accepted. If True, the
-            share of that group is accepted that makes the coverage exact.
-
-        Returns
-        -------
-        risk : Interval
-            The risk that a cell in random order has, and an interval that always
-            contains that of the samples.
-
-        Raises
-        ------
-        ValueError
-            If `coverage` is not in ]0, 1], or there are no samples.
-        """
-        coverage = check_number(coverage, "coverage", high=1.0, open_low=True)
-        check_option(randomize, "randomize", (True, False))
-        bounds = CellBounds(self._samples())
-        low, high = bound_risks(bounds, [coverage], up_to_end=not randomize)
-        # A whole tie group has another risk than the share that reaches the coverage.
-        value = np.clip(bounds.mean_risk([coverage]), low, high)
-        return self._interval(value[0], low[0], high[0])
-
-    def coverage_at_risk(self, risk: float, *, randomize: bool = False) -> Interval:
-        """Return the largest coverage whose selective risk stays within a bound.
-
-        That of :func:`~sklearn_reject.metrics.coverage_at_risk_score`. Higher is
-        better.
-
-        Parameters
-        ----------
-        risk : float >= 0
-            Largest selective risk, in units of the loss.
-
-        randomize : bool, default=False
-            If False, tie groups are accepted as a whole or not at all. If True, a
-            share of the one that would exceed the risk is accepted.
-
-        Returns
-        -------
-        coverage : Interval
-            The coverage up to the last cell within the risk, and an interval that
-            always contains that of the samples. NaN where no threshold keeps the risk,
-            and 0 as the lower end where maybe none does.
-
-        Raises
-        ------
-        ValueError
-            If `risk` is negative, or there are no samples.
-        """
-        risk = check_number(risk, "risk")
-        check_option(randomize, "randomize", (True, False))
-        sample = self._sample(near=False)
-        bounds = sample.bounds
-        try:
-            value = sample.rule_within_risk(risk, randomize).coverage
-        except InfeasibleTargetError:
-            value = float("nan")
-        # Up to the end of the last cell that may end within: randomized, of a tie group
-        # that follows, too.
-        highest = float(last_within_risk(bounds, risk).max()) / bounds.total
-        if not highest > 0:
-            nan = float("nan")
-            return self._interval(nan, nan, nan)
-        low = 0.0 if np.isnan(value) else value
-        return Interval(low, low, max(low, min(highest, 1.0)), self.n_samples)
-
-    def risk_coverage_curve(
-        self, *, max_points: int = 1000
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return points of the risk-coverage curve between cells, which are exact.
-
-        Those of :func:`~sklearn_reject.metrics.risk_coverage_curve`, fewer of them.
-
-        Parameters
-        ----------
-        max_points : int >= 1, default=1000
-            Largest number of points, spread evenly over the coverage.
-
-        Returns
-        -------
-        coverage : ndarray of shape (n_points,)
-            Weighted share of accepted samples, increasing up to 1.
-
-        risk : ndarray of shape (n_points,)
-            Weighted mean loss of the accepted samples, in units of the loss.
-
-        thresholds : ndarray of shape (n_points,)
-            Scores up to which samples are accepted, increasing.
-
-        Raises
-        ------
-        ValueError
-            If `max_points` is no positive int, or there are no samples.
-        """
-        check_count(max_points, "max_points")
-        table = self._samples()
-        bounds = CellBounds(table)
-        wanted = np.arange(1, max_points + 1) / max_points * bounds.total
-        cells = np.arange(len(table))
-        if len(cells) > max_points:
-            cells = np.unique(bounds.locate(wanted))
-        coverage = bounds.ends[cells] / bounds.total
-        return coverage, bounds.sums[cells] / bounds.ends[cells], table.high[cells]
-
-    def risk_coverage_band(self, coverage: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """Return a band that always contains the risk-coverage curve.
-
-        Parameters
-        ----------
-        coverage : array-like of shape (n_points,)
-            Coverages in ]0, 1], reached exactly: tie groups are accepted in part.
-
-        Returns
-        -------
-        low, high : ndarray of shape (n_points,)
-            Lower and upper bound of the selective risk.
-
-        Raises
-        ------
-        ValueError
-            If a coverage is not in ]0, 1], or there are no samples.
-        """
-        coverage = check_vector(coverage, "coverage")
-        if coverage.min() <= 0 or coverage.max() > 1:
-            raise ValueError(
-                f"coverage must be in ]0, 1], got numbers from {coverage.min():g} to "
-                f"{coverage.max():g}."
-            )
-        return bound_risks(CellBounds(self._samples()), coverage, up_to_end=False)
 
     def solve_target_risk(
         self,
@@ -478,11 +247,21 @@ class RiskCoverageSummary:
         check_option(randomize, "randomize", (True, False))
         check_bound(bound, max_loss)
         if confidence_level is None:
-            return self._sample().rule_within_risk(risk, randomize)
+            cells = self._groups()
+            cut = cut_at_risk(cells, risk, randomize)
+            is_tied = cells.is_tied[cut.n_groups]
+            return make_rule(
+                cells, cut if is_tied else Cut(cut.n_groups), to_next=is_tied
+            )
         confidence_level = check_confidence_level(confidence_level, self._table.weight)
-        return certify_risk_of_cells(
-            self._sample(), risk, confidence_level, bound, max_loss
-        )
+        cells = self._groups()
+        test = RiskTest(confidence_level, *cells.choose_bound(bound, max_loss))
+
+        def p_values(counts, risk):
+            sums = cells.losses[np.searchsorted(cells.counts, counts)] / test.max_loss
+            return test.bound.of_sums(counts, sums, risk)
+
+        return cells.certified_rule(certify_counts(cells.counts, p_values, risk, test))
 
     def solve_target_coverage(
         self,
@@ -522,12 +301,17 @@ class RiskCoverageSummary:
         high = check_number(target, "target (the coverage)", high=1.0, open_low=True)
         check_option(randomize, "randomize", (True, False))
         if confidence_level is None:
-            return self._sample().rule_reaching_coverage(high, randomize)
+            cells = self._groups()
+            model = reaching_coverage(high, cells.total("weight"))
+            cut = best_cut(cells, model, randomize)
+            if cut.share and not cells.is_tied[cut.n_groups]:
+                cut = Cut(cut.n_groups + 1)
+            return make_rule(cells, cut)
         confidence_level = check_confidence_level(confidence_level, self._table.weight)
         certificate = certify_coverage(
             self.n_samples, high, confidence_level=confidence_level
         )
-        return Borders(self._sample(), 1.0).rule(certificate)
+        return self._groups().certified_rule(certificate)
 
     def solve_reject_cost(self, target: float) -> RejectionRule:
         """Minimize the expected loss with a cost of rejection.
@@ -551,8 +335,8 @@ class RiskCoverageSummary:
             If `target` is negative, or there are no samples.
         """
         cost = check_number(target, "target (the reject cost)")
-        groups = self._sample().groups
-        return make_rule(groups, best_cut(groups, cheapest(cost)))
+        cells = self._groups()
+        return make_rule(cells, best_cut(cells, cheapest(cost)))
 
     def solve_target_failure_rate(
         self,
@@ -613,9 +397,24 @@ class RiskCoverageSummary:
             )
         if confidence_level is not None:
             confidence_level = check_confidence_level(confidence_level)
-        return solve_failures_of_cells(
-            self._sample(), rate, confidence_level, bound, max_loss
-        )
+        cells = self._groups()
+        test, largest = cells.choose_bound(bound, max_loss)
+        asked = FailureTarget(rate, largest, test, confidence_level, self.n_samples)
+        asked.refuse_few()
+        if confidence_level is None:
+            cut = asked.cut(cells, randomize=False)
+            certificate = asked.certificate(cells.at("weight", *cut))
+            rule = make_rule(cells, cut, certificate=certificate)
+        else:
+            p_value = None
+            if asked.share < 1:
+                sums = cells.losses / largest
+                p_value = test.failure_test_of_sums(sums, self.n_samples, asked.share)
+            border, p_value = asked.find_longest(p_value, np.arange(len(cells.counts)))
+            certificate = asked.certificate(cells.counts[border], p_value)
+            rule = cells.certified_rule(certificate)
+        asked.warn_of_nothing_accepted(rule)
+        return rule
 
     def to_dict(self) -> dict[str, Any]:
         """Return a dictionary for strict JSON, from which `from_dict` restores this.
@@ -650,7 +449,7 @@ class RiskCoverageSummary:
         check_fields(cls.__name__, state.keys(), {"type", "cells"}, {"type", "cells"})
         table = CellTable.from_dict(state["cells"])
         summary = cls(table.n_bits)
-        check_cells(table)
+        table.check()
         summary._table = table
         return summary
 
@@ -661,29 +460,58 @@ class RiskCoverageSummary:
             f"n_samples={self.n_samples}, n_cells={self.n_cells}>"
         )
 
-    def _samples(self):
-        """Return the table, which has at least one sample, or raise."""
-        if not len(self._table):
+    def _groups(self):
+        return _CellGroups(self._cells())
+
+
+class _CellGroups(Prefixes):
+    """Cells as a rule sees them: groups of tied samples, and the borders between them.
+
+    Scores are finite, and near ones are tied. The borders are fixed before the sample
+    is drawn, so that the losses below each of them are a plain sample of what a
+    threshold there accepts: where a rule is certified, no noise has to break ties.
+    There are `counts` samples below them, of which the losses sum up to `losses`.
+    """
+
+    def __init__(self, table):
+        if not (np.isfinite(table.low[0]) and np.isfinite(table.high[-1])):
             raise ValueError(
-                "The summary has no samples (of positive weight) yet. Update it first."
+                "The summary has infinite scores, which a rule cannot compare. Remove "
+                "these samples, or give them a finite score."
             )
-        self._refuse_vanished()
-        return self._table
+        table = table.join_near()
+        self.is_unit = table.least_loss is None
+        self.table = table = table.filled()
+        super().__init__(table.high, weight=table.weight, loss=table.loss)
+        # In cells whose samples differ, a share would be of a score that few have.
+        self.is_tied = np.append(table.low == table.high, False)
+        # Not where a sample is so close below that it would tie with the threshold.
+        is_clear = tie_range(table.high)[1] < np.append(table.edges[1:], np.inf)
+        self.borders = np.flatnonzero(np.append(True, is_clear))
+        counts = np.append(0, np.cumsum(table.rows)).astype(np.int64)
+        self.counts, self.losses = counts[self.borders], self.sums("loss")[self.borders]
 
-    def _refuse_vanished(self):
-        """Raise where products of weights and losses are too small for a float."""
-        table = self._table
-        if table.weight is None or table.loss.sum() > _LEAST_LOSS:
-            return
-        if table.largest.max() > 0:
+    def choose_bound(self, name, max_loss):
+        """Return a bound that the losses allow for, and the largest loss."""
+        if name == "betting":
             raise ValueError(
-                f"losses of at most {table.largest.max():g} have sample_weight that is "
-                "so small that products underflow. Use larger weights in all parts, or "
-                "losses in a smaller unit."
+                "bound='betting' needs single losses, but a summary stores only their "
+                "sums. Pass bound='hoeffding_bentkus', or all samples to the function."
             )
+        table, losses = self.table, np.array([0.0, 1.0])
+        if not self.is_unit:
+            # Of losses that are not all 0 or 1, one of these is neither.
+            means = table.loss / table.weight
+            losses = np.concatenate([table.least_loss, table.largest_loss, means])
+        of_many = "hoeffding_bentkus"
+        of_sums = {each: BOUNDS[each] for each in ("binomial", of_many)}
+        return choose_bound(losses, name, max_loss, of_sums, of_many)
 
-    def _sample(self, *, near=True):
-        return CellSample(self._samples(), near=near)
-
-    def _interval(self, value, low, high):
-        return Interval(float(value), float(low), float(high), self.n_samples)
+    def certified_rule(self, certificate):
+        """Return the rule of the border that a certificate is for."""
+        index = np.searchsorted(self.counts, certificate.n_accepted)
+        border = int(self.borders[index])
+        rule = make_rule(self, Cut(border), to_next=True, certificate=certificate)
+        if border < len(self):
+            rule = replace(rule, threshold=float(self.table.edges[border]))
+        return rule

@@ -5,44 +5,51 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_reject._curves import _groups
-from sklearn_reject._curves._groups import (
+from sklearn_reject._curves import _prefixes
+from sklearn_reject._curves._cut import best_cut, reaching_coverage, within_risk
+from sklearn_reject._curves._prefixes import (
     RELATIVE_TOLERANCE,
-    TIE_TOLERANCE,
-    group_by_score,
+    join_ties,
     running_sum,
-    snap_sorted,
-    tie_range,
 )
+from sklearn_reject._curves._ties import TIE_TOLERANCE, snap_sorted, tie_range
 from tests.samples import exact_groups, exact_prefixes, samples
 
 
 @given(samples())
-def test_groups_equal_their_definition(sample):
-    groups, exact = group_by_score(*sample), exact_groups(*sample)
-    assert groups.scores.tolist() == [value for value, _, _ in exact]
-    assert groups.weights.tolist() == [float(weight) for _, weight, _ in exact]
-    assert groups.losses.tolist() == [float(loss) for _, _, loss in exact]
-    prefixes = exact_prefixes(exact)
-    assert groups.total_weight == prefixes[-1][0]
-    for n_groups, (weight, loss) in enumerate(prefixes):
-        assert groups.prefix(n_groups) == (weight, loss)
+def test_groups_and_their_sums_equal_their_definition(sample):
+    prefixes, exact = join_ties(*sample), exact_groups(*sample)
+    assert prefixes.scores.tolist() == [value for value, _, _ in exact]
+    weight, loss = (prefixes.columns[name].tolist() for name in ("weight", "loss"))
+    assert weight == [float(weight) for _, weight, _ in exact]
+    assert loss == [float(loss) for _, _, loss in exact]
+    sums = zip(prefixes.sums("weight"), prefixes.sums("loss"), strict=True)
+    assert list(sums) == exact_prefixes(exact)
+
+
+def within(prefixes, risk):
+    return best_cut(prefixes, within_risk(risk), randomize=False).n_groups
+
+
+def reaching(prefixes, coverage):
+    model = reaching_coverage(coverage, prefixes.total("weight"))
+    return best_cut(prefixes, model, randomize=False).n_groups
 
 
 def test_sums_that_floats_miss_count_as_equal():
-    assert len(group_by_score([0.0, -0.0], [1, 2], 2.0)) == 1
+    assert len(join_ties([0.0, -0.0], [1, 2], 2.0)) == 1
     # .1 + .2 > .3 in floats: the prefix of two is within a mean loss of .15.
-    groups = group_by_score([1, 2, 3], [0.1, 0.2, 9.0])
-    assert groups.cumulative_losses[1] > 0.3
-    assert groups.count_within_risk(0.15) == 2
+    prefixes = join_ties([1, 2, 3], [0.1, 0.2, 9.0])
+    assert prefixes.at("loss", 2) > 0.3
+    assert within(prefixes, 0.15) == 2
     # And .1 + .2 reaches 60 % of 0.5 although 0.6 * 0.5 is below their sum.
-    groups = group_by_score([1, 2, 3], [0, 0, 0], [0.1, 0.2, 0.7])
-    assert groups.count_reaching_coverage(0.1 + 0.2) == 2
+    prefixes = join_ties([1, 2, 3], [0, 0, 0], [0.1, 0.2, 0.7])
+    assert reaching(prefixes, 0.1 + 0.2) == 2
     # Long sums do not drift.
     n = 10**6
-    groups = group_by_score(np.arange(n), np.full(n, 0.1), np.full(n, 1 / n))
-    assert groups.count_within_risk(0.1) == n
-    assert groups.count_reaching_coverage(0.5) == n // 2
+    prefixes = join_ties(np.arange(n), np.full(n, 0.1), np.full(n, 1 / n))
+    assert within(prefixes, 0.1) == n
+    assert reaching(prefixes, 0.5) == n // 2
 
 
 @pytest.mark.parametrize("n", [0, 1, 511, 512, 513, 300_000])
@@ -85,24 +92,23 @@ def test_snapped_scores_are_what_is_at_their_value(steps):
         ),
         min_size=1,
         max_size=40,
-    ),
-    st.integers(1, 5),
-    st.booleans(),
+    )
 )
-def test_batches_cut_no_run_of_near_scores(steps, batch_size, has_sizes):
+def test_snapped_sums_are_what_is_at_their_value(steps):
     order = np.argsort([base * (1 + k * TIE_TOLERANCE / 2) for k, base, _ in steps])
     scores = np.array([base * (1 + k * TIE_TOLERANCE / 2) for k, base, _ in steps])
     scores = scores[order]
-    sizes = np.array([size for *_, size in steps])[order] if has_sizes else None
-    expected = snap_sorted(scores, sizes)
-    with mock.patch.object(_groups, "BATCH_SIZE", batch_size):
-        np.testing.assert_array_equal(snap_sorted(scores, sizes), expected)
+    sizes = np.array([size for *_, size in steps])[order]
+    values = snap_sorted(scores, sizes)
+    low, high = tie_range(scores, sizes)
+    assert (np.diff(values) >= 0).all()
+    assert ((low <= values) & (values <= high)).all()
 
 
 @given(samples(), st.integers(0, 6), st.integers(1, 5))
 def test_the_last_prefix_within_a_risk_is_found_in_batches(sample, eighths, batch_size):
-    groups, risk = group_by_score(*sample), eighths / 8
+    risk = eighths / 8
     prefixes = exact_prefixes(exact_groups(*sample))[1:]
-    within = [k for k, (w, loss) in enumerate(prefixes, 1) if loss <= risk * w]
-    with mock.patch.object(_groups, "BATCH_SIZE", batch_size):
-        assert groups.count_within_risk(risk) == max(within, default=0)
+    counts = [k for k, (w, loss) in enumerate(prefixes, 1) if loss <= risk * w]
+    with mock.patch.object(_prefixes, "BATCH_SIZE", batch_size):
+        assert within(join_ties(*sample), risk) == max(counts, default=0)
