@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import MISSING, fields
+from functools import cache
 from numbers import Integral, Real
-from typing import Any, Self, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Self, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -23,12 +24,33 @@ _NAMES = {math.inf: "Infinity", -math.inf: "-Infinity"}
 _NUMBERS = {name: number for number, name in _NAMES.items()} | {"NaN": math.nan}
 
 
+# What a number of a record may be, said where its field is; None is left out.
+Number = Annotated[float, "a number", lambda x: not math.isnan(x)]
+Size = Annotated[float, "at least 0", lambda x: x >= 0]
+Amount = Annotated[float, "at least 0, or NaN", lambda x: not x < 0]
+Probability = Annotated[float, "in [0, 1]", lambda x: 0 <= x <= 1]
+Share = Annotated[
+    float, "in [0, 1], or NaN", lambda x: not (x < 0 or x > 1 + _ROUNDING)
+]
+Count = Annotated[int, "a count", lambda x: isinstance(x, Integral) and x >= 0]
+
+
 class DictMixin:
     """Dataclass whose fields are plain values, arrays, tuples or others of its kind.
 
     Numbers in arrays and in tuples are floats. A field may be a dict of plain values to
     others of its kind, too. Its text is short, with numbers rounded.
     """
+
+    def __post_init__(self):
+        """Refuse numbers that the annotation of their field excludes."""
+        for name, what, is_valid in _limits(type(self)):
+            value = getattr(self, name)
+            is_number = isinstance(value, Real)
+            if value is not None and not (is_number and is_valid(value)):
+                raise ValueError(
+                    f"{name} of a {type(self).__name__} must be {what}, got {value!r}."
+                )
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -91,30 +113,15 @@ class DictMixin:
         )
 
 
-def check_state(
-    record, *, numbers=(), probabilities=(), shares=(), amounts=(), counts=()
-):
-    """Raise for fields of a record that hold what they cannot; None is left out.
-
-    Names of fields: `numbers` may be infinite, `probabilities` are in [0, 1], `counts`
-    are whole, and shares in [0, 1] and amounts of at least zero may be unknown, as NaN.
-    """
-    kinds = (
-        (numbers, lambda x: not math.isnan(x), "a number"),
-        (probabilities, lambda x: 0 <= x <= 1, "in [0, 1]"),
-        (shares, lambda x: not (x < 0 or x > 1 + _ROUNDING), "in [0, 1], or NaN"),
-        (amounts, lambda x: not x < 0, "at least 0, or NaN"),
-        (counts, lambda x: isinstance(x, Integral) and x >= 0, "a count"),
-    )
-    for names, is_valid, what in kinds:
-        for name in names:
-            value = getattr(record, name)
-            is_number = isinstance(value, Real)
-            if value is not None and not (is_number and is_valid(value)):
-                raise ValueError(
-                    f"{name} of a {type(record).__name__} must be {what}, got "
-                    f"{value!r}."
-                )
+@cache
+def _limits(cls):
+    """Return name, text and test of each field whose annotation limits a number."""
+    limits = []
+    for name, kind in get_type_hints(cls, include_extras=True).items():
+        for each in (kind, *get_args(kind)):
+            if get_origin(each) is Annotated:
+                limits.append((name, *each.__metadata__))
+    return limits
 
 
 def check_type(state, cls):

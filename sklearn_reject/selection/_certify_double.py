@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import beta, binom
 from sklearn.utils import check_random_state
 
-from sklearn_reject._as_dict import DictMixin, check_state
+from sklearn_reject._as_dict import Count, DictMixin, Probability, Size
 from sklearn_reject._curves._ood import check_origin_samples
 from sklearn_reject._curves._prefixes import snap, starts_of_ties
 from sklearn_reject._typing import RandomState
@@ -98,24 +98,18 @@ class OODCertificate(DictMixin):
     (69, 0.043)
     """
 
-    min_tpr: float
-    max_fpr: float | None
-    max_risk: float
-    confidence_level: float
-    n_id: int
-    n_ood: int
-    n_accepted_id: int
-    n_accepted_ood: int
+    min_tpr: Probability
+    max_fpr: Probability | None
+    max_risk: Size
+    confidence_level: Probability
+    n_id: Count
+    n_ood: Count
+    n_accepted_id: Count
+    n_accepted_ood: Count
 
     def __post_init__(self):
         """Refuse what no certificate says."""
-        check_state(
-            self,
-            numbers=["max_risk"],
-            probabilities=["min_tpr", "max_fpr", "confidence_level"],
-            amounts=["max_risk"],
-            counts=["n_id", "n_ood", "n_accepted_id", "n_accepted_ood"],
-        )
+        super().__post_init__()
         if self.n_accepted_id > self.n_id or self.n_accepted_ood > self.n_ood:
             raise ValueError("an OODCertificate accepts at most all of its samples.")
 

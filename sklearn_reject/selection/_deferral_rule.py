@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_reject._as_dict import DictMixin, check_state
+from sklearn_reject._as_dict import Amount, Count, Number, Probability, Share
 from sklearn_reject._curves._deferral import check_deferral_samples
 from sklearn_reject._typing import Draws, RandomState
 from sklearn_reject._validation import check_vector
@@ -30,7 +30,7 @@ def compare_gains(gain, threshold):
 
 
 @dataclass(frozen=True)
-class DeferralRule(Monitored, DictMixin):
+class DeferralRule(Monitored):
     """Rule that defers samples above a threshold on the gain, at random at it.
 
     The gain of a sample estimates by how much the loss of the first opinion is larger
@@ -82,30 +82,17 @@ class DeferralRule(Monitored, DictMixin):
     array([1. , 0.5, 0. ])
     """
 
-    threshold: float
-    proba_at_threshold: float
-    deferral_rate: float = float("nan")
-    system_risk: float = float("nan")
-    first_risk: float = float("nan")
-    second_risk: float = float("nan")
-    n_samples: int = 0
-    n_asked: int = 0
+    threshold: Number
+    proba_at_threshold: Probability
+    deferral_rate: Share = float("nan")
+    system_risk: Amount = float("nan")
+    first_risk: Amount = float("nan")
+    second_risk: Amount = float("nan")
+    n_samples: Count = 0
+    n_asked: Count = 0
     certificate: Certificate | None = None
 
     _watched = "system_risk", "system_risk"
-
-    def __post_init__(self):
-        """Refuse what no rule is."""
-        check_state(
-            self,
-            numbers=["threshold"],
-            probabilities=["proba_at_threshold"],
-            shares=["deferral_rate"],
-            amounts=["system_risk", "first_risk", "second_risk"],
-            counts=["n_samples", "n_asked"],
-        )
-        if self.certificate is not None:
-            self.certificate._check_threshold(self.threshold)
 
     def defer_proba(self, gain: ArrayLike) -> np.ndarray:
         """Return the probability that each sample is deferred.
@@ -221,7 +208,7 @@ DEFER_ALL = DeferralRule(threshold=float("-inf"), proba_at_threshold=1.0)
 
 
 @dataclass(frozen=True)
-class GroupedDeferralRule(RulesByGroup, DictMixin):
+class GroupedDeferralRule(RulesByGroup):
     """A deferral rule for each of several groups, all others deferred.
 
     A group is a label that is known before the second opinion is asked: the label that
@@ -271,17 +258,15 @@ class GroupedDeferralRule(RulesByGroup, DictMixin):
     """
 
     rules: dict[object, DeferralRule]
-    deferral_rate: float = float("nan")
-    system_risk: float = float("nan")
-    first_risk: float = float("nan")
-    second_risk: float = float("nan")
-    n_samples: int = 0
-    n_asked: int = 0
+    deferral_rate: Share = float("nan")
+    system_risk: Amount = float("nan")
+    first_risk: Amount = float("nan")
+    second_risk: Amount = float("nan")
+    n_samples: Count = 0
+    n_asked: Count = 0
 
     __hash__ = RulesByGroup.__hash__
     _kind = "DeferralRule"
-    _shares = ("deferral_rate",)
-    _amounts = ("system_risk", "first_risk", "second_risk")
     _fate = "deferred"
     _otherwise = DEFER_ALL
     _compare_with = staticmethod(compare_gains)

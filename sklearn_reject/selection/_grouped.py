@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_reject._as_dict import DictMixin, check_state
+from sklearn_reject._as_dict import Amount, DictMixin, Share
 from sklearn_reject._typing import Draws, RandomState, Target
 from sklearn_reject._validation import (
     check_level,
@@ -40,12 +40,12 @@ from sklearn_reject.selection._rule import (
 )
 
 
-class RulesByGroup:
+class RulesByGroup(DictMixin):
     """Dataclass of `rules`, a dict of group to rule, and of what they achieve together.
 
-    `_kind` is the name of a rule's class, `_shares` and `_amounts` are what they
-    achieve, and `_fate` says what happens to samples of a group without a rule, as the
-    rule `_otherwise` has it. `_compare_with` tells what is beyond and at a threshold.
+    `_kind` is the name of a rule's class, and `_fate` says what happens to samples of a
+    group without a rule, as the rule `_otherwise` has it. `_compare_with` tells what is
+    beyond and at a threshold.
     """
 
     def __post_init__(self):
@@ -58,7 +58,7 @@ class RulesByGroup:
                 raise ValueError(
                     f"rules[{label!r}] must be a {self._kind}, got {rule!r}."
                 )
-        check_state(self, shares=self._shares, amounts=self._amounts)
+        super().__post_init__()
         labels = [as_plain(label) for label in self.rules]
         distinct_labels(labels, "rules")
         rules = dict(zip(labels, self.rules.values(), strict=True))
@@ -213,7 +213,7 @@ REJECT_ALL = RejectionRule(threshold=float("-inf"), proba_at_threshold=0.0)
 
 
 @dataclass(frozen=True)
-class GroupedRule(RulesByGroup, DictMixin):
+class GroupedRule(RulesByGroup):
     """One rule per group; samples of unknown groups are rejected.
 
     A group is a label that is known when a sample is to be accepted or rejected: the
@@ -250,13 +250,11 @@ class GroupedRule(RulesByGroup, DictMixin):
     """
 
     rules: dict[object, RejectionRule]
-    coverage: float = float("nan")
-    selective_risk: float = float("nan")
+    coverage: Share = float("nan")
+    selective_risk: Amount = float("nan")
 
     __hash__ = RulesByGroup.__hash__
     _kind = "RejectionRule"
-    _shares = ("coverage",)
-    _amounts = ("selective_risk",)
     _fate = "rejected"
     _otherwise = REJECT_ALL
     _compare_with = staticmethod(compare)

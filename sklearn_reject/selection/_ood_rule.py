@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_reject._as_dict import DictMixin, check_state
+from sklearn_reject._as_dict import Amount, DictMixin, Number, Probability, Share
 from sklearn_reject._curves._directions import combine, sizes_of_sums
 from sklearn_reject._curves._ood import check_origin_samples
 from sklearn_reject._typing import Draws, RandomState
@@ -27,24 +27,18 @@ _NAN = float("nan")
 class _OODRule(DictMixin):
     """What the rules have in common: a threshold, and what it achieves."""
 
-    threshold: float
-    proba_at_threshold: float
-    tpr: float = _NAN
+    threshold: Number
+    proba_at_threshold: Probability
+    tpr: Share = _NAN
     fpr: float = _NAN
-    precision: float = _NAN
-    selective_risk: float = _NAN
-    ood_prior: float | None = None
+    precision: Share = _NAN
+    selective_risk: Amount = _NAN
+    ood_prior: Probability | None = None
     certificate: DictMixin | None = None
 
     def __post_init__(self):
         """Refuse what no rule is; the FPR of a mixture may be any number."""
-        check_state(
-            self,
-            numbers=["threshold"],
-            probabilities=["proba_at_threshold", "ood_prior"],
-            shares=["tpr", "precision"],
-            amounts=["selective_risk"],
-        )
+        super().__post_init__()
         if self.certificate is not None and self.threshold == np.inf:
             raise ValueError(
                 "threshold=inf accepts all finite scores, which no certificate of two "
@@ -265,13 +259,8 @@ class DoubleScoreRule(_OODRule):
     array([ True, False, False])
     """
 
-    risk_weight: float = 1.0
-    novelty_weight: float = 0.0
-
-    def __post_init__(self):
-        """Refuse what no rule is."""
-        super().__post_init__()
-        check_state(self, numbers=["risk_weight", "novelty_weight"])
+    risk_weight: Number = 1.0
+    novelty_weight: Number = 0.0
 
     @property
     def mu(self) -> float:

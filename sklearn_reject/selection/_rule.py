@@ -10,7 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from sklearn_reject._as_dict import DictMixin, check_state
+from sklearn_reject._as_dict import (
+    Amount,
+    Count,
+    DictMixin,
+    Number,
+    Probability,
+    Share,
+    Size,
+)
 from sklearn_reject._curves._cut import hull_slope
 from sklearn_reject._curves._prefixes import Prefixes, tie_range
 from sklearn_reject._typing import Draws, RandomState
@@ -73,18 +81,16 @@ class Certificate(DictMixin):
     """
 
     quantity: str
-    target: float
-    confidence_level: float | None
+    target: Size
+    confidence_level: Probability | None
     bound: str
-    n_samples: int
+    n_samples: Count
     n_accepted: int
-    p_value: float | None
+    p_value: Probability | None
 
     def __post_init__(self):
         """Refuse what no certificate says."""
-        probabilities = "confidence_level", "p_value"
-        check_state(self, numbers=["target"], amounts=["target"])
-        check_state(self, probabilities=probabilities, counts=["n_samples"])
+        super().__post_init__()
         if not 0 <= self.n_accepted <= self.n_samples or self.n_samples < 1:
             raise ValueError(
                 f"n_accepted={self.n_accepted} and n_samples={self.n_samples} of a "
@@ -161,11 +167,17 @@ def check_draws(draws, n_samples):
     return draws
 
 
-class Monitored:
+class Monitored(DictMixin):
     """Rule whose risk can be watched in production.
 
     `_watched` is what a certificate calls it, and its name on the calibration set.
     """
+
+    def __post_init__(self):
+        """Refuse what no rule is."""
+        super().__post_init__()
+        if self.certificate is not None:
+            self.certificate._check_threshold(self.threshold)
 
     def monitor(
         self,
@@ -328,7 +340,7 @@ class OneScoreRule:
 
 
 @dataclass(frozen=True)
-class RejectionRule(OneScoreRule, Monitored, DictMixin):
+class RejectionRule(OneScoreRule, Monitored):
     """Rule that accepts below a threshold, at random at it (FPV23, eq. 25).
 
     A score is at the threshold if they differ by at most 2^-40 of the score's
@@ -372,26 +384,14 @@ class RejectionRule(OneScoreRule, Monitored, DictMixin):
     array([1. , 0.5, 0. ])
     """
 
-    threshold: float
-    proba_at_threshold: float
-    coverage: float = float("nan")
-    selective_risk: float = float("nan")
-    reject_cost: float = float("nan")
+    threshold: Number
+    proba_at_threshold: Probability
+    coverage: Share = float("nan")
+    selective_risk: Amount = float("nan")
+    reject_cost: Amount = float("nan")
     certificate: Certificate | None = None
 
     _watched = "risk", "selective_risk"
-
-    def __post_init__(self):
-        """Refuse what no rule is."""
-        check_state(
-            self,
-            numbers=["threshold"],
-            probabilities=["proba_at_threshold"],
-            shares=["coverage"],
-            amounts=["selective_risk", "reject_cost"],
-        )
-        if self.certificate is not None:
-            self.certificate._check_threshold(self.threshold)
 
     @property
     def failure_rate(self) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_reject._as_dict import DictMixin, check_state
+from sklearn_reject._as_dict import DictMixin, Size
 from sklearn_reject._curves._ood import check_ood_prior, check_origin_samples
 from sklearn_reject._validation import check_number, of_arrays
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down
@@ -51,11 +51,11 @@ class Tail(DictMixin):
 
     scores: tuple = field(repr=False)
     values: tuple = field(repr=False)
-    slope: float
+    slope: Size
 
     def __post_init__(self):
         """Refuse what no tail is."""
-        check_state(self, numbers=["slope"], amounts=["slope"])
+        super().__post_init__()
         scores, values = np.array(self.scores), np.array(self.values)
         is_curve = len(scores) == len(values) > 0 and np.isfinite(scores).all()
         if not (
