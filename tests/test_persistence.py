@@ -161,7 +161,7 @@ def fit(name):
         for n in FITTED
     ],
 )
-@pytest.mark.filterwarnings("ignore:Fits to the folds")
+@pytest.mark.filterwarnings("ignore:Fits to the folds", "ignore:Deferring .* saves")
 def test_decisions_are_the_same(name, way):
     fitted, others = fit(name)
     restored = way(fitted, others)

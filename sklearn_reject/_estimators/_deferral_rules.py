@@ -159,18 +159,22 @@ def deferral_calibration_of(evaluated, samples, seed, groups):
 def warn_of_useless_expert(rule):
     """Warn of an expert who is no better than the first, wherever it is asked."""
     # Nobody is missed where the first makes no error.
-    if min(rule.second_risk, rule.system_risk) >= rule.first_risk > 0:
-        what = "Nothing is deferred"
-        if rule.deferral_rate > 0:
-            what = f"Deferring {rule.deferral_rate:.3g} of the samples saves nothing"
-        warn_user(
-            f"{what}: on the calibration set the expert has risk "
-            f"{rule.second_risk:.3g} and the first classifier {rule.first_risk:.3g}, "
-            "and for no part that the gain score selects does asking reduce the loss "
-            "by more than its cost. Use another expert, or more samples to learn where "
-            "this one is better.",
-            once=True,
-        )
+    if not min(rule.second_risk, rule.system_risk) >= rule.first_risk > 0:
+        return
+    what, way_out = "Nothing is deferred", ""
+    where = (
+        ", and for no part that the gain score selects does asking reduce the loss by "
+        "more than its cost"
+    )
+    if rule.deferral_rate > 0:
+        what = f"Deferring {rule.deferral_rate:.3g} of the samples saves nothing"
+        where, way_out = "", "a smaller max_deferral, "
+    warn_user(
+        f"{what}: on the calibration set the expert has risk {rule.second_risk:.3g} "
+        f"and the first classifier {rule.first_risk:.3g}{where}. Use another expert, "
+        f"{way_out}or more samples to learn where this one is better.",
+        once=True,
+    )
 
 
 def warn_of_unknown_labels(calibration, classes):

@@ -78,7 +78,7 @@ class Bets(DictMixin):
     n_samples: int = 0
     sums: np.ndarray = field(default_factory=lambda: np.zeros((2, _WIDTH)))
 
-    def __post_init__(self):
+    def check(self):
         """Refuse sums of other stakes, as of another version, or of no values.
 
         Logarithms of 1 + c x are concave in x, so their sums are between those of as
@@ -166,11 +166,6 @@ class Restarts(DictMixin):
     )
     cash: float = 1 - _SHARE_AT_START
 
-    def __post_init__(self):
-        """Refuse what capitals of other stakes are."""
-        _check_shape("log_capitals", self.log_capitals, STAKES.shape)
-        check_number(self.cash, "cash", high=1 - _SHARE_AT_START)
-
     def after(self, n_before, log_gains):
         """Return the capital after an update, with so many values before it."""
         cash, logs = min(self.cash, _cash_before(n_before)), self.log_capitals
@@ -178,20 +173,19 @@ class Restarts(DictMixin):
             logs = np.logaddexp(logs, _LOG_SHARES + np.log(self.cash - cash))
         return Restarts(logs + log_gains, cash)
 
-    def check_reached(self, n_samples, bound):
-        """Raise where so many values, of bets against a bound, do not lead here.
+    def check(self, n_samples, bound):
+        """Refuse where so many values, of bets against a bound, do not lead.
 
         The cash is what was left before some of them, and each has won or lost no more
         than a one or a zero does.
         """
-        slack = _ROUNDING * (1 + n_samples)
-        least = (
-            _LOG_SHARES + np.log1p(-self.cash) - n_samples * np.log1p(STAKES * bound)
-        )
+        logs, slack = self.log_capitals, _ROUNDING * (1 + n_samples)
+        _check_shape("log_capitals", logs, STAKES.shape)
+        check_number(self.cash, "cash", high=1 - _SHARE_AT_START)
+        laid = _LOG_SHARES + np.log1p(-self.cash)
+        least = laid - n_samples * np.log1p(STAKES * bound)
         most = least + n_samples * np.log1p(STAKES)
-        fits = (self.log_capitals >= least - slack) & (
-            self.log_capitals <= most + slack
-        )
+        fits = (logs >= least - slack) & (logs <= most + slack)
         if self.cash < _cash_before(n_samples) * (1 - _ROUNDING) or not fits.all():
             raise ValueError(
                 f"restarts are not those of {n_samples} samples. Restore them as they "

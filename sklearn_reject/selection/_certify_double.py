@@ -22,7 +22,7 @@ from sklearn.utils import check_random_state
 
 from sklearn_reject._as_dict import DictMixin, check_state
 from sklearn_reject._curves._ood import check_origin_samples
-from sklearn_reject._curves._ties import starts_of_ties
+from sklearn_reject._curves._ties import snap, starts_of_ties
 from sklearn_reject._typing import RandomState
 from sklearn_reject._validation import of_arrays
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
@@ -34,7 +34,7 @@ from sklearn_reject.selection._ood_model import (
     check_ood,
     check_wild_share,
 )
-from sklearn_reject.selection._ood_rule import DoubleScoreRule, precision_of, snap_sums
+from sklearn_reject.selection._ood_rule import DoubleScoreRule, precision_of
 from sklearn_reject.selection._rule import check_draws
 
 # By how much, relatively, an attainable rate is reported on the safe side.
@@ -388,7 +388,8 @@ def certify_double_score(
     model = check_model(min_tpr, max_fpr, max_risk, min_precision, None, ood_prior)
     confidence_level = check_confidence_level(confidence_level)
     levels = Levels(model, check_wild_share(wild_share), confidence_level)
-    scores = snap_sums(rule, uncertainty_scores, novelty_scores)
+    # One value for all sums that tie up to rounding.
+    scores = snap(*rule._combine_with_sizes(uncertainty_scores, novelty_scores))
     scores, losses, is_ood, _ = check_origin_samples(scores, losses, is_ood)
     is_id = ~is_ood
     bound, max_loss = choose_bound(

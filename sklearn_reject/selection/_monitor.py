@@ -26,6 +26,8 @@ from sklearn_reject._validation import (
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection._bets import FALLS, RISES, Bets, Restarts, log_capital
 
+_Since = Literal["start", "any"]
+
 # Losses and probabilities in single precision, or such as 1 - 0.9, may be beyond their
 # bounds by so much, relatively.
 _ROUNDING = 1e-6
@@ -45,7 +47,7 @@ class Monitor:
     _scale = 1.0
     _largest = 1.0
 
-    def __init__(self, confidence_level, since, bounds):
+    def __init__(self, confidence_level: float, since: _Since, bounds: list) -> None:
         self.confidence_level = check_level(confidence_level, "confidence_level")
         self.since = check_option(since, "since", ("start", "any"))
         self._bounds = bounds
@@ -173,6 +175,7 @@ class Monitor:
             raise ValueError(f"alarm must be True or False, got {state['alarm']!r}.")
         monitor = cls(**{name: state[name] for name in parameters})
         monitor._bets = Bets.from_dict(state["bets"])
+        monitor._bets.check()
         monitor._restarts = monitor._restore(state["restarts"])
         monitor._alarm = state["alarm"]
         return monitor
@@ -199,7 +202,7 @@ class Monitor:
             )
         restored = [Restarts.from_dict(each) for each in restarts]
         for each, (_, bound) in zip(restored, self._bounds, strict=False):
-            each.check_reached(self.n_samples, bound)
+            each.check(self.n_samples, bound)
         return restored
 
     def _take(self, bets):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from inspect import signature
 
 import numpy as np
 
@@ -10,12 +11,6 @@ from sklearn_reject._curves._ood import check_ood_prior
 from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE
 from sklearn_reject._validation import check_number
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
-
-#: What says which model to solve, as every function that solves one calls it.
-MODEL_PARAMETERS = (
-    *("min_tpr", "max_fpr", "max_risk", "min_precision"),
-    *("costs", "ood_prior"),
-)
 
 # What a parameter is about, as text and of a rule, and what to do without OOD samples.
 _QUANTITIES = {
@@ -496,6 +491,10 @@ def check_model(
         high = np.inf if name == "max_risk" else 1.0
         bound = check_number(bound, name, high=high, open_low=name == "min_precision")
     return OODModel(min_tpr, name, bound, ood_prior)
+
+
+#: What says which model to solve, as every function that solves one calls it.
+MODEL_PARAMETERS = tuple(signature(check_model).parameters)
 
 
 def _check_costs(costs):

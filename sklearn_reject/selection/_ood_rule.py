@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from sklearn_reject._as_dict import DictMixin, check_state
 from sklearn_reject._curves._directions import combine, sizes_of_sums
 from sklearn_reject._curves._ood import check_origin_samples
-from sklearn_reject._curves._ties import snap
 from sklearn_reject._typing import Draws, RandomState
 from sklearn_reject._validation import (
     check_extended_vector,
@@ -85,7 +84,7 @@ class _OODRule(DictMixin):
         )
         return accepted * weight, losses, is_ood, weight
 
-    def standard_error_of_risk(self, scores, losses, is_ood, weight):
+    def _standard_error_of_risk(self, scores, losses, is_ood, weight):
         """Return the standard error of the mean loss of the ID samples accepted.
 
         It is the root of their variance over their number, effective with weights.
@@ -444,11 +443,6 @@ class DoubleScoreRule(_OODRule):
         """
         scores = uncertainty_scores, novelty_scores
         return self._measure(scores, losses, is_ood, sample_weight, wild_share)
-
-
-def snap_sums(rule, uncertainty_scores, novelty_scores):
-    """Return the combined scores, one value for all that tie up to rounding."""
-    return snap(*rule._combine_with_sizes(uncertainty_scores, novelty_scores))
 
 
 def check_two_scores(uncertainty_scores, novelty_scores):

@@ -26,7 +26,7 @@ class Certificate(DictMixin):
     The probability is over the draw of the calibration sample, which must be
     independent of the classifier and of the score, and of the noise that breaks ties.
     It counts all draws, those among them in which no rule is found. So it says nothing
-    of one sample: where a bound can hardly be certified, a rule is mostly found by luck,
+    of one sample: where a bound can hardly be certified a rule is mostly found by luck,
     and of the rules found more than one minus the `confidence_level` may break it (6 of
     12 in a simulation).
 

@@ -300,7 +300,7 @@ def find_double_score_rule(
     solve, totals = _solver(model, search, make_rule, scores, sample, wild_share)
     rule = model.solve(solve, totals)
     if spares_ood and totals.of_ood and model.spares_ood:
-        error = rule.standard_error_of_risk(scores, *sample[1:])
+        error = rule._standard_error_of_risk(scores, *sample[1:])
         return model.spare(solve, totals, rule, error)
     return rule
 

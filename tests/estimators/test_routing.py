@@ -22,7 +22,8 @@ from sklearn_reject.metrics import get_selective_scorer
 
 # Experts that are no better than the first are said to be so.
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:Nothing is deferred:sklearn_reject.exceptions.RejectionWarning"
+    "ignore:Nothing is deferred:sklearn_reject.exceptions.RejectionWarning",
+    "ignore:Deferring .* saves nothing:sklearn_reject.exceptions.RejectionWarning",
 )
 
 X, y = make_classification(300, n_features=4, flip_y=0.2, random_state=0)

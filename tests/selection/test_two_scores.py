@@ -2,6 +2,7 @@
 
 import pickle
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -130,6 +131,29 @@ def test_without_ood_samples_the_fpr_is_unknown(tune):
         rule = tune(sample, asked)
         assert np.isnan(rule.fpr)
         assert rule.precision == 1 or not rule.tpr
+
+
+def thresholds_of(rule):
+    return rule.threshold, getattr(rule, "novelty_weight", None)
+
+
+@both
+def test_of_a_tpr_alone_an_accepted_ood_sample_is_an_error(tune):
+    sample, asked = noisy_sample(300, 0), {"min_tpr": 0.7}
+    any_fpr = tune(sample, asked | {"max_fpr": 1.0})
+    # Where none of them is there in use, they do not matter.
+    none = tune(sample, asked | {"ood_prior": 0.0})
+    assert thresholds_of(none) == thresholds_of(any_fpr)
+    rules = [tune(sample, asked | {"ood_prior": prior}) for prior in (0.1, 0.5, 0.9)]
+    for fewer, more in pairwise([*reversed(rules), any_fpr]):
+        assert fewer.fpr <= more.fpr
+        assert fewer.selective_risk >= more.selective_risk
+    assert rules[-1].fpr < any_fpr.fpr / 2 or tune is one
+    # The share of OOD samples, and the largest loss, are those of the samples.
+    share = sample.is_ood.mean()
+    rule, scaled = tune(sample, asked), replace(sample, losses=4 * sample.losses)
+    for other in (tune(sample, asked | {"ood_prior": share}), tune(scaled, asked)):
+        assert thresholds_of(other) == thresholds_of(rule)
 
 
 def test_equalities_that_floats_miss_are_met():
