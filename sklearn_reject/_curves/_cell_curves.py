@@ -382,8 +382,12 @@ class _CellBounds:
         inside = np.clip(positions - self.starts[cells], 0.0, weights)
         inside = np.where(positions >= self.ends[cells], weights, inside)
         light = np.minimum(inside, weights - heavy), np.maximum(inside - heavy, 0.0)
-        losses = self.least[cells] * light + self.largest[cells] * (inside - light)
-        return self.loss_before[cells] + losses
+        least, largest = self.least[cells], self.largest[cells]
+        losses = least * light + largest * (inside - light)
+        # How much has the largest losses is a difference: it misses what weighs far
+        # less than the rest of the cell.
+        missed = np.where(least < largest, 2.0**-50 * largest * weights, 0.0)
+        return self.loss_before[cells] + losses + np.array([-missed, missed])
 
     def _widen(self, value, low, high):
         """Return a value and bounds of it that allow for rounding, none below zero."""
