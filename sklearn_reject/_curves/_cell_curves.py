@@ -165,12 +165,13 @@ class CellCurves:
         parts = bounds.order_cells(largest_first=0)
         starts, weights, losses = (part.T.ravel() for part in parts)
         best = Prefixes(starts, weight=weights, loss=losses)
-        rounding = 1 + bounds.rounding
-        cut = best_cut(best, within_risk(risk * rounding))
+        rounding = bounds.rounding
+        cut = best_cut(best, within_risk(risk * (1 + rounding)))
         high = best.at("weight", *cut) / bounds.total
         if high == 0:
             value = high = float("nan")
-        return self._interval(value, value / rounding, min(high * rounding, 1.0))
+        low, high = max(value - rounding, 0.0), min(high + rounding, 1.0)
+        return self._interval(value, low, high)
 
     def risk_coverage_curve(
         self, *, max_points: int = 1000
