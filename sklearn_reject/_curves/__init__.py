@@ -19,8 +19,10 @@ from sklearn_reject._curves._ood import (
     roc_frontier,
     undefined_without_ood,
 )
-from sklearn_reject._curves._resampled import CountedArea, CountedRisks
+from sklearn_reject._curves._prefixes import make_finite
 from sklearn_reject._curves._risk_coverage import (
+    CountedArea,
+    CountedRisks,
     augrc_score,
     aurc_score,
     coverage_at_risk_score,
@@ -28,4 +30,3 @@ from sklearn_reject._curves._risk_coverage import (
     sele_score,
     selective_risk_at_coverage_score,
 )
-from sklearn_reject._curves._ties import make_finite

@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from sklearn_reject._as_dict import DictMixin
-from sklearn_reject._curves._ties import TIE_TOLERANCE, starts_of_ties
+from sklearn_reject._curves._prefixes import TIE_TOLERANCE, starts_of_ties
 from sklearn_reject._validation import take_weight
 
 

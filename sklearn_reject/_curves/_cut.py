@@ -14,8 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE, Prefixes
-from sklearn_reject._curves._ties import starts_of_ties
+from sklearn_reject._curves._prefixes import (
+    RELATIVE_TOLERANCE,
+    Prefixes,
+    starts_of_ties,
+)
 
 
 @dataclass(frozen=True, eq=False)

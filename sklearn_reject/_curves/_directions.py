@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from sklearn_reject._curves._ties import snap, starts_of_ties
+from sklearn_reject._curves._prefixes import snap, starts_of_ties
 
 # Beyond it, weighted sums of scores would come near the limits of float64.
 _LARGEST_SCORE = 1e100

@@ -16,8 +16,13 @@ from sklearn_reject._curves._directions import (
     score_directions,
     sizes_of_sums,
 )
-from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE, Prefixes
-from sklearn_reject._curves._ties import first_thresholds, make_finite, snap
+from sklearn_reject._curves._prefixes import (
+    RELATIVE_TOLERANCE,
+    Prefixes,
+    first_thresholds,
+    make_finite,
+    snap,
+)
 from sklearn_reject._validation import (
     check_extended_vector,
     check_flags,

@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_reject._curves._prefixes import make_finite
 from sklearn_reject._curves._risk_coverage import aurc_score
-from sklearn_reject._curves._ties import make_finite
 from sklearn_reject._estimators._base import (
     RejectClassifier,
     check_class_labels,
@@ -469,9 +469,9 @@ class DoubleScoreOODClassifier(RejectClassifier):
         >>> for min_tpr in (0.7, 0.8, 0.9):
         ...     rule = model.retarget(min_tpr=min_tpr).rule_
         ...     print(f"{rule.tpr:.2f} {rule.selective_risk:.3f}")
-        0.70 0.195
+        0.70 0.200
         0.80 0.237
-        0.90 0.279
+        0.94 0.270
         """
         require_fit(self)
         check_target_names(target, (*MODEL_PARAMETERS, "confidence_level"))

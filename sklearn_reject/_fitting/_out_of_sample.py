@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_reject._curves._ties import snap
+from sklearn_reject._curves._prefixes import snap
 from sklearn_reject._fitting._folds import Collected, Uncertainty, fit_with_folds
 from sklearn_reject._fitting._splits import DEFAULT_FOLDS, inner_folds, plan_to_hold_out
 from sklearn_reject._sklearn import _num_samples, _safe_indexing

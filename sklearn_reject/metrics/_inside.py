@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import is_outlier_detector, is_regressor
 from sklearn.frozen import FrozenEstimator
 
-from sklearn_reject._curves._ties import make_finite
+from sklearn_reject._curves._prefixes import make_finite
 from sklearn_reject._response._positive import widen_sets
 from sklearn_reject._response._response import Response
 from sklearn_reject._validation import index_labels

@@ -40,12 +40,6 @@ from sklearn_reject.selection._ood_rule import (
     SingleScoreRule,
     precision_of,
 )
-from sklearn_reject.selection._order import (
-    WAY_OUT,
-    is_riskier,
-    order_told,
-    warn_of_backward_scores,
-)
 from sklearn_reject.selection._parts import (
     BoundedRisk,
     RiskBoundsCertificate,
@@ -58,7 +52,13 @@ from sklearn_reject.selection._solve import (
     solve_target_coverage,
     solve_target_risk,
 )
-from sklearn_reject.selection._solver import solve_by_group
+from sklearn_reject.selection._solver import (
+    WAY_OUT,
+    is_riskier,
+    order_told,
+    solve_by_group,
+    warn_of_backward_scores,
+)
 from sklearn_reject.selection._summary import RiskCoverageSummary
 from sklearn_reject.selection._tail_rule import Tail, TailScoreRule, tune_tail_score
 from sklearn_reject.selection._tune import (

@@ -9,8 +9,12 @@ from scipy.stats import beta, binom
 from sklearn.utils import check_random_state
 
 from sklearn_reject._curves._cut import Cut
-from sklearn_reject._curves._prefixes import Prefixes, prefix_sums
-from sklearn_reject._curves._ties import snap_sorted, starts_of_ties
+from sklearn_reject._curves._prefixes import (
+    Prefixes,
+    prefix_sums,
+    snap_sorted,
+    starts_of_ties,
+)
 from sklearn_reject._validation import check_number, check_option
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
 from sklearn_reject.selection._bounds import BOUNDS

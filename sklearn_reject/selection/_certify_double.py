@@ -22,7 +22,7 @@ from sklearn.utils import check_random_state
 
 from sklearn_reject._as_dict import DictMixin, check_state
 from sklearn_reject._curves._ood import check_origin_samples
-from sklearn_reject._curves._ties import snap, starts_of_ties
+from sklearn_reject._curves._prefixes import snap, starts_of_ties
 from sklearn_reject._typing import RandomState
 from sklearn_reject._validation import of_arrays
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up

@@ -19,7 +19,14 @@ from sklearn_reject._validation import (
 )
 from sklearn_reject.exceptions import InfeasibleTargetError, gather_warnings
 from sklearn_reject.selection._certify import check_bound, check_confidence_level
-from sklearn_reject.selection._deferral_cut import CUTS, RankedOpinions, cut_at_cost
+from sklearn_reject.selection._deferral_cut import (
+    CUTS,
+    Certified,
+    RankedOpinions,
+    cut_at_cost,
+    solve_certified_budget,
+    solve_certified_risk,
+)
 from sklearn_reject.selection._deferral_rule import (
     DEFER_ALL,
     DeferralRule,
@@ -32,11 +39,6 @@ from sklearn_reject.selection._groups import (
     make_partition,
     sort_rows,
     targets_by_group,
-)
-from sklearn_reject.selection._pilot import (
-    Certified,
-    solve_certified_budget,
-    solve_certified_risk,
 )
 from sklearn_reject.selection._solver import (
     collect_rules,

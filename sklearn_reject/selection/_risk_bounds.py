@@ -30,8 +30,8 @@ from sklearn_reject._curves._prefixes import (
     RELATIVE_TOLERANCE,
     Prefixes,
     argsort_present,
+    snap_sorted,
 )
-from sklearn_reject._curves._ties import snap_sorted
 from sklearn_reject._typing import RandomState, RiskBound
 from sklearn_reject._validation import check_option, check_samples, take_weight
 from sklearn_reject.exceptions import (

@@ -12,8 +12,7 @@ from sklearn.utils import check_random_state
 
 from sklearn_reject._as_dict import DictMixin, check_state
 from sklearn_reject._curves._cut import hull_slope
-from sklearn_reject._curves._prefixes import Prefixes
-from sklearn_reject._curves._ties import tie_range
+from sklearn_reject._curves._prefixes import Prefixes, tie_range
 from sklearn_reject._typing import Draws, RandomState
 from sklearn_reject._validation import check_same_length, check_samples, check_vector
 from sklearn_reject.selection._monitor import RiskMonitor

@@ -12,8 +12,7 @@ from sklearn_reject._as_dict import check_fields, check_type
 from sklearn_reject._curves._cell_curves import CellCurves
 from sklearn_reject._curves._cells import CellTable
 from sklearn_reject._curves._cut import Cut, best_cut, cheapest, reaching_coverage
-from sklearn_reject._curves._prefixes import Prefixes
-from sklearn_reject._curves._ties import tie_range
+from sklearn_reject._curves._prefixes import Prefixes, tie_range
 from sklearn_reject._typing import Options
 from sklearn_reject._validation import (
     as_real_array,

@@ -12,8 +12,13 @@ from sklearn_reject._curves._directions import (
     weighted_sum,
 )
 from sklearn_reject._curves._ood import sums_of
-from sklearn_reject._curves._prefixes import running_sum
-from sklearn_reject._curves._ties import TIE_TOLERANCE, snap, starts_of_ties, tie_range
+from sklearn_reject._curves._prefixes import (
+    TIE_TOLERANCE,
+    running_sum,
+    snap,
+    starts_of_ties,
+    tie_range,
+)
 from sklearn_reject.selection._ood_model import find_best_cut
 
 # Up to so many points the search is exact, in half a second or less.

@@ -9,10 +9,12 @@ from sklearn_reject._curves import _prefixes
 from sklearn_reject._curves._cut import best_cut, reaching_coverage, within_risk
 from sklearn_reject._curves._prefixes import (
     RELATIVE_TOLERANCE,
+    TIE_TOLERANCE,
     join_ties,
     running_sum,
+    snap_sorted,
+    tie_range,
 )
-from sklearn_reject._curves._ties import TIE_TOLERANCE, snap_sorted, tie_range
 from tests.samples import exact_groups, exact_prefixes, samples
 
 

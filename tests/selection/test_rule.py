@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_reject._curves._prefixes import join_ties
-from sklearn_reject._curves._ties import TIE_TOLERANCE
+from sklearn_reject._curves._prefixes import TIE_TOLERANCE, join_ties
 from sklearn_reject.selection import (
     DeferralRule,
     DoubleScoreRule,
