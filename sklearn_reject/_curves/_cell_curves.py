@@ -165,12 +165,13 @@ class CellCurves:
         parts = bounds.order_cells(largest_first=0)
         starts, weights, losses = (part.T.ravel() for part in parts)
         best = Prefixes(starts, weight=weights, loss=losses)
-        rounding = 1 + bounds.rounding
-        cut = best_cut(best, within_risk(risk * rounding))
+        rounding = bounds.rounding
+        cut = best_cut(best, within_risk(risk * (1 + rounding)))
         high = best.at("weight", *cut) / bounds.total
         if high == 0:
             value = high = float("nan")
-        return self._interval(value, value / rounding, min(high * rounding, 1.0))
+        low, high = max(value - rounding, 0.0), min(high + rounding, 1.0)
+        return self._interval(value, low, high)
 
     def risk_coverage_curve(
         self, *, max_points: int = 1000
@@ -382,8 +383,12 @@ class _CellBounds:
         inside = np.clip(positions - self.starts[cells], 0.0, weights)
         inside = np.where(positions >= self.ends[cells], weights, inside)
         light = np.minimum(inside, weights - heavy), np.maximum(inside - heavy, 0.0)
-        losses = self.least[cells] * light + self.largest[cells] * (inside - light)
-        return self.loss_before[cells] + losses
+        least, largest = self.least[cells], self.largest[cells]
+        losses = least * light + largest * (inside - light)
+        # How much has the largest losses is a difference: it misses what weighs far
+        # less than the rest of the cell.
+        missed = np.where(least < largest, 2.0**-50 * largest * weights, 0.0)
+        return self.loss_before[cells] + losses + np.array([-missed, missed])
 
     def _widen(self, value, low, high):
         """Return a value and bounds of it that allow for rounding, none below zero."""

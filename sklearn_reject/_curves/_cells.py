@@ -76,7 +76,7 @@ _COLUMNS = {
 }
 
 # What is known of no sample.
-_OF_NONE = {np.minimum: np.inf, np.maximum: -np.inf, np.add: 0.0}
+_OF_NONE = {np.minimum: np.inf, np.maximum: -np.inf}
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,11 +125,17 @@ class CellTable(DictMixin):
             columns |= {"loss": losses * weight, "weight": weight}
         if np.count_nonzero(losses) != np.count_nonzero(losses == 1):
             columns |= {"least_loss": losses, "largest_loss": losses}
-        for name, values in columns.items():
-            columns[name] = np.full(len(rows), _OF_NONE[_COLUMNS[name]])
-            _COLUMNS[name].at(columns[name], cells, values)
-        columns["rows"] = rows.astype(np.float64)
-        return cls(n_bits, **{name: known[full] for name, known in columns.items()})
+
+        def gather(function, values):
+            if function is np.add:  # slower than this where many rows share a cell
+                known = np.bincount(cells, values, len(rows))
+            else:
+                known = np.full(len(rows), _OF_NONE[function])
+                function.at(known, cells, values)
+            return known[full]
+
+        columns = {name: gather(_COLUMNS[name], columns[name]) for name in columns}
+        return cls(n_bits, rows=rows[full].astype(np.float64), **columns)
 
     def __len__(self):
         return len(self.low)

@@ -57,7 +57,8 @@ def samples(draw, weighted=True, kinds=tuple(SCORES)):
     losses = LOSSES[draw(st.sampled_from([*LOSSES]))](rng, n)
     weight = None
     if weighted and draw(st.booleans()):
-        weight = rng.choice([0.0, 1.0, 2.0, 0.37], n) * 10.0 ** draw(st.integers(-6, 6))
+        weight = rng.choice([0.0, 1.0, 2.0, 0.37, 1e-5], n)
+        weight *= 10.0 ** draw(st.integers(-6, 6))
         weight[rng.integers(n)] = 1.0
     part = rng.integers(0, draw(st.integers(1, 5)), n)
     return scores, losses, weight, [part == k for k in np.unique(part)]
