@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from inspect import signature
 
 import numpy as np
@@ -69,13 +70,20 @@ class OODProblem:
                 value = value / (self.per @ sums)
         return value
 
+    @cached_property
+    def _loosened(self):
+        """The forms, negative only where rounding does not explain it."""
+        return [
+            [part + RELATIVE_TOLERANCE * np.abs(part) for part in form]
+            for form in self.forms
+        ]
+
     def is_feasible(self, sums):
         """Tell where no form is negative, but for rounding."""
-        kept = True
-        for form, constant in self.forms:
-            slack = RELATIVE_TOLERANCE * (np.abs(form) @ sums + abs(constant))
-            kept &= form @ sums + constant >= -slack
-        return np.broadcast_to(kept, np.shape(sums)[1:])
+        kept = np.ones(sums.shape[1], dtype=bool)
+        for form, constant in self._loosened:
+            kept &= form @ sums >= -constant
+        return kept
 
     def kinks(self):
         """Return the forms that make a difference where they are zero."""

@@ -161,12 +161,11 @@ class Plane:
         by_low, by_high = np.argsort(low), np.argsort(high)
         starts = low[by_low]
         n_inside = np.searchsorted(high[by_high], starts)
-        inside = np.zeros((3, len(low) + 1))
-        np.cumsum(self.cell_sums[:, by_high], axis=1, out=inside[:, 1:])
-        boxes = inside.take(n_inside, axis=1)
-        np.cumsum(self.cell_sums[0, by_low], out=boxes[0])
-        boxes += self.always
-        possible = np.flatnonzero(problem.may_match(known, boxes))
+        inside = np.zeros((2, len(low) + 1))
+        np.cumsum(self.cell_sums[1:, by_high], axis=1, out=inside[:, 1:])
+        most_id = np.cumsum(self.cell_sums[0, by_low])
+        boxes = np.vstack([most_id, inside.take(n_inside, axis=1)]) + self.always
+        possible = problem.may_match(known, boxes).nonzero()[0]
         if not len(possible):
             return None
         first, following = possible[0], possible[-1] + 1
