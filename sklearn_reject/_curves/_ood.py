@@ -178,11 +178,10 @@ class OriginSamples:
         that it is first accepted with. No rule rests on sums that rounding alone
         tells apart, so where all do there is none.
         """
-        snapped = [snap(score) for score in self.scores]
-        if len(snapped) == 1:
-            yield self.group(*snapped)
+        if len(self.scores) == 1:
+            yield self.group(snap(*self.scores))
             return
-        pair, snapped = _lift(*self.scores), _lift(*snapped)
+        pair, snapped = _lift(*self.scores), _lift(*map(snap, self.scores))
         finite = np.isfinite(snapped[1])
         ranges = [np.ptp(s[finite]) if finite.any() else 0.0 for s in snapped]
         for weights in score_directions(*pair):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from inspect import signature
 
 import numpy as np
@@ -69,13 +70,20 @@ class OODProblem:
                 value = value / (self.per @ sums)
         return value
 
+    @cached_property
+    def _loosened(self):
+        """The forms, negative only where rounding does not explain it."""
+        return [
+            [part + RELATIVE_TOLERANCE * np.abs(part) for part in form]
+            for form in self.forms
+        ]
+
     def is_feasible(self, sums):
         """Tell where no form is negative, but for rounding."""
-        kept = True
-        for form, constant in self.forms:
-            slack = RELATIVE_TOLERANCE * (np.abs(form) @ sums + abs(constant))
-            kept &= form @ sums + constant >= -slack
-        return np.broadcast_to(kept, np.shape(sums)[1:])
+        kept = np.ones(sums.shape[1], dtype=bool)
+        for form, constant in self._loosened:
+            kept &= form @ sums >= -constant
+        return kept
 
     def kinks(self):
         """Return the forms that make a difference where they are zero."""
@@ -216,11 +224,7 @@ class Totals:
 
     def reach(self, share):
         """Return the problem of accepting a share of the ID weight and no more."""
-        return OODProblem(_ID, self.form_of_tpr(share))
-
-    def form_of_tpr(self, share):
-        """Return the form, alone, of accepting at least a share of the ID weight."""
-        return ((_ID, -share * self.of_id),)
+        return OODProblem(_ID, ((_ID, -share * self.of_id),))
 
     def price_ood(self, price=1.0):
         """Return coefficients of the OOD weight, were all that is flagged so."""
@@ -258,14 +262,9 @@ class OODModel:
     ood_prior: float | None
 
     @property
-    def minimizes_risk(self):
-        """Whether a risk is minimized."""
-        return self.name not in ("max_risk", "costs")
-
-    @property
     def spares_ood(self):
         """Whether rules of about the least risk may accept fewer OOD samples."""
-        return self.minimizes_risk and self.name is not None
+        return self.name in ("max_fpr", "min_precision")
 
     @property
     def bounds_precision(self):
@@ -313,7 +312,7 @@ class OODModel:
         """Return the forms of the TPR, and of what is beside it."""
         if self.name == "costs":
             return ()
-        forms = totals.form_of_tpr(self.min_tpr)
+        forms = totals.reach(self.min_tpr).forms
         if self.name == "max_risk":
             return *forms, _form_of_risk(self.bound)
         offset, slope = self._line_of_fpr()
@@ -383,7 +382,7 @@ class OODModel:
         """Return the error of bounds that cannot be met together: what each can be."""
         of_tpr, *rest = self._forms(totals)
         rules = {"min_tpr": solve(OODProblem(-_ID, tuple(rest)))}
-        least = self._least_ood if self.minimizes_risk else self._least_risk
+        least = self._least_risk if self.name == "max_risk" else self._least_ood
         name, wanted = self.name or "max_fpr", f"min_tpr={self.min_tpr:g}"
         rules[name] = solve(least(totals, (of_tpr,)))
         asked, beside = wanted, {"min_tpr": "", name: f" at {wanted}"}
@@ -410,15 +409,13 @@ class OODModel:
     def _attainable(self, best):
         """Return what each bound can be met for, where it can be asked for."""
         attainable = {"min_tpr": best["min_tpr"]} if best["min_tpr"] > 0 else {}
-        if self.name is None or np.isnan(best[self.name]):
-            return attainable
-        value = best[self.name]
-        if self.name == "max_fpr":
-            # That of a mixture may be out of range by chance; no bound allows above 1.
-            if value > 1 + RELATIVE_TOLERANCE:
-                return attainable
-            value = float(np.clip(value, 0, 1))
-        return attainable | {self.name: value}
+        value = best.get(self.name, np.nan)
+        if self.name == "max_fpr" and value <= 1 + RELATIVE_TOLERANCE:
+            # That of a mixture may be out of range by chance.
+            attainable[self.name] = float(np.clip(value, 0, 1))
+        elif self.name != "max_fpr" and not np.isnan(value):
+            attainable[self.name] = value
+        return attainable
 
 
 def _form_of_risk(max_risk):

@@ -39,6 +39,11 @@ _MOST_MERGED = 2**12
 _REPEATED = 0.1
 
 
+# Bins of even width that tell where the best threshold may be, and the fewest samples:
+# of less, sorting is faster.
+_N_BINS, _FEWEST_FOR_BINS = 512, 4096
+
+
 # Rounds of directions around the best one, and how many.
 _N_REFINED, _N_BETWEEN = 3, 16
 
@@ -166,12 +171,11 @@ class Plane:
         by_low, by_high = np.argsort(low), np.argsort(high)
         starts = low[by_low]
         n_inside = np.searchsorted(high[by_high], starts)
-        inside = np.zeros((3, len(low) + 1))
-        np.cumsum(self.cell_sums[:, by_high], axis=1, out=inside[:, 1:])
-        boxes = inside.take(n_inside, axis=1)
-        np.cumsum(self.cell_sums[0, by_low], out=boxes[0])
-        boxes += self.always
-        possible = np.flatnonzero(problem.may_match(known, boxes))
+        inside = np.zeros((2, len(low) + 1))
+        np.cumsum(self.cell_sums[1:, by_high], axis=1, out=inside[:, 1:])
+        most_id = np.cumsum(self.cell_sums[0, by_low])
+        boxes = np.vstack([most_id, inside.take(n_inside, axis=1)]) + self.always
+        possible = problem.may_match(known, boxes).nonzero()[0]
         if not len(possible):
             return None
         first, following = possible[0], possible[-1] + 1
@@ -201,13 +205,38 @@ class Plane:
         is_below = scores < start
         below += self.sums.take(rows[is_below], axis=1).sum(axis=1, keepdims=True)
         near = np.flatnonzero(~is_below & (scores < end))
-        rows, scores = rows[near], scores[near]
+        rows, scores, below = rows[near], scores[near], below + self.always
+        if len(rows) >= _FEWEST_FOR_BINS:
+            rows, scores, below = self._narrow(rows, scores, below, problem, known)
         sizes = sizes_of_sums(self.risk[rows], self.novelty[rows], weights)
         sums = self.sums.take(rows, axis=1)
-        cut = find_threshold(
-            problem, scores, sizes, sums, self.always + below, randomize
-        )
+        cut = find_threshold(problem, scores, sizes, sums, below, randomize)
         return cut and replace(cut, weights=weights)
+
+    def _narrow(self, rows, scores, below, problem, known):
+        """Return the samples of bins in which a cut may be as good as a known one.
+
+        With them come their scores, and the sums over all that is below.
+        """
+        lowest, highest = scores.min(), scores.max()
+        with np.errstate(over="ignore", divide="ignore"):
+            scale = (_N_BINS - 1) / (highest - lowest)
+        if not 0 < scale < np.inf:  # equal scores, or as wide as floats get
+            return rows, scores, below
+        bins = ((scores - lowest) * scale).astype(np.intp)
+        of_bins = [np.bincount(bins, part[rows], _N_BINS) for part in self.sums]
+        sums = np.hstack([below, below + np.cumsum(of_bins, axis=1)])
+        # Where a bin ends a rule may end, too.
+        edge = find_best_cut(problem, sums[:, 1:], None, randomize=False)
+        known = edge if problem.prefers(edge, known) else known
+        boxes = np.vstack([sums[0, 1:], sums[1:, :-1]])
+        possible = np.flatnonzero(problem.may_match(known, boxes))
+        if not len(possible):
+            return rows[:0], scores[:0], below
+        # One bin more at either end has what ties with a threshold inside.
+        first, last = max(possible[0] - 1, 0), possible[-1] + 1
+        near = (bins >= first) & (bins <= last)
+        return rows[near], scores[near], sums[:, [first]]
 
 
 def _sort_into_cells(risk, novelty):
