@@ -104,10 +104,10 @@ class Prefixes:
         return [slice(start, min(start + BATCH_SIZE, stop)) for start in starts]
 
 
-def join_ties(scores, losses, sample_weight=None):
+def join_ties(scores, losses, sample_weight=None, *, near=False):
     """Validate finite scores and losses >= 0 of shape (n_samples,), and join ties."""
     scores, losses, weight = check_samples(scores, losses, sample_weight)
-    return Prefixes.of(scores, weight, loss=losses)
+    return Prefixes.of(scores, weight, near=near, loss=losses)
 
 
 def argsort_present(scores, weight=None):

@@ -12,7 +12,7 @@ from sklearn_reject._curves._cut import (
     reaching_coverage,
     within_risk,
 )
-from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE, Prefixes
+from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE, join_ties
 from sklearn_reject._typing import Other, RandomState, RiskBound, Target
 from sklearn_reject._validation import check_number, check_option, check_samples
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
@@ -98,7 +98,7 @@ def solve_reject_cost(
     0.75
     """
     cost = check_number(target, "target (the reject cost)")
-    prefixes = _join(scores, losses, sample_weight)
+    prefixes = join_ties(scores, losses, sample_weight, near=True)
     return make_rule(prefixes, best_cut(prefixes, cheapest(cost)))
 
 
@@ -231,7 +231,7 @@ def solve_target_risk(
     check_option(randomize, "randomize", (True, False))
     check_bound(bound, max_loss)
     if confidence_level is None:
-        prefixes = _join(scores, losses, sample_weight)
+        prefixes = join_ties(scores, losses, sample_weight, near=True)
         return make_rule(prefixes, cut_at_risk(prefixes, risk, randomize), to_next=True)
     confidence_level = check_confidence_level(confidence_level, sample_weight)
     scores, losses, _ = check_samples(scores, losses)
@@ -342,7 +342,7 @@ def solve_target_coverage(
     coverage = check_number(target, "target (the coverage)", high=1.0, open_low=True)
     check_option(randomize, "randomize", (True, False))
     if confidence_level is None:
-        prefixes = _join(scores, losses, sample_weight)
+        prefixes = join_ties(scores, losses, sample_weight, near=True)
         model = reaching_coverage(coverage, prefixes.total("weight"))
         return make_rule(prefixes, best_cut(prefixes, model, randomize))
     confidence_level = check_confidence_level(confidence_level, sample_weight)
@@ -352,12 +352,6 @@ def solve_target_coverage(
         len(scores), coverage, confidence_level=confidence_level
     )
     return ranked.make_rule(certificate, single_is_in=True)
-
-
-def _join(scores, losses, sample_weight):
-    """Join samples that tie up to rounding: rules apply with the same tolerance."""
-    scores, losses, weight = check_samples(scores, losses, sample_weight)
-    return Prefixes.of(scores, weight, near=True, loss=losses)
 
 
 def cut_at_risk(prefixes, risk, randomize):
