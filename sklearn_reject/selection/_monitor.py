@@ -475,8 +475,8 @@ class CoverageMonitor(Monitor):
             If `accepted` holds anything but True and False, or 1 and 0. Nothing is
             taken then.
         """
-        accepted = check_flags(np.atleast_1d(accepted), "accepted")
-        self._take(Bets.of(accepted.astype(np.float64)))
+        values = accepted if np.ndim(accepted) else [accepted]
+        self._take(Bets.of(check_flags(values, "accepted").astype(np.float64)))
         return self
 
 
