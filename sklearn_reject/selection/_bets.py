@@ -41,8 +41,7 @@ STAKES = 2.0 ** np.arange(-10, 18)
 # scales of 1 and of 1.5, 1.57 for 2.3, and 1.88 for equal shares; 1.5 and 1.6 for the
 # largest share at c = 2 and at 4. The smaller scale is quicker at odds of 1.5 to 2, the
 # larger one at all others.
-_SCALE = 1.5
-_SHARES = 1 / (1 + (np.log(STAKES) / _SCALE) ** 2)
+_SHARES = 1 / (1 + (np.log(STAKES) / 1.5) ** 2)
 _LOG_SHARES = np.log(_SHARES / _SHARES.sum())
 
 # What gamblers who start anew lay at the start, and how fast the rest follows: of the
@@ -53,9 +52,6 @@ LAID_AT_START = _LOG_SHARES + np.log(_SHARE_AT_START)
 
 # Values that are taken at once: caches hold the logarithms of so many, 0.1 MB.
 _BLOCK = 256
-
-# No sums of more values are exact, and by how much those of one may be off.
-_MOST_SAMPLES, _ROUNDING = 2**53, 1e-9
 
 # Splits a float64 into two halves of 26 bits, whose products with counts are exact.
 _SPLITTER = 2.0**27 + 1
@@ -87,9 +83,10 @@ class Bets(DictMixin):
 
     def checked(self, fresh):
         """Refuse other shapes than those of fresh bets, and numbers out of range."""
-        n_samples = check_number(self.n_samples, "n_samples", high=_MOST_SAMPLES)
+        # No sums of more values are exact.
+        n_samples = check_number(self.n_samples, "n_samples", high=2**53)
         check_number(self.cash, "cash", high=1 - _SHARE_AT_START, open_low=True)
-        most = n_samples * (1 + _ROUNDING) * np.append(1, np.log1p(np.tile(STAKES, 2)))
+        most = n_samples * (1 + 1e-9) * np.append(1, np.log1p(np.tile(STAKES, 2)))
         shapes, wanted = ((x.sums.shape, x.log_capitals.shape) for x in (self, fresh))
         sums, are_finite = self.sums.sum(axis=0), np.isfinite(self.log_capitals).all()
         if shapes != wanted or not (are_finite & (sums >= 0) & (sums <= most)).all():

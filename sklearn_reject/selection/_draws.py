@@ -86,8 +86,7 @@ def split_mix(values):
     for shift, multiplier in _STEPS:
         values ^= values >> shift
         values *= multiplier
-    values ^= values >> 31
-    return values
+    return values ^ (values >> 31)
 
 
 def read_keys(keys):

@@ -28,9 +28,6 @@ from sklearn_reject.selection._bets import FALLS, LAID_AT_START, RISES, Bets
 # bounds by so much, relatively.
 _ROUNDING = 1e-6
 
-# Chance below which a number of audits is taken for a mistake.
-_INCREDIBLE = 1e-6
-
 
 class Monitor:
     """What monitors share: bets on values in [0, 1], which are `_scale` times as large.
@@ -181,7 +178,8 @@ class Monitor:
         """Add the bets on the values of one update."""
         self._bets = self._bets.merge(bets, self._bounds)
         threshold = -np.log1p(-self.confidence_level)
-        self.alarm |= bool(self._bets.log_e_value(self._bounds) >= threshold)
+        if not self.alarm:
+            self.alarm = bool(self._bets.log_e_value(self._bounds) >= threshold)
 
 
 class RiskMonitor(Monitor):
@@ -341,18 +339,10 @@ class RiskMonitor(Monitor):
             If far more or far fewer samples have a loss than the probabilities let
             expect.
         """
-        losses, least = _as_vector(losses, "losses"), self.min_inclusion_proba
-        proba = 1.0 if inclusion_proba is None else inclusion_proba
-        proba, is_known = _as_vector(proba, "inclusion_proba"), ~np.isnan(losses)
-        if len(proba) == 1:
-            proba = np.full(len(losses), proba[0])
-        check_same_length(len(losses), inclusion_proba=proba)
-        _refuse_rows(
-            ~((proba >= least * (1 - _ROUNDING)) & (proba <= 1)),
-            proba,
-            f"inclusion_proba must be in [min_inclusion_proba={least:g}, 1]",
-            "Pass the smallest possible one as min_inclusion_proba of the monitor.",
-        )
+        losses, proba = _as_vector(losses, "losses"), 1.0
+        is_known = ~np.isnan(losses)
+        if inclusion_proba is not None:
+            proba = self._check_proba(inclusion_proba, is_known)
         in_range = (losses >= 0) & (losses <= self.max_loss * (1 + _ROUNDING))
         _refuse_rows(
             ~in_range & (is_known | (proba == 1)),
@@ -362,10 +352,34 @@ class RiskMonitor(Monitor):
             "Pass the largest possible loss as max_loss of the monitor, and samples "
             "when their labels are known, or with their probability to be labeled.",
         )
-        _warn_of_odd_audit(int(is_known.sum()), proba)
-        values = np.nan_to_num(losses) * (least / proba)
+        values = np.nan_to_num(losses) * (self.min_inclusion_proba / proba)
         self._take(Bets.of(np.minimum(values / self.max_loss, 1.0)))
         return self
+
+    def _check_proba(self, proba, is_known):
+        """Return the probabilities as a vector, and warn if they cannot be.
+
+        By Bernstein's inequality, of a number of known labels that the draws yield
+        with a chance below 1e-6. Whoever leaves out the rows without label, or has lost
+        labels, would otherwise watch another mean.
+        """
+        proba, least = _as_vector(proba, "inclusion_proba"), self.min_inclusion_proba
+        proba = np.repeat(proba, len(is_known)) if len(proba) == 1 else proba
+        check_same_length(len(is_known), inclusion_proba=proba)
+        _refuse_rows(
+            ~((proba >= least * (1 - _ROUNDING)) & (proba <= 1)),
+            proba,
+            f"inclusion_proba must be in [min_inclusion_proba={least:g}, 1]",
+            "Pass the smallest possible one as min_inclusion_proba of the monitor.",
+        )
+        n_known, expected = int(is_known.sum()), float(proba.sum())
+        distance, variance = abs(n_known - expected), float(proba @ (1 - proba))
+        if distance**2 > 2 * np.log(2 / 1e-6) * (variance + distance / 3):
+            warn_user(
+                f"{n_known} of {len(proba)} losses are known, but inclusion_proba "
+                f"implies about {expected:.1f}. Pass NaN for those without a label."
+            )
+        return proba
 
 
 class CoverageMonitor(Monitor):
@@ -498,19 +512,4 @@ def _refuse_rows(is_bad, values, what, way_out):
         raise ValueError(
             f"{what}, got {values[rows[0]]} in row {rows[0]} ({rows.size} such "
             f"values). {way_out}"
-        )
-
-
-def _warn_of_odd_audit(n_known, proba):
-    """Warn of a number of known labels that the draws would hardly ever yield.
-
-    By Bernstein's inequality. Whoever leaves out the rows without label, or has lost
-    labels, would otherwise watch another mean.
-    """
-    expected, variance = float(proba.sum()), float(proba @ (1 - proba))
-    distance = abs(n_known - expected)
-    if distance**2 > 2 * np.log(2 / _INCREDIBLE) * (variance + distance / 3):
-        warn_user(
-            f"{n_known} of {len(proba)} losses are known, but inclusion_proba implies "
-            f"about {expected:.1f}. Pass NaN for each sample without a label."
         )
