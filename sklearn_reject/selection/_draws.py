@@ -12,11 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn_reject._validation import of_arrays
 
 _GOLDEN_GAMMA = np.uint64(0x9E3779B97F4A7C15)
-_MULTIPLIERS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_SHIFTS = np.uint64(30), np.uint64(27), np.uint64(31)
-
-# A float64 holds 53 bits.
-_UNUSED_BITS = np.uint64(11)
+_STEPS = (30, np.uint64(0xBF58476D1CE4E5B9)), (27, np.uint64(0x94D049BB133111EB))
 
 # Text of an integer, of as many digits as float64 has.
 _INTEGER = re.compile(rb"0|-?[1-9][0-9]{0,308}")
@@ -73,28 +69,24 @@ def keyed_draws(seed: int, keys: ArrayLike) -> np.ndarray:
     >>> keyed_draws(0, ["3", "b"]).round(3)
     array([0.781, 0.002])
     """
-    bits = split_mix(_bits_of_keys(read_keys(keys)) ^ split_mix(_check_seed(seed)))
-    bits >>= _UNUSED_BITS
-    return bits * 2.0**-53
+    is_int = isinstance(seed, Integral) and not isinstance(seed, bool)
+    if not is_int or not 0 <= seed < 2**64:
+        raise ValueError(f"seed must be an int in [0, 2**64[, got {seed!r}.")
+    keys = read_keys(keys)
+    if keys.dtype.kind == "O":
+        keys = np.fromiter(map(_bits_of_key, keys), np.uint64, count=len(keys))
+    # An array of one, as the overflow of a number is a warning.
+    bits = split_mix(np.array([seed], dtype=np.uint64)) ^ keys.astype(np.uint64)
+    return (split_mix(bits) >> 11) * 2.0**-53  # what a float64 holds
 
 
 def split_mix(values):
     """Return the next output of SplitMix64 for each state, as a new array."""
     values = values + _GOLDEN_GAMMA  # modulo 2^64
-    values ^= values >> _SHIFTS[0]
-    values *= _MULTIPLIERS[0]
-    values ^= values >> _SHIFTS[1]
-    values *= _MULTIPLIERS[1]
-    values ^= values >> _SHIFTS[2]
-    return values
-
-
-def _check_seed(seed):
-    """Return the seed as an array of one uint64, whose overflow is no warning."""
-    is_int = isinstance(seed, Integral) and not isinstance(seed, bool)
-    if not is_int or not 0 <= seed < 2**64:
-        raise ValueError(f"seed must be an int in [0, 2**64[, got {seed!r}.")
-    return np.array([seed], dtype=np.uint64)
+    for shift, multiplier in _STEPS:
+        values ^= values >> shift
+        values *= multiplier
+    return values ^ (values >> 31)
 
 
 def read_keys(keys):
@@ -104,8 +96,7 @@ def read_keys(keys):
     keys = np.asarray(keys, dtype=object if is_mixed else None)
     if keys.ndim != 1:
         raise ValueError(
-            "keys must be a vector of integers or strings, one per sample, got an "
-            f"array of shape {keys.shape}."
+            f"keys must be a vector of integers or strings, got the shape {keys.shape}."
         )
     if keys.dtype.kind in "iu":
         return keys
@@ -125,9 +116,8 @@ def _read_key(key):
     if isinstance(key, Integral) and not isinstance(key, (bool, np.timedelta64)):
         return int(key)
     raise ValueError(
-        "keys must be a vector of integers or strings, such as identifiers, got "
-        f"{key!r}. Floats and missing values do not identify samples. Convert whole "
-        "numbers to integers."
+        f"keys must be a vector of integers or strings, got {key!r}. Floats and "
+        "missing values do not identify samples. Convert whole numbers to integers."
     )
 
 
@@ -136,16 +126,8 @@ def hash_text(text):
     return np.frombuffer(blake2b(text, digest_size=8).digest(), "<u8")[0]
 
 
-def _bits_of_keys(keys):
-    """Return 64 bits of each key: integers modulo 2^64, anything else hashed."""
-    if keys.dtype.kind == "i":
-        keys = keys.astype(np.int64).view(np.uint64)
-    if keys.dtype.kind == "O":
-        keys = np.fromiter(map(_bits_of_key, keys), np.uint64, count=len(keys))
-    return keys.astype(np.uint64)
-
-
 def _bits_of_key(key):
+    """Return 64 bits: an integer modulo 2^64 where it is near, anything else hashed."""
     if isinstance(key, int) and -(2**63) <= key < 2**64:
         return key % 2**64
     return hash_text(str(key).encode() if isinstance(key, int) else key)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from copy import copy
 from inspect import signature
 from typing import Any, Literal, Self
@@ -21,39 +20,33 @@ from sklearn_reject._validation import (
     check_option,
     check_other,
     check_same_length,
-    refuse_unread,
 )
 from sklearn_reject.exceptions import warn_user
-from sklearn_reject.selection._bets import FALLS, RISES, Bets, Restarts, log_capital
-
-_Since = Literal["start", "any"]
+from sklearn_reject.selection._bets import FALLS, LAID_AT_START, RISES, Bets
 
 # Losses and probabilities in single precision, or such as 1 - 0.9, may be beyond their
 # bounds by so much, relatively.
 _ROUNDING = 1e-6
-
-# Chance below which a number of audits is taken for a mistake.
-_INCREDIBLE = 1e-6
 
 
 class Monitor:
     """What monitors share: bets on values in [0, 1], which are `_scale` times as large.
 
     One writes `update`, and a constructor that calls the one here with the bounds that
-    are bet against, as arguments of `Bets.log_gains`. Each has an equal part of the
+    are bet against, as arguments of `Bets.log_capital`. Each has an equal part of the
     capital.
     """
 
     _scale = 1.0
     _largest = 1.0
 
-    def __init__(self, confidence_level: float, since: _Since, bounds: list) -> None:
+    def __init__(self, confidence_level: float, since: str, bounds: list) -> None:
         self.confidence_level = check_level(confidence_level, "confidence_level")
         self.since = check_option(since, "since", ("start", "any"))
         self._bounds = bounds
-        self._bets = Bets()
-        self._restarts = [Restarts() for _ in bounds] if self.since == "any" else []
-        self._alarm = False
+        anew = {"log_capitals": np.array([LAID_AT_START for _ in bounds])}
+        self._bets = Bets(**anew) if self.since == "any" else Bets()
+        self.alarm = False
 
     @property
     def n_samples(self) -> int:
@@ -69,12 +62,7 @@ class Monitor:
     def e_value(self) -> float:
         """Capital of the bets that the promise is broken, 1 at the start."""
         with np.errstate(over="ignore"):
-            return float(np.exp(self._log_e_value()))
-
-    @property
-    def alarm(self) -> bool:
-        """Whether the promise was found to be broken, now or after an update before."""
-        return self._alarm
+            return float(np.exp(self._bets.log_e_value(self._bounds)))
 
     def interval(self) -> Interval:
         """Return the mean so far, and where that of the population may be.
@@ -119,18 +107,17 @@ class Monitor:
             If `other` has raised an alarm that the merged monitor does not.
         """
         check_other(self, other, "monitor", "monitors")
-        for name, ours in self._settings().items():
-            if ours != getattr(other, name):
-                raise ValueError(
-                    f"other has {name}={getattr(other, name)!r}, but this monitor has "
-                    f"{ours!r}. Merge monitors with the same parameters."
-                )
+        if self._settings() != other._settings():
+            raise ValueError(
+                f"other has {other._settings()}, but this monitor has "
+                f"{self._settings()}. Merge monitors with the same parameters."
+            )
         merged = copy(self)
         merged._take(other._bets)
         if other.alarm and not merged.alarm:
             warn_user(
-                "other has raised an alarm, but the merged monitor has not. The alarm "
-                "of `other` is still valid. Check it before you discard `other`."
+                "other has raised an alarm, but the merged monitor has not. It is "
+                "still valid: check it before you discard `other`."
             )
         return merged
 
@@ -143,9 +130,8 @@ class Monitor:
             The parameters, the alarm and the sums: as large after a million samples
             as at the start.
         """
-        state = {"type": type(self).__name__, **self._settings(), "alarm": self._alarm}
-        restarts = [each.to_dict() for each in self._restarts]
-        return state | {"bets": self._bets.to_dict(), "restarts": restarts}
+        state = {"type": type(self).__name__, **self._settings(), "alarm": self.alarm}
+        return state | {"bets": self._bets.to_dict()}
 
     @classmethod
     def from_dict(cls, state: Options) -> Self:
@@ -169,15 +155,11 @@ class Monitor:
         """
         check_type(state, cls)
         parameters = signature(cls).parameters
-        expected = {"type", *parameters, "alarm", "bets", "restarts"}
+        expected = {"type", *parameters, "alarm", "bets"}
         check_fields(cls.__name__, state.keys(), expected, expected)
-        if not isinstance(state["alarm"], bool):
-            raise ValueError(f"alarm must be True or False, got {state['alarm']!r}.")
         monitor = cls(**{name: state[name] for name in parameters})
-        monitor._bets = Bets.from_dict(state["bets"])
-        monitor._bets.check()
-        monitor._restarts = monitor._restore(state["restarts"])
-        monitor._alarm = state["alarm"]
+        monitor.alarm = check_option(state["alarm"], "alarm", (True, False))
+        monitor._bets = Bets.from_dict(state["bets"]).checked(fresh=monitor._bets)
         return monitor
 
     def __repr__(self):
@@ -192,35 +174,12 @@ class Monitor:
         """Return the parameters of the constructor by name."""
         return {name: getattr(self, name) for name in signature(type(self)).parameters}
 
-    def _restore(self, restarts):
-        """Return restarts of dictionaries, as many as there have to be."""
-        wanted = len(self._restarts)
-        if not isinstance(restarts, list) or len(restarts) != wanted:
-            raise ValueError(
-                f"restarts must be a list of {wanted} with since={self.since!r}, got "
-                f"{restarts!r}."
-            )
-        restored = [Restarts.from_dict(each) for each in restarts]
-        for each, (_, bound) in zip(restored, self._bounds, strict=False):
-            each.check(self.n_samples, bound)
-        return restored
-
     def _take(self, bets):
         """Add the bets on the values of one update."""
-        n_before = self.n_samples
-        self._bets = self._bets.merge(bets)
-        self._restarts = [
-            each.after(n_before, bets.log_gains(*bound))
-            for each, bound in zip(self._restarts, self._bounds, strict=False)
-        ]
-        threshold = -math.log1p(-self.confidence_level)
-        self._alarm = self._alarm or self._log_e_value() >= threshold
-
-    def _log_e_value(self):
-        logs = [each.log_capital() for each in self._restarts] or [
-            log_capital(self._bets.log_gains(*bound)) for bound in self._bounds
-        ]
-        return float(np.logaddexp.reduce(logs)) - math.log(len(logs))
+        self._bets = self._bets.merge(bets, self._bounds)
+        threshold = -np.log1p(-self.confidence_level)
+        if not self.alarm:
+            self.alarm = bool(self._bets.log_e_value(self._bounds) >= threshold)
 
 
 class RiskMonitor(Monitor):
@@ -338,14 +297,12 @@ class RiskMonitor(Monitor):
         self.target = check_number(target, "target", open_low=True)
         if self.target >= self.max_loss:
             raise ValueError(
-                f"target={self.target:g} is not below max_loss={self.max_loss:g}, so "
-                "no risk could exceed it. Pass the largest possible loss as max_loss "
-                "of the monitor."
+                f"target={self.target:g} is not below max_loss={self.max_loss:g}. Pass "
+                "the largest possible loss as max_loss of the monitor."
             )
         self._largest = self.max_loss
         self._scale = self.max_loss / self.min_inclusion_proba
-        bounds = [(RISES, self.target / self._scale)]
-        super().__init__(confidence_level, since, bounds)
+        super().__init__(confidence_level, since, [(RISES, self.target / self._scale)])
 
     def update(
         self, losses: ArrayLike, inclusion_proba: ArrayLike | None = None
@@ -383,48 +340,45 @@ class RiskMonitor(Monitor):
             expect.
         """
         losses, proba = _as_vector(losses, "losses"), 1.0
-        if inclusion_proba is None:
-            _refuse_rows(
-                np.isnan(losses),
-                "losses has NaN",
-                ". Pass samples when their labels are known. If you label a random "
-                "part only, pass the probability of each sample to be labeled as "
-                "inclusion_proba.",
-            )
-        else:
-            proba = self._check_proba(inclusion_proba, losses)
+        is_known = ~np.isnan(losses)
+        if inclusion_proba is not None:
+            proba = self._check_proba(inclusion_proba, is_known)
+        in_range = (losses >= 0) & (losses <= self.max_loss * (1 + _ROUNDING))
         _refuse_rows(
-            (losses < 0) | (losses > self.max_loss * (1 + _ROUNDING)),
-            f"losses must be in [0, max_loss={self.max_loss:g}]",
-            ". The guarantee depends on the largest loss. Pass the largest possible "
-            "loss as max_loss of the monitor.",
+            ~in_range & (is_known | (proba == 1)),
             losses,
+            f"losses must be in [0, max_loss={self.max_loss:g}], or NaN where "
+            "inclusion_proba is below 1",
+            "Pass the largest possible loss as max_loss of the monitor, and samples "
+            "when their labels are known, or with their probability to be labeled.",
         )
         values = np.nan_to_num(losses) * (self.min_inclusion_proba / proba)
         self._take(Bets.of(np.minimum(values / self.max_loss, 1.0)))
         return self
 
-    def _check_proba(self, proba, losses):
-        """Return the probabilities as a vector, if they fit to what is known."""
-        proba = _as_vector(proba, "inclusion_proba")
-        if len(proba) == 1:
-            proba = np.full(len(losses), proba[0])
-        check_same_length(len(losses), inclusion_proba=proba)
-        least, is_known = self.min_inclusion_proba, ~np.isnan(losses)
+    def _check_proba(self, proba, is_known):
+        """Return the probabilities as a vector, and warn if they cannot be.
+
+        By Bernstein's inequality, of a number of known labels that the draws yield
+        with a chance below 1e-6. Whoever leaves out the rows without label, or has lost
+        labels, would otherwise watch another mean.
+        """
+        proba, least = _as_vector(proba, "inclusion_proba"), self.min_inclusion_proba
+        proba = np.repeat(proba, len(is_known)) if len(proba) == 1 else proba
+        check_same_length(len(is_known), inclusion_proba=proba)
         _refuse_rows(
             ~((proba >= least * (1 - _ROUNDING)) & (proba <= 1)),
-            f"inclusion_proba must be in [min_inclusion_proba={least:g}, 1]",
-            ". Pass the smallest possible probability as min_inclusion_proba of the "
-            "monitor. Samples that are never labeled cannot be monitored.",
             proba,
+            f"inclusion_proba must be in [min_inclusion_proba={least:g}, 1]",
+            "Pass the smallest possible one as min_inclusion_proba of the monitor.",
         )
-        _refuse_rows(
-            ~is_known & (proba == 1),
-            "losses has NaN",
-            ", although inclusion_proba is 1. Pass the loss, or the probability that "
-            "the sample was to be labeled.",
-        )
-        _warn_of_odd_audit(int(is_known.sum()), proba)
+        n_known, expected = int(is_known.sum()), float(proba.sum())
+        distance, variance = abs(n_known - expected), float(proba @ (1 - proba))
+        if distance**2 > 2 * np.log(2 / 1e-6) * (variance + distance / 3):
+            warn_user(
+                f"{n_known} of {len(proba)} losses are known, but inclusion_proba "
+                f"implies about {expected:.1f}. Pass NaN for those without a label."
+            )
         return proba
 
 
@@ -499,28 +453,21 @@ class CoverageMonitor(Monitor):
         alternative: Literal["two-sided", "less", "greater"] = "two-sided",
         since: Literal["start", "any"] = "start",
     ) -> None:
-        ends = {"open_low": True, "open_high": True}
-        self.coverage = check_number(coverage, "coverage", high=1, **ends)
+        self.coverage = check_level(coverage, "coverage")
         self.tolerance = check_number(tolerance, "tolerance")
         sides = ("two-sided", "less", "greater")
         self.alternative = check_option(alternative, "alternative", sides)
-        low, high = self.coverage - self.tolerance, self.coverage + self.tolerance
         bounds = []
         if self.alternative != "less":
-            self._check_tolerance(high < 1, 1, other="less")
-            bounds.append((RISES, high))
+            bounds.append((RISES, self.coverage + self.tolerance))
         if self.alternative != "greater":
-            self._check_tolerance(low > 0, 0, other="greater")
-            bounds.append((FALLS, 1 - low))
-        super().__init__(confidence_level, since, bounds)
-
-    def _check_tolerance(self, leaves_room, end, other):
-        if not leaves_room:
+            bounds.append((FALLS, 1 - (self.coverage - self.tolerance)))
+        if any(bound >= 1 for _, bound in bounds):
             raise ValueError(
-                f"tolerance={self.tolerance:g} is too large: no coverage is outside of "
-                f"{self.coverage:g} +- {self.tolerance:g} on the side of {end}. Pass a "
-                f"smaller one, or watch the other side with alternative={other!r}."
+                f"tolerance={self.tolerance:g} is too large beside {self.coverage:g}. "
+                "Pass a smaller one, or watch the other side only by alternative."
             )
+        super().__init__(confidence_level, since, bounds)
 
     def update(self, accepted: ArrayLike) -> Self:
         """Update the monitor with further samples.
@@ -542,9 +489,8 @@ class CoverageMonitor(Monitor):
             If `accepted` holds anything but True and False, or 1 and 0. Nothing is
             taken then.
         """
-        refuse_unread(accepted, "accepted")
-        accepted = check_flags(np.atleast_1d(np.asarray(accepted)), "accepted")
-        self._take(Bets.of(accepted.astype(np.float64)))
+        values = accepted if np.ndim(accepted) else [accepted]
+        self._take(Bets.of(check_flags(values, "accepted").astype(np.float64)))
         return self
 
 
@@ -553,33 +499,17 @@ def _as_vector(values, name):
     array = np.atleast_1d(as_real_array(values, name)).astype(np.float64)
     if array.ndim != 1:
         raise ValueError(
-            f"{name} must be a number or a vector of shape (n_samples,), got an array "
-            f"of shape {array.shape}. Pass one number per sample, for example with "
-            "`.ravel()`."
+            f"{name} must be a number or a vector, got an array of shape "
+            f"{array.shape}. Pass one number per sample, such as by `.ravel()`."
         )
     return array
 
 
-def _refuse_rows(is_bad, what, way_out, values=None):
-    """Raise for bad rows, naming the first one, with its value if there are values."""
+def _refuse_rows(is_bad, values, what, way_out):
+    """Raise for bad rows, naming the value of the first one."""
     rows = np.flatnonzero(is_bad)
     if rows.size:
-        what = what if values is None else f"{what}, got {values[rows[0]]}"
-        rows = f"row {rows[0]} ({rows.size} such values)"
-        raise ValueError(f"{what} in {rows}{way_out}")
-
-
-def _warn_of_odd_audit(n_known, proba):
-    """Warn of a number of known labels that the draws would hardly ever yield.
-
-    By Bernstein's inequality. Whoever leaves out the rows without label, or has lost
-    labels, would otherwise watch another mean.
-    """
-    expected, variance = float(proba.sum()), float(proba @ (1 - proba))
-    distance = abs(n_known - expected)
-    if distance**2 > 2 * math.log(2 / _INCREDIBLE) * (variance + distance / 3):
-        warn_user(
-            f"{n_known} of {len(proba)} losses are known, but inclusion_proba implies "
-            f"about {expected:.1f}. Pass NaN for each accepted sample without a label, "
-            "and the probability of each sample to be labeled."
+        raise ValueError(
+            f"{what}, got {values[rows[0]]} in row {rows[0]} ({rows.size} such "
+            f"values). {way_out}"
         )
