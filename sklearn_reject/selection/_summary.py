@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -29,7 +30,8 @@ from sklearn_reject._validation import (
 from sklearn_reject.selection._bounds import BOUNDS
 from sklearn_reject.selection._certify import (
     RiskTest,
-    certify_counts,
+    Tested,
+    certify,
     certify_coverage,
     check_bound,
     check_confidence_level,
@@ -256,11 +258,12 @@ class RiskCoverageSummary(CellCurves):
         cells = self._groups()
         test = RiskTest(confidence_level, *cells.choose_bound(bound, max_loss))
 
-        def p_values(counts, risk):
+        def p_values(counts, risk, level):
             sums = cells.losses[np.searchsorted(cells.counts, counts)] / test.max_loss
             return test.bound.of_sums(counts, sums, risk)
 
-        return cells.certified_rule(certify_counts(cells.counts, p_values, risk, test))
+        everything = Tested(test, risk / test.max_loss, self.n_samples, p_values)
+        return cells.certified_rule(certify(cells.counts, everything, risk))
 
     def solve_target_coverage(
         self,
@@ -394,22 +397,21 @@ class RiskCoverageSummary(CellCurves):
                 "failure rate, because its bound needs samples from one distribution. "
                 "Use a target risk."
             )
-        if confidence_level is not None:
-            confidence_level = check_confidence_level(confidence_level)
         cells = self._groups()
-        test, largest = cells.choose_bound(bound, max_loss)
-        asked = FailureTarget(rate, largest, test, confidence_level, self.n_samples)
+        test = confidence_level, *cells.choose_bound(bound, max_loss)
+        asked = FailureTarget.of(rate, self.n_samples, *test)
         asked.refuse_few()
         if confidence_level is None:
             cut = asked.cut(cells, randomize=False)
             certificate = asked.certificate(cells.at("weight", *cut))
             rule = make_rule(cells, cut, certificate=certificate)
         else:
-            p_value = None
-            if asked.share < 1:
-                sums = cells.losses / largest
-                p_value = test.failure_test_of_sums(sums, self.n_samples, asked.share)
-            border, p_value = asked.find_longest(p_value, np.arange(len(cells.counts)))
+            shares = cells.losses / asked.test.max_loss
+            make_test = partial(
+                asked.test.bound.failure_test_of_sums, shares, self.n_samples
+            )
+            borders = np.arange(len(cells.counts))
+            border, p_value = asked.find_longest(borders, make_test)
             certificate = asked.certificate(cells.counts[border], p_value)
             rule = cells.certified_rule(certificate)
         asked.warn_of_nothing_accepted(rule)
