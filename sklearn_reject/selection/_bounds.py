@@ -61,32 +61,24 @@ def betting_p_value(losses, risk, level):
     """
     if len(losses) == 0:
         return 1.0
-    # In place, as there may be many losses.
-    stakes = _variances(losses, risk)
-    np.divide(-2 * math.log(level) / len(losses), stakes, out=stakes)
-    np.sqrt(stakes, out=stakes)
-    np.minimum(stakes, Betting.stake / (1 - risk), out=stakes)
-    growth = risk - losses
-    growth *= stakes
-    np.log1p(growth, out=growth)
-    np.cumsum(growth, out=growth)
-    return math.exp(-max(0.0, float(growth.max())))
-
-
-def _variances(losses, risk):
-    """Return the variance of the losses before each, after one imagined at the risk."""
+    # In place, as there may be many losses: squared deviations from the means so far.
     count = np.arange(1.0, len(losses) + 1)
-    deviations = np.cumsum(losses)
-    deviations += risk
-    deviations /= count + 1  # the means so far
-    np.subtract(losses, deviations, out=deviations)
-    np.square(deviations, out=deviations)
-    variances = np.empty(len(losses))
-    variances[0] = risk * (1 - risk)
-    np.cumsum(deviations[:-1], out=variances[1:])
-    variances[1:] += variances[0]
-    variances[1:] /= count[1:]
-    return variances
+    values = np.cumsum(losses)
+    values += risk
+    values /= count + 1
+    values -= losses
+    values *= values
+    # The variance before each loss, after one imagined at the risk, and the stakes.
+    values[1:], values[0] = values[:-1], 0.0
+    np.cumsum(values, out=values)
+    values += risk * (1 - risk)
+    values /= count
+    np.divide(-2 * math.log(level) / len(losses), values, out=values)
+    np.sqrt(values, out=values)
+    np.minimum(values, Betting.stake / (1 - risk), out=values)
+    values *= risk - losses
+    np.log1p(values, out=values)
+    return math.exp(-max(0.0, float(np.cumsum(values, out=values).max())))
 
 
 def binomial_upper(count, n_samples, delta):

@@ -11,7 +11,7 @@ from sklearn_reject._curves._cut import Cut
 from sklearn_reject._curves._prefixes import Prefixes, snap_sorted, starts_of_ties
 from sklearn_reject._validation import check_level, check_number, check_option
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
-from sklearn_reject.selection._bounds import BOUNDS
+from sklearn_reject.selection._bounds import BOUNDS, Conformal
 from sklearn_reject.selection._rule import Certificate, check_draws, make_rule
 
 
@@ -93,16 +93,24 @@ _N_HALVINGS = 12
 _LEAST_RISK = 1e-9
 
 
+# No number of samples is enough for less, and its inverse might be infinite.
+_LEAST_SHARE = 1e-100
+
+
 def check_confidence_level(confidence_level, sample_weight=None):
     """Return the confidence as a float, after refusing weights."""
     confidence_level = check_level(confidence_level, "confidence_level")
+    refuse_weights(sample_weight, "confidence_level", "confidence_level=None")
+    return confidence_level
+
+
+def refuse_weights(sample_weight, what, way_out):
+    """Raise for weights where something is to be guaranteed."""
     if sample_weight is not None:
         raise ValueError(
-            "sample_weight cannot be combined with confidence_level, because the "
-            "guarantee needs samples from one distribution. Pass sample_weight=None, "
-            "or confidence_level=None."
+            f"sample_weight cannot be combined with {what}, because a guarantee needs "
+            f"samples from one distribution. Pass sample_weight=None, or {way_out}."
         )
-    return confidence_level
 
 
 def check_bound(name, max_loss, bounds=BOUNDS):
@@ -112,9 +120,15 @@ def check_bound(name, max_loss, bounds=BOUNDS):
         check_number(max_loss, "max_loss", open_low=True)
 
 
-def choose_test(losses, confidence_level, name, max_loss):
-    """Return how to certify the risk of losses, after checking the options."""
-    return RiskTest(confidence_level, *choose_bound(losses, name, max_loss))
+def choose_test(losses, confidence_level, name, max_loss, **of_cells):
+    """Return how to certify the mean of losses, after checking the options.
+
+    Without a confidence it holds on average.
+    """
+    bound, max_loss = choose_bound(losses, name, max_loss, **of_cells)
+    if confidence_level is None:
+        return RiskTest(None, Conformal(), max_loss)
+    return RiskTest(check_confidence_level(confidence_level), bound, max_loss)
 
 
 def choose_bound(losses, name, max_loss, bounds=BOUNDS, of_many="betting"):
@@ -140,14 +154,12 @@ def choose_bound(losses, name, max_loss, bounds=BOUNDS, of_many="betting"):
         # What losses are possible decides, not what losses were seen: a choice between
         # two tests that looks at the sample would add up their errors.
         name = "binomial" if max_loss is None else of_many
-    bound = bounds[name]
-    if bound.is_binary and between.size:
-        others = [f"bound={other!r}" for other in bounds if not bounds[other].is_binary]
+    if bounds[name].is_binary and between.size:
         raise ValueError(
             f"bound={name!r} is for losses that are 0 or {largest:g}, got "
-            f"{between[0]}. Pass {' or '.join(others)}."
+            f"{between[0]}. Pass bound={of_many!r}."
         )
-    return bound, largest
+    return bounds[name], largest
 
 
 @dataclass(frozen=True)
@@ -163,48 +175,32 @@ class RiskTest:
         """Chance of an error, 1 for a bound that holds on average only."""
         return 1 - (self.confidence_level or 0.0)
 
-    def certificate(
-        self,
-        quantity,
-        target,
-        n_samples,
-        n_accepted,
-        p_value,
-        kind=Certificate,
-        **of_parts,
-    ):
+    def certificate(self, quantity, target, n_samples, n_accepted, p_value=None):
         """Return what holds of a rule that accepts so many samples."""
-        return kind(
-            quantity,
-            target,
-            self.confidence_level,
-            self.bound.name,
-            n_samples,
-            int(n_accepted),
-            None if p_value is None else float(p_value),
-            **of_parts,
-        )
+        level, bound = self.confidence_level, self.bound.name
+        counts = n_samples, int(n_accepted)
+        p_value = None if p_value is None else float(p_value)
+        return Certificate(quantity, target, level, bound, *counts, p_value)
 
-    def hopeless(self, risk, n_samples, part=None, n_all=None):
-        """Return why samples without any loss pass no test, "" if they might pass."""
-        of, count = "risk", f"{n_samples} samples"
-        target = f"the target risk {risk}"
-        if part is not None:
-            of, count = f"of {part}", f"{n_samples} of the {n_all} samples"
-            count += f" count for {part}, and"
-            target = f"its target {risk:.6g}"
-        if risk == 0:
+    def hopeless(self, quantity, target, n_samples, fewest, part=None):
+        """Return why samples without any loss are too few, "" if they are not.
+
+        `fewest` maps a share of the largest loss and delta.
+        """
+        share, of = target / self.max_loss, "" if part is None else f" of {part}"
+        if share < _LEAST_SHARE:
             return (
-                f"The target {of} is 0, which no finite sample can certify, because "
-                "with a small risk a sample may have no loss at all"
+                f"The {quantity}{of} is {target:g}, which no finite sample can "
+                "certify, because with a small risk a sample may have no loss at all"
             )
-        fewest = self.bound.fewest(risk / self.max_loss, self.delta)
-        if n_samples >= fewest:
+        needed = 0 if share >= 1 else fewest(share, self.delta)
+        if n_samples >= needed:
             return ""
+        level = self.confidence_level
+        at_level = f" at confidence_level={level:g}" if level else ""
         return (
-            f"{count} cannot certify {target} at confidence_level="
-            f"{self.confidence_level:g}, even without any loss: at least {fewest} are "
-            "needed, and many more if there are losses"
+            f"{n_samples} samples{of} cannot certify the {quantity} {target:.6g}"
+            f"{at_level}, even without any loss: at least {needed} are needed"
         )
 
     def infeasible(self, problem, n_samples, risk, find, describe, way_out):
@@ -213,7 +209,8 @@ class RiskTest:
         `find` is that of `find_least_risk`, and `describe` returns what a certified
         risk is called, with what it comes, and the coverage.
         """
-        problem = self.hopeless(risk, n_samples) or problem
+        hopeless = self.hopeless("target risk", risk, n_samples, self.bound.fewest)
+        problem = hopeless or problem
         lowest, found = find_least_risk(find, risk / self.max_loss)
         if found is None:
             return InfeasibleTargetError(

@@ -48,15 +48,15 @@ from sklearn_reject._validation import (
     take_weight,
 )
 from sklearn_reject.exceptions import InfeasibleTargetError, round_up, warn_user
-from sklearn_reject.selection._bounds import Conformal
 from sklearn_reject.selection._certify import (
     RiskTest,
-    check_confidence_level,
-    choose_bound,
+    choose_test,
     rank,
+    refuse_weights,
 )
 from sklearn_reject.selection._groups import enumerate_texts
 from sklearn_reject.selection._parts import (
+    Part,
     certify_parts,
     check_parts,
     risks_by_kind,
@@ -64,9 +64,6 @@ from sklearn_reject.selection._parts import (
 )
 from sklearn_reject.selection._rule import RejectionRule, check_draws, make_rule
 from sklearn_reject.selection._solver import solver
-
-# No number of samples is enough for less, and its inverse might be infinite.
-_LEAST_SHARE = 1e-100
 
 # Of the chance of no error in many samples.
 _ROUNDING = 1e-9
@@ -79,15 +76,7 @@ class FailureTarget:
     rate: float
     n_samples: int
     test: RiskTest
-
-    @classmethod
-    def of(cls, rate, n_samples, confidence_level, bound, max_loss):
-        """Return what is asked for; without a confidence it holds on average."""
-        if confidence_level is None:
-            bound = Conformal()
-        else:
-            confidence_level = check_confidence_level(confidence_level)
-        return cls(rate, n_samples, RiskTest(confidence_level, bound, max_loss))
+    part: Part | None = None
 
     @property
     def share(self):
@@ -96,48 +85,28 @@ class FailureTarget:
 
     @property
     def lowest(self):
-        """The smallest rate that so many samples can promise."""
-        if not self.n_samples:
-            return self.test.max_loss
-        test = self.test
-        return test.max_loss * test.bound.lowest_rate(self.n_samples, test.delta)
+        """The smallest rate that so many samples can promise, rounded up."""
+        lowest = 1.0
+        if self.n_samples:
+            lowest = self.test.bound.lowest_rate(self.n_samples, self.test.delta)
+        return float(round_up(lowest * self.test.max_loss))
 
     @property
-    def fewest(self):
-        """How many samples can promise the rate if none of them is wrong."""
-        return self.test.bound.fewest_of_rate(self.share, self.test.delta)
-
-    @property
-    def is_hopeless(self):
-        """Whether the samples are too few, whatever their losses."""
-        return self.rate < self.lowest * (1 - RELATIVE_TOLERANCE)
-
-    @property
-    def promise(self):
-        """The rate as text, and the confidence."""
-        level = self.test.confidence_level
-        return f"{self.rate:g}" + f" at confidence_level={level:g}" * bool(level)
-
-    def refuse_least(self, name="target (the failure rate)"):
-        """Raise where no number of samples could promise the rate."""
-        if self.share < _LEAST_SHARE:
-            raise InfeasibleTargetError(
-                f"{name} is {self.rate:g}, which only a rule that accepts nothing can "
-                "meet, because with a small risk a sample may have no loss at all",
-                "Use a larger value.",
-            )
+    def hopeless(self):
+        """Why so many samples are too few whatever they lose, "" if they are not."""
+        fewest = self.test.bound.fewest_of_rate
+        asked = "failure rate", self.rate, self.n_samples, fewest
+        return self.test.hopeless(*asked, self.part)
 
     def refuse_few(self):
         """Raise where no number of samples, or not so few, could promise the rate."""
-        self.refuse_least()
-        if self.is_hopeless:
-            lowest = round_up(self.lowest)
+        hopeless = self.hopeless
+        if hopeless:
             raise InfeasibleTargetError(
-                f"{self.n_samples} samples cannot guarantee the failure rate "
-                f"{self.promise}, even if none of them is wrong: {self.fewest} are "
-                f"needed, and the smallest rate that can be guaranteed is {lowest}",
+                f"{hopeless}, and the smallest rate that can be guaranteed is "
+                f"{self.lowest:g}",
                 "Use more samples or use a larger rate.",
-                {"target_failure_rate": float(lowest)},
+                {"target_failure_rate": self.lowest},
             )
 
     def cut(self, prefixes, randomize):
@@ -335,11 +304,11 @@ def solve_target_failure_rate(
     0.85
     """
     rate = check_number(target, "target (the failure rate)")
-    _refuse_weights(sample_weight)
+    refuse_weights(sample_weight, "a failure rate", "use a target_risk")
     check_option(randomize, "randomize", (True, False))
     scores, losses, _ = check_samples(scores, losses)
-    test = confidence_level, *choose_bound(losses, bound, max_loss)
-    asked = FailureTarget.of(rate, len(scores), *test)
+    test = choose_test(losses, confidence_level, bound, max_loss)
+    asked = FailureTarget(rate, len(scores), test)
     asked.refuse_few()
     rule = asked.solve(scores, losses, randomize, draws, random_state)
     asked.warn_of_nothing_accepted(rule)
@@ -462,10 +431,10 @@ def solve_failure_bounds(
     >>> solve_failure_bounds(scores, losses, bounds, confidence_level=0.9).coverage
     0.825
     """
-    _refuse_weights(sample_weight)
+    refuse_weights(sample_weight, "a failure rate", "use a target_risk")
     check_option(randomize, "randomize", (True, False))
     scores, losses, _ = check_samples(scores, losses)
-    test = confidence_level, *choose_bound(losses, bound, max_loss)
+    test = choose_test(losses, confidence_level, bound, max_loss)
     parts = check_parts(bounds, len(scores))
     if draws is not None:
         draws = check_draws(draws, len(scores))
@@ -473,55 +442,41 @@ def solve_failure_bounds(
         # The same for all parts, as the smallest of their thresholds is one.
         draws = check_random_state(random_state).random_sample(len(scores))
 
-    bounded, rules = {}, {}
-    for part in parts:
-        asked = FailureTarget.of(part.target, len(part.rows), *test)
-        asked.refuse_least(f"target of {part}")
-        if asked.share < 1:  # any rule meets another one
-            bounded[part] = asked
-    _refuse_small_parts(bounded, parts)
-    for part, asked in bounded.items():
-        samples = scores[part.rows], losses[part.rows]
-        rules[part] = asked.solve(*samples, randomize, take_weight(draws, part.rows))
+    asked = [FailureTarget(part.target, len(part.rows), test, part) for part in parts]
+    _refuse_small_parts(asked)
+    rules = {}
+    for each in asked:
+        if each.share < 1:  # any rule meets another one
+            rows = each.part.rows
+            of_part = scores[rows], losses[rows], randomize, take_weight(draws, rows)
+            rules[each.part] = each.solve(*of_part)
     warn_of_absent([part for part, rule in rules.items() if rule.coverage == 0])
-    p_values = ()
+    rule, p_values = _strictest(rules.values()), ()
     if confidence_level is not None:
         given = {part: rule.certificate.p_value for part, rule in rules.items()}
         p_values = [given.get(part, 0.0) for part in parts]
-    rule = _strictest(rules.values())
-    n_below = np.count_nonzero(scores < rule.threshold)
-    test, quantity = asked.test, "failure_rate_of_parts"
-    certificate = certify_parts(test, quantity, parts, len(scores), n_below, p_values)
+    quantity, n_below = "failure_rate_of_parts", (scores < rule.threshold).sum()
+    counts = len(scores), n_below
+    certificate = certify_parts(test, quantity, parts, counts, p_values)
     return replace(rule, certificate=certificate).measure(scores, losses)
 
 
-def _refuse_weights(sample_weight):
-    if sample_weight is not None:
-        raise ValueError(
-            "sample_weight cannot be combined with a failure rate, because its bound "
-            "needs samples from one distribution. Pass sample_weight=None, or use a "
-            "target_risk."
-        )
-
-
-def _refuse_small_parts(bounded, parts):
+def _refuse_small_parts(asked):
     """Raise where parts have too few samples for their bound."""
-    hopeless = {part: each for part, each in bounded.items() if each.is_hopeless}
-    if not hopeless:
-        return
-    lowest = {part: float(round_up(each.lowest)) for part, each in hopeless.items()}
-    texts = [
-        f"{part} has {each.n_samples} of the {each.fewest} samples that guarantee "
-        f"{each.promise} if none of them is wrong"
-        for part, each in hopeless.items()
-    ]
-    shown = enumerate_texts([f"{part} {x:g}" for part, x in lowest.items()])
-    raise InfeasibleTargetError(
-        f"{len(hopeless)} of {len(parts)} parts have too few samples for their bound. "
-        f"{enumerate_texts(texts, '; ')}. The best that can be guaranteed is {shown}",
-        "Use more samples of them, larger rates, or omit these bounds.",
-        risks_by_kind(parts, lowest),
-    )
+    texts, lowest = [], {}
+    for each in asked:
+        if each.hopeless:
+            texts.append(each.hopeless)
+            lowest[each.part] = each.lowest
+    if texts:
+        best = enumerate_texts([f"{part} {rate:g}" for part, rate in lowest.items()])
+        raise InfeasibleTargetError(
+            f"{len(texts)} of {len(asked)} parts have too few samples for their "
+            f"bound. {enumerate_texts(texts, '; ')}. The best that can be guaranteed "
+            f"is {best}",
+            "Use more samples of them, larger rates, or omit these bounds.",
+            risks_by_kind([each.part for each in asked], lowest),
+        )
 
 
 def _strictest(rules):

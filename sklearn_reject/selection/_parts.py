@@ -97,16 +97,13 @@ class RiskBoundsCertificate(Certificate):
             raise ValueError(f"targets must be at least 0, got {self.targets}.")
 
 
-def certify_parts(test, quantity, parts, n_samples, n_accepted, p_values=()):
-    """Return what holds of all parts."""
+def certify_parts(test, quantity, parts, counts, p_values=()):
+    """Return what holds of all parts; `counts` are those of samples and accepted."""
     targets = tuple(part.target for part in parts)
-    return test.certificate(
-        quantity,
-        max(targets),
-        n_samples,
-        n_accepted,
-        max(p_values, default=None),
-        RiskBoundsCertificate,
+    largest = max(p_values, default=None)
+    certificate = test.certificate(quantity, max(targets), *counts, largest)
+    return RiskBoundsCertificate(
+        **vars(certificate),
         parts=tuple(map(str, parts)),
         targets=targets,
         p_values=tuple(p_values),

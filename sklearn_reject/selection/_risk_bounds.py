@@ -194,16 +194,25 @@ def solve_risk_bounds(
     """
     check_option(randomize, "randomize", (True, False))
     check_bound(bound, max_loss)
-    if confidence_level is not None:
-        confidence_level = check_confidence_level(confidence_level, sample_weight)
     scores, losses, weight = check_samples(scores, losses, sample_weight)
     if confidence_level is None:
         return _solve_on_sample(scores, losses, weight, bounds, randomize)
+    check_confidence_level(confidence_level, sample_weight)
     test = choose_test(losses, confidence_level, bound, max_loss)
     random_state = check_random_state(random_state)
     ranked = rank(scores, losses, randomize, draws, random_state)
     parts = check_parts(bounds, len(scores), ranked.order)
-    return ranked.make_rule(_certify(ranked, parts, test, random_state))
+    tested = [
+        Tested.of(ranked.losses[part.rows], part.target, test, random_state, part)
+        for part in parts
+    ]
+    n_accepted = find_last(ranked.accepted_counts, tested)
+    if n_accepted is None:
+        raise _nothing_passes(ranked.accepted_counts, tested, parts)
+    p_values = [each.p_value(n_accepted) for each in tested]
+    counts = len(ranked), n_accepted
+    certificate = certify_parts(test, "risk_of_parts", parts, counts, p_values)
+    return ranked.make_rule(certificate)
 
 
 def _solve_on_sample(scores, losses, weight, bounds, randomize):
@@ -250,10 +259,9 @@ def _infeasible(prefixes, members, parts):
     """Return the error, with what each bound could be met with alone and together."""
     excess, troubles = 0.0, []
     for part, of in members.items():
-        alone = _risks(of)[1:].min()
-        if alone > part.target * (1 + RELATIVE_TOLERANCE):
-            troubles.append(f"{part} is at least {round_up(alone)} with any")
         risks = _risks(of, prefixes.scores)
+        if risks.min() > part.target * (1 + RELATIVE_TOLERANCE):
+            troubles.append(f"{part} is at least {round_up(risks.min())} with any")
         excess = np.maximum(excess, risks - part.target)
     trouble = enumerate_texts(troubles) or "each can be met alone, but not all together"
     last = np.flatnonzero(excess <= excess.min() * (1 + RELATIVE_TOLERANCE))[-1:]
@@ -273,48 +281,27 @@ def _infeasible(prefixes, members, parts):
     )
 
 
-def _risks(of, scores=None):
+def _risks(of, scores):
     """Return the risk of the members up to each of some scores, 0 without any."""
     risks = np.append(0.0, of.sums("loss")[1:] / of.sums("weight")[1:])
-    if scores is None:
-        return risks
     return risks[np.searchsorted(of.scores, scores, side="right")]
-
-
-def _certify(ranked, parts, test, random_state):
-    """Return the certificate of the threshold of largest coverage that passes.
-
-    The parts have the order of the ranked samples.
-    """
-    tested = [
-        Tested.of(ranked.losses[part.rows], part.target, test, random_state, part)
-        for part in parts
-    ]
-    counts = ranked.accepted_counts
-    n_accepted = find_last(counts, tested)
-    if n_accepted is None:
-        raise _nothing_passes(counts, tested, parts)
-    p_values = [each.p_value(n_accepted) for each in tested]
-    return certify_parts(
-        test, "risk_of_parts", parts, len(ranked), n_accepted, p_values
-    )
 
 
 def _nothing_passes(counts, tested, parts):
     """Return the error of bounds that nothing passes, with larger ones that do."""
     test, n_samples = tested[0].test, int(counts[-1])
     bounded = [each for each in tested if each.risk < 1]
+    fewest = test.bound.fewest
 
     def find(more):
-        return find_last(
-            counts, [replace(each, risk=each.risk + more) for each in bounded]
-        )
+        raised = [replace(each, risk=each.risk + more) for each in bounded]
+        return find_last(counts, raised)
 
-    reasons = (
-        test.hopeless(each.part.target, each.size, each.part, n_samples)
-        for each in bounded
+    hopeless = (
+        test.hopeless("target risk", part.target, len(part.rows), fewest, part)
+        for part in parts
     )
-    trouble = next(filter(None, reasons), None)
+    trouble = next(filter(None, hopeless), None)
     if trouble is None:
         starts = counts[find_starts(counts, bounded)[0]]
         hardest = max(bounded, key=lambda each: each.p_values(starts, test.delta).min())

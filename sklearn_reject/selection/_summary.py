@@ -29,13 +29,13 @@ from sklearn_reject._validation import (
 )
 from sklearn_reject.selection._bounds import BOUNDS
 from sklearn_reject.selection._certify import (
-    RiskTest,
     Tested,
     certify,
     certify_coverage,
     check_bound,
     check_confidence_level,
-    choose_bound,
+    choose_test,
+    refuse_weights,
 )
 from sklearn_reject.selection._failure_rate import FailureTarget
 from sklearn_reject.selection._rule import RejectionRule, make_rule
@@ -256,7 +256,7 @@ class RiskCoverageSummary(CellCurves):
             )
         confidence_level = check_confidence_level(confidence_level, self._table.weight)
         cells = self._groups()
-        test = RiskTest(confidence_level, *cells.choose_bound(bound, max_loss))
+        test = cells.choose_test(confidence_level, bound, max_loss)
 
         def p_values(counts, risk, level):
             sums = cells.losses[np.searchsorted(cells.counts, counts)] / test.max_loss
@@ -391,25 +391,18 @@ class RiskCoverageSummary(CellCurves):
         """
         rate = check_number(target, "target (the failure rate)", open_low=True)
         check_bound(bound, max_loss)
-        if self._table.weight is not None:
-            raise ValueError(
-                "The summary has sample weights, which cannot be combined with a "
-                "failure rate, because its bound needs samples from one distribution. "
-                "Use a target risk."
-            )
+        refuse_weights(self._table.weight, "a failure rate", "use a target_risk")
         cells = self._groups()
-        test = confidence_level, *cells.choose_bound(bound, max_loss)
-        asked = FailureTarget.of(rate, self.n_samples, *test)
+        test = cells.choose_test(confidence_level, bound, max_loss)
+        asked = FailureTarget(rate, self.n_samples, test)
         asked.refuse_few()
         if confidence_level is None:
             cut = asked.cut(cells, randomize=False)
             certificate = asked.certificate(cells.at("weight", *cut))
             rule = make_rule(cells, cut, certificate=certificate)
         else:
-            shares = cells.losses / asked.test.max_loss
-            make_test = partial(
-                asked.test.bound.failure_test_of_sums, shares, self.n_samples
-            )
+            sums = cells.losses / test.max_loss
+            make_test = partial(test.bound.failure_test_of_sums, sums, self.n_samples)
             borders = np.arange(len(cells.counts))
             border, p_value = asked.find_longest(borders, make_test)
             certificate = asked.certificate(cells.counts[border], p_value)
@@ -492,8 +485,8 @@ class _CellGroups(Prefixes):
         counts = np.append(0, np.cumsum(table.rows)).astype(np.int64)
         self.counts, self.losses = counts[self.borders], self.sums("loss")[self.borders]
 
-    def choose_bound(self, name, max_loss):
-        """Return a bound that the losses allow for, and the largest loss."""
+    def choose_test(self, confidence_level, name, max_loss):
+        """Return how to certify the mean of the losses."""
         if name == "betting":
             raise ValueError(
                 "bound='betting' needs single losses, but a summary stores only their "
@@ -506,7 +499,8 @@ class _CellGroups(Prefixes):
             losses = np.concatenate([table.least_loss, table.largest_loss, means])
         of_many = "hoeffding_bentkus"
         of_sums = {each: BOUNDS[each] for each in ("binomial", of_many)}
-        return choose_bound(losses, name, max_loss, of_sums, of_many)
+        of_cells = {"bounds": of_sums, "of_many": of_many}
+        return choose_test(losses, confidence_level, name, max_loss, **of_cells)
 
     def certified_rule(self, certificate):
         """Return the rule of the border that a certificate is for."""
