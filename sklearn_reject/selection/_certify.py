@@ -108,8 +108,8 @@ def refuse_weights(sample_weight, what, way_out):
     """Raise for weights where something is to be guaranteed."""
     if sample_weight is not None:
         raise ValueError(
-            f"sample_weight cannot be combined with {what}, because a guarantee needs "
-            f"samples from one distribution. Pass sample_weight=None, or {way_out}."
+            f"sample_weight cannot be combined with {what}, because the guarantee "
+            f"needs samples from one distribution. Pass sample_weight=None, or {way_out}."
         )
 
 
