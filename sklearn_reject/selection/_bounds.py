@@ -245,3 +245,5 @@ class Conformal(_Bound):
 
 
 BOUNDS = {bound.name: bound() for bound in (Binomial, HoeffdingBentkus, Betting)}
+# Of sums of losses, and with an upper bound.
+BOUNDS_OF_SUMS = {name: bound for name, bound in BOUNDS.items() if bound.upper}

@@ -109,7 +109,8 @@ def refuse_weights(sample_weight, what, way_out):
     if sample_weight is not None:
         raise ValueError(
             f"sample_weight cannot be combined with {what}, because the guarantee "
-            f"needs samples from one distribution. Pass sample_weight=None, or {way_out}."
+            "needs samples from one distribution. Pass sample_weight=None, or "
+            f"{way_out}."
         )
 
 
@@ -120,21 +121,21 @@ def check_bound(name, max_loss, bounds=BOUNDS):
         check_number(max_loss, "max_loss", open_low=True)
 
 
-def choose_test(losses, confidence_level, name, max_loss, **of_cells):
+def choose_test(losses, confidence_level, name, max_loss, bounds=BOUNDS):
     """Return how to certify the mean of losses, after checking the options.
 
     Without a confidence it holds on average.
     """
-    bound, max_loss = choose_bound(losses, name, max_loss, **of_cells)
+    bound, max_loss = choose_bound(losses, name, max_loss, bounds)
     if confidence_level is None:
         return RiskTest(None, Conformal(), max_loss)
     return RiskTest(check_confidence_level(confidence_level), bound, max_loss)
 
 
-def choose_bound(losses, name, max_loss, bounds=BOUNDS, of_many="betting"):
+def choose_bound(losses, name, max_loss, bounds=BOUNDS):
     """Return the bound of a name and the largest loss, after checking them.
 
-    "auto" is the binomial for losses that are 0 or 1, else that called `of_many`.
+    "auto" is the binomial for losses that are 0 or 1, else the last of the bounds.
     """
     check_bound(name, max_loss, bounds)
     largest = 1.0 if max_loss is None else float(max_loss)
@@ -153,11 +154,11 @@ def choose_bound(losses, name, max_loss, bounds=BOUNDS, of_many="betting"):
     if name == "auto":
         # What losses are possible decides, not what losses were seen: a choice between
         # two tests that looks at the sample would add up their errors.
-        name = "binomial" if max_loss is None else of_many
+        name = "binomial" if max_loss is None else list(bounds)[-1]
     if bounds[name].is_binary and between.size:
         raise ValueError(
             f"bound={name!r} is for losses that are 0 or {largest:g}, got "
-            f"{between[0]}. Pass bound={of_many!r}."
+            f"{between[0]}. Pass bound={list(bounds)[-1]!r}."
         )
     return bounds[name], largest
 

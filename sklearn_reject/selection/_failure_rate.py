@@ -95,19 +95,10 @@ class FailureTarget:
     def hopeless(self):
         """Why so many samples are too few whatever they lose, "" if they are not."""
         fewest = self.test.bound.fewest_of_rate
-        asked = "failure rate", self.rate, self.n_samples, fewest
-        return self.test.hopeless(*asked, self.part)
-
-    def refuse_few(self):
-        """Raise where no number of samples, or not so few, could promise the rate."""
-        hopeless = self.hopeless
-        if hopeless:
-            raise InfeasibleTargetError(
-                f"{hopeless}, and the smallest rate that can be guaranteed is "
-                f"{self.lowest:g}",
-                "Use more samples or use a larger rate.",
-                {"target_failure_rate": self.lowest},
-            )
+        asked = "failure rate", self.rate, self.n_samples, fewest, self.part
+        text = self.test.hopeless(*asked)
+        least = f", and the smallest rate that can be guaranteed is {self.lowest}"
+        return text and text + least
 
     def cut(self, prefixes, randomize):
         """Return the cut of largest coverage that keeps the rate on average."""
@@ -309,7 +300,7 @@ def solve_target_failure_rate(
     scores, losses, _ = check_samples(scores, losses)
     test = choose_test(losses, confidence_level, bound, max_loss)
     asked = FailureTarget(rate, len(scores), test)
-    asked.refuse_few()
+    refuse_few([asked])
     rule = asked.solve(scores, losses, randomize, draws, random_state)
     asked.warn_of_nothing_accepted(rule)
     return rule
@@ -443,7 +434,7 @@ def solve_failure_bounds(
         draws = check_random_state(random_state).random_sample(len(scores))
 
     asked = [FailureTarget(part.target, len(part.rows), test, part) for part in parts]
-    _refuse_small_parts(asked)
+    refuse_few(asked)
     rules = {}
     for each in asked:
         if each.share < 1:  # any rule meets another one
@@ -461,22 +452,18 @@ def solve_failure_bounds(
     return replace(rule, certificate=certificate).measure(scores, losses)
 
 
-def _refuse_small_parts(asked):
-    """Raise where parts have too few samples for their bound."""
-    texts, lowest = [], {}
-    for each in asked:
-        if each.hopeless:
-            texts.append(each.hopeless)
-            lowest[each.part] = each.lowest
-    if texts:
-        best = enumerate_texts([f"{part} {rate:g}" for part, rate in lowest.items()])
-        raise InfeasibleTargetError(
-            f"{len(texts)} of {len(asked)} parts have too few samples for their "
-            f"bound. {enumerate_texts(texts, '; ')}. The best that can be guaranteed "
-            f"is {best}",
-            "Use more samples of them, larger rates, or omit these bounds.",
-            risks_by_kind([each.part for each in asked], lowest),
-        )
+def refuse_few(asked):
+    """Raise where all samples, or those of some parts, are too few for their rate."""
+    few = [each for each in asked if each.hopeless]
+    if not few:
+        return
+    attainable = {"target_failure_rate": few[0].lowest}
+    if few[0].part is not None:
+        lowest = {each.part: each.lowest for each in few}
+        attainable = risks_by_kind([each.part for each in asked], lowest)
+    texts = enumerate_texts([each.hopeless for each in few], "; ")
+    way_out = "Use more samples or use a larger rate."
+    raise InfeasibleTargetError(texts, way_out, attainable)
 
 
 def _strictest(rules):

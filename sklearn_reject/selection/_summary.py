@@ -27,7 +27,7 @@ from sklearn_reject._validation import (
     check_vector,
     refuse_dask,
 )
-from sklearn_reject.selection._bounds import BOUNDS
+from sklearn_reject.selection._bounds import BOUNDS_OF_SUMS
 from sklearn_reject.selection._certify import (
     Tested,
     certify,
@@ -37,7 +37,7 @@ from sklearn_reject.selection._certify import (
     choose_test,
     refuse_weights,
 )
-from sklearn_reject.selection._failure_rate import FailureTarget
+from sklearn_reject.selection._failure_rate import FailureTarget, refuse_few
 from sklearn_reject.selection._rule import RejectionRule, make_rule
 from sklearn_reject.selection._solve import cut_at_risk
 
@@ -395,7 +395,7 @@ class RiskCoverageSummary(CellCurves):
         cells = self._groups()
         test = cells.choose_test(confidence_level, bound, max_loss)
         asked = FailureTarget(rate, self.n_samples, test)
-        asked.refuse_few()
+        refuse_few([asked])
         if confidence_level is None:
             cut = asked.cut(cells, randomize=False)
             certificate = asked.certificate(cells.at("weight", *cut))
@@ -497,10 +497,7 @@ class _CellGroups(Prefixes):
             # Of losses that are not all 0 or 1, one of these is neither.
             means = table.loss / table.weight
             losses = np.concatenate([table.least_loss, table.largest_loss, means])
-        of_many = "hoeffding_bentkus"
-        of_sums = {each: BOUNDS[each] for each in ("binomial", of_many)}
-        of_cells = {"bounds": of_sums, "of_many": of_many}
-        return choose_test(losses, confidence_level, name, max_loss, **of_cells)
+        return choose_test(losses, confidence_level, name, max_loss, BOUNDS_OF_SUMS)
 
     def certified_rule(self, certificate):
         """Return the rule of the border that a certificate is for."""
