@@ -56,7 +56,6 @@ from sklearn_reject.selection._certify import (
 )
 from sklearn_reject.selection._groups import enumerate_texts
 from sklearn_reject.selection._parts import (
-    Part,
     certify_parts,
     check_parts,
     risks_by_kind,
@@ -76,7 +75,7 @@ class FailureTarget:
     rate: float
     n_samples: int
     test: RiskTest
-    part: Part | None = None
+    part: object = None
 
     @property
     def share(self):

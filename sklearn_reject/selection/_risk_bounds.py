@@ -224,25 +224,23 @@ def _solve_on_sample(scores, losses, weight, bounds, randomize):
     if weight is not None:
         losses = losses * weight
     prefixes = Prefixes.of_sorted(scores, weight, loss=losses)
-    # A part without members is within any bound.
-    members = {
-        part: Prefixes.of_sorted(
-            scores[part.rows], take_weight(weight, part.rows), loss=losses[part.rows]
-        )
-        for part in parts
-        if len(part.rows)
-    }
+    members = {}
+    for part in parts:
+        rows = part.rows
+        of = scores[rows], take_weight(weight, rows)
+        members[part] = Prefixes.of_sorted(*of, loss=losses[rows])
     _warn_of_empty([str(part) for part in parts if not len(part.rows)])
-    forms = tuple(
+    forms = [
         Form({"weight": part.target, "loss": -1.0}, of=of)
         for part, of in members.items()
-    )
-    cut = best_cut(prefixes, Model(forms), randomize)
+        if len(of)  # else any rule keeps it
+    ]
+    cut = best_cut(prefixes, Model(tuple(forms)), randomize)
     n_reached = cut.n_groups + bool(cut.share)
     if not n_reached:
-        raise _infeasible(prefixes, members, parts)
+        raise _infeasible(prefixes, members)
     last = prefixes.scores[n_reached - 1]
-    warn_of_absent([part for part, of in members.items() if of.scores[0] > last])
+    warn_of_absent([p for p, of in members.items() if (of.scores[:1] > last).any()])
     return make_rule(prefixes, cut, to_next=True)
 
 
@@ -255,7 +253,7 @@ def _warn_of_empty(names):
         )
 
 
-def _infeasible(prefixes, members, parts):
+def _infeasible(prefixes, members):
     """Return the error, with what each bound could be met with alone and together."""
     excess, troubles = 0.0, []
     for part, of in members.items():
@@ -264,19 +262,19 @@ def _infeasible(prefixes, members, parts):
             troubles.append(f"{part} is at least {round_up(risks.min())} with any")
         excess = np.maximum(excess, risks - part.target)
     trouble = enumerate_texts(troubles) or "each can be met alone, but not all together"
-    last = np.flatnonzero(excess <= excess.min() * (1 + RELATIVE_TOLERANCE))[-1:]
-    closest = {part: part.target for part in parts}
-    for part, of in members.items():
-        (risk,) = _risks(of, prefixes.scores[last])
-        closest[part] = max(float(risk), part.target)
-    coverage = prefixes.at("weight", last[0] + 1) / prefixes.total("weight")
+    last = np.flatnonzero(excess <= excess.min() * (1 + RELATIVE_TOLERANCE))[-1]
+    closest = {
+        part: max(float(_risks(of, prefixes.scores[last])), part.target)
+        for part, of in members.items()
+    }
+    coverage = prefixes.at("weight", last + 1) / prefixes.total("weight")
     texts = [f"{part}={round_up(risk)}" for part, risk in closest.items()]
     return InfeasibleTargetError(
-        f"No threshold meets all of the targets {name_targets(parts)} on the "
+        f"No threshold meets all of the targets {name_targets(members)} on the "
         f"tuning sample: {trouble}. One with coverage {round_down(coverage)} meets "
         f"{enumerate_texts(texts)}",
         "Use larger risks, or a score that ranks the errors better.",
-        risks_by_kind(parts, closest),
+        risks_by_kind(members, closest),
         coverage,
     )
 
