@@ -20,8 +20,10 @@ from sklearn_reject.selection._draws import (
     read_keys,
     split_mix,
 )
-from sklearn_reject.selection._failure_parts import solve_failure_bounds
-from sklearn_reject.selection._failure_rate import solve_target_failure_rate
+from sklearn_reject.selection._failure_rate import (
+    solve_failure_bounds,
+    solve_target_failure_rate,
+)
 from sklearn_reject.selection._grouped import GroupedRule
 from sklearn_reject.selection._groups import (
     as_labels,

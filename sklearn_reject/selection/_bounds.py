@@ -11,21 +11,12 @@ from scipy.optimize import brentq
 from scipy.special import xlogy
 from scipy.stats import beta, binom
 
-from sklearn_reject._curves._prefixes import prefix_sums
-
-# Share of the largest stake that cannot ruin: a bet of everything loses everything.
-_LARGEST_STAKE = 0.75
+from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE, prefix_sums
 
 # Quotients of logarithms miss whole numbers by a few ulp.
 _ROUNDING = 1e-12
 
 _MOST_SAMPLES = 2**53
-
-# Half as many stakes, or four times as many, change the coverage by less than .005.
-_N_STAKES = 8
-
-# Of the stake that a single loss of 1 ruins.
-_LARGEST_STAKE_OF_ALL = 0.95
 
 # Accuracy of an upper bound that has to be searched.
 _TINY = 1e-12
@@ -33,10 +24,7 @@ _TINY = 1e-12
 
 def binomial_p_values(n_accepted, loss_sums, risk):
     """Return the chance of as few errors, exact for losses that are 0 or 1."""
-    p_values = np.ones(len(n_accepted))
-    some = n_accepted > 0
-    p_values[some] = binom.cdf(loss_sums[some], n_accepted[some], risk)
-    return p_values
+    return binom.cdf(loss_sums, n_accepted, risk)
 
 
 def hoeffding_bentkus_p_values(n_accepted, loss_sums, risk):
@@ -73,32 +61,24 @@ def betting_p_value(losses, risk, level):
     """
     if len(losses) == 0:
         return 1.0
-    # In place, as there may be many losses.
-    stakes = _variances(losses, risk)
-    np.divide(-2 * math.log(level) / len(losses), stakes, out=stakes)
-    np.sqrt(stakes, out=stakes)
-    np.minimum(stakes, _LARGEST_STAKE / (1 - risk), out=stakes)
-    growth = risk - losses
-    growth *= stakes
-    np.log1p(growth, out=growth)
-    np.cumsum(growth, out=growth)
-    return math.exp(-max(0.0, float(growth.max())))
-
-
-def _variances(losses, risk):
-    """Return the variance of the losses before each, after one imagined at the risk."""
+    # In place, as there may be many losses: squared deviations from the means so far.
     count = np.arange(1.0, len(losses) + 1)
-    deviations = np.cumsum(losses)
-    deviations += risk
-    deviations /= count + 1  # the means so far
-    np.subtract(losses, deviations, out=deviations)
-    np.square(deviations, out=deviations)
-    variances = np.empty(len(losses))
-    variances[0] = risk * (1 - risk)
-    np.cumsum(deviations[:-1], out=variances[1:])
-    variances[1:] += variances[0]
-    variances[1:] /= count[1:]
-    return variances
+    values = np.cumsum(losses)
+    values += risk
+    values /= count + 1
+    values -= losses
+    values *= values
+    # The variance before each loss, after one imagined at the risk, and the stakes.
+    values[1:], values[0] = values[:-1], 0.0
+    np.cumsum(values, out=values)
+    values += risk * (1 - risk)
+    values /= count
+    np.divide(-2 * math.log(level) / len(losses), values, out=values)
+    np.sqrt(values, out=values)
+    np.minimum(values, Betting.stake / (1 - risk), out=values)
+    values *= risk - losses
+    np.log1p(values, out=values)
+    return math.exp(-max(0.0, float(np.cumsum(values, out=values).max())))
 
 
 def binomial_upper(count, n_samples, delta):
@@ -119,41 +99,52 @@ class _Bound:
     is_binary = False
     # How many thresholds of a sequence to test, where that takes time.
     most_tests = None
-    # Share of the capital that a loss takes, for a p-value that is one over it.
-    stake = 1.0
+    # Share of the capital that a loss takes, for a p-value that is one over it, of a
+    # risk and of failures, on which as many gamblers bet.
+    stake = failure_stake = 1.0
+    n_stakes = 1
     upper = None
     # P-values from numbers of samples, sums of losses and the risk, if that is enough.
     of_sums = None
 
-    def p_values(self, prefixes, counts, risk, level):
-        """Return the p-value of each of some prefixes, `counts` their lengths."""
-        return self.of_sums(counts, prefixes.loss_sums[counts], risk)
+    def test(self, losses, order):
+        """Return the p-values of prefixes as a function of lengths, risk and level.
+
+        Bets are made in some random `order`: that of the rows would do if they were
+        always drawn one by one, but some samples come sorted.
+        """
+        sums = prefix_sums(losses)
+        return lambda counts, risk, level: self.of_sums(counts, sums[counts], risk)
 
     def fewest(self, risk, level):
         """Return about the number of samples below which no p-value reaches a level."""
-        # By this factor a sample without loss shrinks it: 1 - risk for a stake of 1.
-        rate = math.log1p(self.stake * risk / (1 - risk))
-        if rate == 0:
-            return _MOST_SAMPLES
-        fewest = -math.log(level) / rate * (1 - _ROUNDING)
-        return max(1, math.ceil(min(fewest, _MOST_SAMPLES)))
+        return _fewest(risk, level, self.stake)
 
     def failure_test(self, losses, rate, delta):
         """Return the p-value of a prefix as a function of its length."""
-        return self.failure_test_of_sums(prefix_sums(losses), len(losses), rate)
+        sums = prefix_sums(losses)
+        return self.failure_test_of_sums(sums, len(losses), rate, delta)
 
-    def failure_test_of_sums(self, sums, n_samples, rate):
+    def failure_test_of_sums(self, sums, n_samples, rate, delta):
         """Return the p-value of a prefix as a function of the index of its sum."""
         size = np.array([n_samples])
         return lambda index: float(self.of_sums(size, sums[[index]], rate)[0])
 
     def lowest_rate(self, n_samples, delta):
-        """Return the smallest rate that samples without any loss can certify."""
-        return -math.expm1(math.log(delta) / n_samples)
+        """Return about the smallest rate that samples without any loss can certify."""
+        growth = math.expm1(-math.log(delta / self.n_stakes) / n_samples)
+        return growth / (self.failure_stake + growth)
 
     def fewest_of_rate(self, rate, delta):
-        """Return how many samples without any loss can certify a failure rate."""
-        return self.fewest(rate, delta)
+        """Return about how many samples without any loss can certify a rate."""
+        return _fewest(rate, delta / self.n_stakes, self.failure_stake)
+
+
+def _fewest(risk, level, stake):
+    # By this factor a sample without loss shrinks a p-value: 1 - risk for a stake of 1.
+    rate = math.log1p(stake * risk / (1 - risk))
+    fewest = -math.log(level) / rate * (1 - _ROUNDING) if rate else _MOST_SAMPLES
+    return max(1, math.ceil(min(fewest, _MOST_SAMPLES)))
 
 
 class Binomial(_Bound):
@@ -197,14 +188,18 @@ class Betting(_Bound):
     # Twice as many thresholds of a sequence cover .0015 more of 1e5 samples.
     most_tests = 200
     # Stakes depend on the risk, so that p-values need not fall with it: no `upper`.
-    stake = _LARGEST_STAKE
+    stake, failure_stake = 0.75, 0.95
+    # Half as many stakes, or four times as many, change the coverage by less than .005.
+    n_stakes = 8
     of_losses = staticmethod(betting_p_value)
 
-    def p_values(self, prefixes, counts, risk, level):
-        """Return the p-value of each of some prefixes, `counts` their lengths."""
+    def test(self, losses, order):
+        """Return the p-values of prefixes as a function of lengths, risk and level."""
+        shuffled = losses[order]
         # One after the other: each is an array.
-        losses = map(prefixes.shuffled_losses, counts)
-        return np.array([self.of_losses(some, risk, level) for some in losses])
+        return lambda counts, risk, level: np.array(
+            [self.of_losses(shuffled[order < count], risk, level) for count in counts]
+        )
 
     def failure_test(self, losses, rate, delta):
         """Return the p-value of a prefix: the mean capital of several gamblers.
@@ -213,15 +208,18 @@ class Betting(_Bound):
         and so does not grow on average where the mean loss is at least the rate. The
         chance that the mean of all reaches c is at most 1 / c (Markov). The stakes are
         fixed beforehand, as those that learn from the losses so far would make p-values
-        that may fall with a loss.
+        that may fall with a loss: for losses of any variance, the smallest stake for
+        losses of 0 and 1.
         """
-        stakes = _stakes(len(losses), rate, delta)
+        n_samples, largest = len(losses), self.failure_stake / (1 - rate)
+        smallest = math.sqrt(-math.log(delta) / (2 * n_samples * (rate * (1 - rate))))
+        stakes = np.geomspace(min(smallest, largest), largest, self.n_stakes)
         # What a loss takes off the logarithm of each capital, and what none leaves.
         taken = [
             prefix_sums(np.log1p(-stake * losses / (1 + stake * rate)))
             for stake in stakes
         ]
-        logs = len(losses) * np.log1p(stakes * rate) - math.log(len(stakes))
+        logs = n_samples * np.log1p(stakes * rate) - math.log(len(stakes))
 
         def p_value(count):
             grown = logs + [sums[count] for sums in taken]
@@ -231,24 +229,21 @@ class Betting(_Bound):
 
         return p_value
 
+
+class Conformal(_Bound):
+    """On average, without a confidence: the new sample may lose as much as any can."""
+
+    name = "conformal"
+
     def lowest_rate(self, n_samples, delta):
-        """Return about the smallest rate that samples without any loss can certify."""
-        growth = math.expm1(math.log(_N_STAKES / delta) / n_samples)
-        return growth / (_LARGEST_STAKE_OF_ALL + growth)
+        """Return the smallest rate that samples without any loss can promise."""
+        return 1 / (n_samples + 1)
 
     def fewest_of_rate(self, rate, delta):
-        """Return about how many samples without any loss can certify a rate."""
-        growth = math.log1p(_LARGEST_STAKE_OF_ALL * rate / (1 - rate))
-        fewest = math.log(_N_STAKES / delta) / growth * (1 - _ROUNDING)
-        return max(1, math.ceil(fewest))
-
-
-def _stakes(n_samples, rate, delta):
-    """Return stakes for losses of any variance, the smallest for losses of 0 and 1."""
-    largest = _LARGEST_STAKE_OF_ALL / (1 - rate)
-    variance = rate * (1 - rate)
-    smallest = math.sqrt(-math.log(delta) / (2 * n_samples * variance))
-    return np.geomspace(min(smallest, largest), largest, _N_STAKES)
+        """Return how many samples without any loss can promise a rate."""
+        return math.ceil((1 / rate) * (1 - RELATIVE_TOLERANCE)) - 1
 
 
 BOUNDS = {bound.name: bound() for bound in (Binomial, HoeffdingBentkus, Betting)}
+# Of sums of losses, and with an upper bound.
+BOUNDS_OF_SUMS = {name: bound for name, bound in BOUNDS.items() if bound.upper}

@@ -1,23 +1,17 @@
 """Rules whose target holds for the population with high probability."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from numbers import Real
 
 import numpy as np
 from scipy.stats import beta, binom
 from sklearn.utils import check_random_state
 
 from sklearn_reject._curves._cut import Cut
-from sklearn_reject._curves._prefixes import (
-    Prefixes,
-    prefix_sums,
-    snap_sorted,
-    starts_of_ties,
-)
-from sklearn_reject._validation import check_number, check_option
+from sklearn_reject._curves._prefixes import Prefixes, snap_sorted, starts_of_ties
+from sklearn_reject._validation import check_level, check_number, check_option
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
-from sklearn_reject.selection._bounds import BOUNDS
+from sklearn_reject.selection._bounds import BOUNDS, Conformal
 from sklearn_reject.selection._rule import Certificate, check_draws, make_rule
 
 
@@ -91,26 +85,6 @@ def rank(scores, losses, randomize, draws, random_state):
     return RankedSample(scores, losses[order], draws, order)
 
 
-@dataclass(frozen=True, eq=False)
-class RankedLosses:
-    """What a bound may know of the first losses: their sums, and those in random order.
-
-    They are in multiples of the largest possible one. `shuffled_losses` maps a number
-    of them to that many: the order of the rows would do for bets if they were always
-    drawn one by one, but some samples come sorted.
-    """
-
-    loss_sums: np.ndarray
-    shuffled_losses: object
-
-    @classmethod
-    def of(cls, losses, random_state):
-        """Return what is known of losses by rank."""
-        ranks = random_state.permutation(len(losses))
-        shuffled = losses[ranks]
-        return cls(prefix_sums(losses), lambda count: shuffled[ranks < count])
-
-
 # Halvings, on a logarithmic scale, of the interval of the smallest certifiable risk.
 _N_HALVINGS = 12
 
@@ -119,23 +93,25 @@ _N_HALVINGS = 12
 _LEAST_RISK = 1e-9
 
 
+# No number of samples is enough for less, and its inverse might be infinite.
+_LEAST_SHARE = 1e-100
+
+
 def check_confidence_level(confidence_level, sample_weight=None):
     """Return the confidence as a float, after refusing weights."""
-    is_number = isinstance(confidence_level, Real) and not isinstance(
-        confidence_level, bool
-    )
-    if not is_number or not 0 < confidence_level < 1:
-        raise ValueError(
-            f"confidence_level must be a number in ]0, 1[, got {confidence_level!r}. "
-            "Pass for example 0.9, or None for a rule without a guarantee."
-        )
+    confidence_level = check_level(confidence_level, "confidence_level")
+    refuse_weights(sample_weight, "confidence_level", "confidence_level=None")
+    return confidence_level
+
+
+def refuse_weights(sample_weight, what, way_out):
+    """Raise for weights where something is to be guaranteed."""
     if sample_weight is not None:
         raise ValueError(
-            "sample_weight cannot be combined with confidence_level, because the "
-            "guarantee needs samples from one distribution. Pass sample_weight=None, "
-            "or confidence_level=None."
+            f"sample_weight cannot be combined with {what}, because the guarantee "
+            "needs samples from one distribution. Pass sample_weight=None, or "
+            f"{way_out}."
         )
-    return float(confidence_level)
 
 
 def check_bound(name, max_loss, bounds=BOUNDS):
@@ -145,15 +121,21 @@ def check_bound(name, max_loss, bounds=BOUNDS):
         check_number(max_loss, "max_loss", open_low=True)
 
 
-def choose_test(losses, confidence_level, name, max_loss):
-    """Return how to certify the risk of losses, after checking the options."""
-    return RiskTest(confidence_level, *choose_bound(losses, name, max_loss))
+def choose_test(losses, confidence_level, name, max_loss, bounds=BOUNDS):
+    """Return how to certify the mean of losses, after checking the options.
+
+    Without a confidence it holds on average.
+    """
+    bound, max_loss = choose_bound(losses, name, max_loss, bounds)
+    if confidence_level is None:
+        return RiskTest(None, Conformal(), max_loss)
+    return RiskTest(check_confidence_level(confidence_level), bound, max_loss)
 
 
-def choose_bound(losses, name, max_loss, bounds=BOUNDS, of_many="betting"):
+def choose_bound(losses, name, max_loss, bounds=BOUNDS):
     """Return the bound of a name and the largest loss, after checking them.
 
-    "auto" is the binomial for losses that are 0 or 1, else that called `of_many`.
+    "auto" is the binomial for losses that are 0 or 1, else the last of the bounds.
     """
     check_bound(name, max_loss, bounds)
     largest = 1.0 if max_loss is None else float(max_loss)
@@ -172,63 +154,66 @@ def choose_bound(losses, name, max_loss, bounds=BOUNDS, of_many="betting"):
     if name == "auto":
         # What losses are possible decides, not what losses were seen: a choice between
         # two tests that looks at the sample would add up their errors.
-        name = "binomial" if max_loss is None else of_many
-    bound = bounds[name]
-    if bound.is_binary and between.size:
-        others = [f"bound={other!r}" for other in bounds if not bounds[other].is_binary]
+        name = "binomial" if max_loss is None else list(bounds)[-1]
+    if bounds[name].is_binary and between.size:
         raise ValueError(
             f"bound={name!r} is for losses that are 0 or {largest:g}, got "
-            f"{between[0]}. Pass {' or '.join(others)}."
+            f"{between[0]}. Pass bound={list(bounds)[-1]!r}."
         )
-    return bound, largest
+    return bounds[name], largest
 
 
 @dataclass(frozen=True)
 class RiskTest:
     """How a bound on a mean loss is certified: a `bound` makes the p-values."""
 
-    confidence_level: float
+    confidence_level: float | None
     bound: object
     max_loss: float
 
     @property
     def delta(self):
-        """Chance of an error."""
-        return 1 - self.confidence_level
+        """Chance of an error, 1 for a bound that holds on average only."""
+        return 1 - (self.confidence_level or 0.0)
 
-    def certificate(self, quantity, target, n_samples, n_accepted, p_value):
+    def certificate(self, quantity, target, n_samples, n_accepted, p_value=None):
         """Return what holds of a rule that accepts so many samples."""
-        return Certificate(
-            quantity,
-            target,
-            self.confidence_level,
-            self.bound.name,
-            n_samples,
-            int(n_accepted),
-            float(p_value),
+        level, bound = self.confidence_level, self.bound.name
+        counts = n_samples, int(n_accepted)
+        p_value = None if p_value is None else float(p_value)
+        return Certificate(quantity, target, level, bound, *counts, p_value)
+
+    def hopeless(self, quantity, target, n_samples, fewest, part=None):
+        """Return why samples without any loss are too few, "" if they are not.
+
+        `fewest` maps a share of the largest loss and delta.
+        """
+        share, of = target / self.max_loss, "" if part is None else f" of {part}"
+        if share < _LEAST_SHARE:
+            return (
+                f"The {quantity}{of} is {target:g}, which no finite sample can "
+                "certify, because with a small risk a sample may have no loss at all"
+            )
+        needed = 0 if share >= 1 else fewest(share, self.delta)
+        if n_samples >= needed:
+            return ""
+        level = self.confidence_level
+        at_level = f" at confidence_level={level:g}" if level else ""
+        return (
+            f"{n_samples} samples{of} cannot certify the {quantity} {target:.6g}"
+            f"{at_level}, even without any loss: at least {needed} are needed"
         )
 
-    def infeasible(self, problem, n_samples, risk, find, at_most, describe, way_out):
+    def infeasible(self, problem, n_samples, risk, find, describe, way_out):
         """Return the error of a risk that nothing passes, with one that something does.
 
-        `find` and `at_most` are those of `find_least_risk`, and `describe` returns what
-        a certified risk is called, with what it comes, and the coverage.
+        `find` is that of `find_least_risk`, and `describe` returns what a certified
+        risk is called, with what it comes, and the coverage.
         """
-        share = risk / self.max_loss
-        fewest = self.bound.fewest(share, self.delta)
-        if risk == 0:
-            problem = (
-                "The target risk is 0, which no finite sample can certify, because "
-                "with a small risk a sample may have no loss at all"
-            )
-        elif n_samples < fewest:
-            problem = (
-                f"{n_samples} samples cannot certify the target risk {risk} at "
-                f"confidence_level={1 - self.delta:g}, even without any loss: at least "
-                f"{fewest} are needed, and many more if there are losses"
-            )
-        lowest, found = find_least_risk(find, share, at_most)
-        if lowest == 1:
+        hopeless = self.hopeless("target risk", risk, n_samples, self.bound.fewest)
+        problem = hopeless or problem
+        lowest, found = find_least_risk(find, risk / self.max_loss)
+        if found is None:
             return InfeasibleTargetError(
                 f"{problem}; nor can any risk below the largest loss", f"Use {way_out}"
             )
@@ -243,6 +228,78 @@ class RiskTest:
         )
 
 
+# Where the fixed sequences start, as shares of the samples, and their shares of delta.
+# A risk with a floor or a bump is over the target at low coverage for a while, and a
+# start beyond must do with its own share. The first has most as most risks increase.
+_OF_ALL = (0.1, 0.25, 0.5, 0.75), (0.4, 0.2, 0.2, 0.2)
+
+
+# As shares of the members of every part. See benchmarks/bench_risk_bounds.py.
+_OF_PARTS = (0.1, 0.3, 0.7), (0.2, 0.4, 0.4)
+
+
+# In multiples of the fewest that pass, where a single error ends the sequence already.
+# More than twice leaves a small sample with no start but the whole of it.
+_FIRST_START = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """Samples by increasing score whose mean loss has a bound: all, or a part's.
+
+    The `risk` is in shares of the largest loss. `p_values_of` maps numbers of the first
+    of them, a risk and a level.
+    """
+
+    test: RiskTest
+    risk: float
+    size: int
+    p_values_of: object
+    part: object = None
+
+    @classmethod
+    def of(cls, losses, target, test, random_state, part=None):
+        """Return how the first of some losses are tested."""
+        risk, p_values = target / test.max_loss, None
+        if risk < 1:
+            order = random_state.permutation(len(losses))
+            p_values = test.bound.test(losses / test.max_loss, order)
+        return cls(test, risk, len(losses), p_values, part)
+
+    def count(self, counts):
+        """Return how many of them are among the first samples."""
+        return counts if self.part is None else np.searchsorted(self.part.rows, counts)
+
+    def p_values(self, counts, level):
+        """Return the p-values of those among the first samples."""
+        if self.part is None:
+            # Bets are made for all of delta, whatever a start brings.
+            return self.p_values_of(counts, self.risk, self.test.delta)
+        members, places = np.unique(self.count(counts), return_inverse=True)
+        return self.p_values_of(members, self.risk, level)[places]
+
+    def p_value(self, count):
+        """Return the p-value of those among so many samples, 0 for what is no bound."""
+        if self.risk >= 1:
+            return 0.0
+        return float(self.p_values(np.array([count]), self.test.delta)[0])
+
+    def wanted(self):
+        """Return how many the starts have, at least, and what each start brings.
+
+        A small part is not asked for nearly all of its members: half are enough, unless
+        that is fewer than pass without any loss.
+        """
+        shares, weights = _OF_ALL if self.part is None else _OF_PARTS
+        bound, delta = self.test.bound, self.test.delta
+        fewest = _FIRST_START * bound.fewest(self.risk, delta)
+        if self.part is not None:
+            needed = bound.fewest(self.risk, weights[0] * delta)
+            fewest = min(fewest, max(needed, self.size // 2))
+        enough = np.ceil(np.multiply(shares, self.size))
+        return np.minimum(np.maximum(enough, fewest), self.size), weights
+
+
 def certify_risk(scores, losses, risk, test, randomize, draws, random_state):
     """Return the rule of largest coverage whose risk can be certified.
 
@@ -250,43 +307,25 @@ def certify_risk(scores, losses, risk, test, randomize, draws, random_state):
     """
     random_state = check_random_state(random_state)
     ranked = rank(scores, losses, randomize, draws, random_state)
-    known = None
-    if risk < test.max_loss:
-        known = RankedLosses.of(ranked.losses / test.max_loss, random_state)
-
-    def p_values(counts, risk):
-        return test.bound.p_values(known, counts, risk, test.delta)
-
-    certificate = certify_counts(ranked.accepted_counts, p_values, risk, test)
-    return ranked.make_rule(certificate)
+    everything = Tested.of(ranked.losses, risk, test, random_state)
+    return ranked.make_rule(certify(ranked.accepted_counts, everything, risk))
 
 
-def certify_counts(counts, p_values, risk, test):
+def certify(counts, everything, risk):
     """Return the certificate of the last threshold that passes, by what each accepts.
 
-    `p_values` maps numbers of samples and a risk, in multiples of the largest loss.
+    What is tested is every sample.
     """
-    n_samples, share = int(counts[-1]), risk / test.max_loss
-    if share >= 1:
-        return test.certificate("risk", risk, n_samples, n_samples, 0.0)
+    test, n_samples = everything.test, int(counts[-1])
 
     def find(share):
-        """Return how many samples the last threshold that passes accepts, or None."""
-        shares = np.ceil(np.multiply(_STARTS, n_samples)).astype(int)
-        fewest = _FIRST_START * test.bound.fewest(share, test.delta)
-        wanted = np.minimum(np.maximum(shares, fewest), n_samples)
-        starts = locate_counts(counts, wanted)
-
-        def p_values_of(counts, level):
-            return p_values(counts, share)
-
-        return last_passing(p_values_of, counts, starts, _WEIGHTS, test)
+        return find_last(counts, [replace(everything, risk=share)])
 
     def describe(n_accepted):
         coverage = n_accepted / n_samples
         return "risk", f"coverage {round_down(coverage)}", coverage
 
-    n_accepted = find(share) if share > 0 else None
+    n_accepted = find(everything.risk)
     if n_accepted is None:
         raise test.infeasible(
             f"No threshold can be certified for the target risk {risk} with "
@@ -294,21 +333,20 @@ def certify_counts(counts, p_values, risk, test):
             n_samples,
             risk,
             find,
-            n_samples,
             describe,
             "a target_failure_rate instead of the risk, a lower confidence, more "
             "calibration samples, or a score that ranks the errors better.",
         )
-    (p_value,) = p_values(np.array([n_accepted]), share)
+    p_value = everything.p_value(n_accepted)
     return test.certificate("risk", risk, n_samples, n_accepted, p_value)
 
 
-def find_least_risk(find, failing, at_most):
+def find_least_risk(find, failing):
     """Return about the smallest risk, in ]0, 1], that something is found for, and that.
 
-    `failing` is one that nothing is found for, and `at_most` what there is for 1.
+    `failing` is one that nothing is found for, and None is found for the largest.
     """
-    failing, passing, found = max(failing, _LEAST_RISK), 1.0, at_most
+    failing, passing, found = max(failing, _LEAST_RISK), 1.0, None
     for _ in range(_N_HALVINGS):
         middle = (failing * passing) ** 0.5
         at_middle = find(middle)
@@ -325,52 +363,61 @@ def certify_coverage(n_samples, coverage, *, confidence_level):
     The coverage of what is up to the sample of rank k has the law Beta(k, n + 1 - k).
     """
     # Beta(k, n + 1 - k) >= om is as likely as fewer than k of n samples below om.
-    rank = n_samples + 1
+    rank, p_value = n_samples + 1, 0.0
     if coverage < 1:
         rank = int(binom.ppf(confidence_level, n_samples, coverage)) + 1
-    p_value = beta.cdf(coverage, rank, n_samples + 1 - rank) if rank <= n_samples else 0
-    return Certificate(
-        "coverage",
-        coverage,
-        confidence_level,
-        "order_statistic",
-        n_samples,
-        min(rank, n_samples),
-        float(p_value),
-    )
+    if rank <= n_samples:
+        p_value = float(beta.cdf(coverage, rank, n_samples + 1 - rank))
+    counts, bound = (n_samples, min(rank, n_samples)), "order_statistic"
+    return Certificate("coverage", coverage, confidence_level, bound, *counts, p_value)
 
 
-# Where the fixed sequences start, as shares of the sample, and their shares of delta.
-# A risk with a floor or a bump is over the target at low coverage for a while, and a
-# start beyond must do with its own share. The first has most as most risks increase.
-_STARTS = (0.1, 0.25, 0.5, 0.75)
+def find_last(counts, tested):
+    """Return how many samples the last threshold that passes accepts, or None.
 
-
-_WEIGHTS = (0.4, 0.2, 0.2, 0.2)
-
-
-# In multiples of the fewest that pass, where a single error ends the sequence already.
-# More than twice leaves a small sample with no start but the whole of it.
-_FIRST_START = 2
-
-
-def last_passing(p_values, counts, starts, weights, test):
-    """Return the largest of some numbers of samples in a row that pass, or None.
-
-    `p_values` maps such numbers and a level; `starts` are positions among them.
+    `counts` are what each threshold accepts, of which everything that is `tested` has
+    to pass.
     """
+    tested = [each for each in tested if each.risk < 1]  # no rule breaks another bound
+    if not tested:
+        return int(counts[-1])
+    if not all(each.size and each.risk for each in tested):
+        return None
+    starts, weights = find_starts(counts, tested)
+    test = tested[0].test
     if test.bound.most_tests is not None:
         # Tests take time: a grid of thresholds, and the starts.
         size = test.bound.most_tests
         grid = -(-np.arange(1, size + 1) * counts[-1] // size)
-        kept = np.unique(np.append(locate_counts(counts, grid), starts))
+        kept = np.unique(np.append(_locate(counts, grid), starts))
         counts, starts = counts[kept], np.searchsorted(kept, starts)
 
-    def p_values_of(rows, level):
-        return p_values(counts[rows], level)
+    def p_values(rows, level):
+        return np.max([each.p_values(counts[rows], level) for each in tested], axis=0)
 
-    last = walk(p_values_of, starts, len(counts), weights, test)
+    last = walk(p_values, starts, len(counts), weights, test)
     return None if last is None else int(counts[last])
+
+
+def find_starts(counts, tested):
+    """Return the first tests that accept enough of everything, and their shares.
+
+    Which they are depends on scores and members, never on a loss. Parts of one kind are
+    disjoint. Those of several kinds may overlap, and their members are counted in the
+    union, as members of one would not be independent given when those of another are
+    enough.
+    """
+    wanted, (weights, *_) = zip(*(each.wanted() for each in tested), strict=True)
+    accepted = [each.count(counts) for each in tested]
+    if len({each.part and each.part.kind for each in tested}) > 1:
+        union = np.unique(np.concatenate([each.part.rows for each in tested]))
+        scaled = [
+            len(union) * enough / each.size
+            for each, enough in zip(tested, wanted, strict=True)
+        ]
+        accepted = [np.searchsorted(union, counts)]
+        wanted = [np.ceil(np.max(scaled, axis=0))]
+    return np.max(list(map(_locate, accepted, wanted)), axis=0), weights
 
 
 def walk(p_values, starts, n_tests, weights, test):
@@ -406,7 +453,7 @@ def _first_failure(p_values, start, end, level):
     return end
 
 
-def locate_counts(counts, wanted):
+def _locate(counts, wanted):
     """Return the threshold at each wanted number of samples, or the last one before.
 
     With ties it is the group that the next sample belongs to: given which one that is,

@@ -26,7 +26,7 @@ from sklearn_reject._curves._prefixes import snap, starts_of_ties
 from sklearn_reject._typing import RandomState
 from sklearn_reject._validation import of_arrays
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
-from sklearn_reject.selection._bounds import BOUNDS, binomial_upper
+from sklearn_reject.selection._bounds import BOUNDS_OF_SUMS, binomial_upper
 from sklearn_reject.selection._certify import check_confidence_level, choose_bound
 from sklearn_reject.selection._ood_model import (
     OODModel,
@@ -47,9 +47,6 @@ _PRINTED = 1e-5
 
 # Chance that a bound is certified with a rule whose true rates are those tuned with.
 _POWER = 0.95
-
-
-_RISK_BOUNDS = {name: bound for name, bound in BOUNDS.items() if bound.upper}
 
 
 @dataclass(frozen=True)
@@ -386,9 +383,7 @@ def certify_double_score(
     scores = snap(*rule._combine_with_sizes(uncertainty_scores, novelty_scores))
     scores, losses, is_ood, _ = check_origin_samples(scores, losses, is_ood)
     is_id = ~is_ood
-    bound, max_loss = choose_bound(
-        losses[is_id], bound, max_loss, _RISK_BOUNDS, of_many="hoeffding_bentkus"
-    )
+    bound, max_loss = choose_bound(losses[is_id], bound, max_loss, BOUNDS_OF_SUMS)
     n_id = int(np.count_nonzero(is_id))
     levels.refuse_few_samples(n_id, len(scores) - n_id, max_loss)
     if draws is None:

@@ -378,7 +378,6 @@ class Search:
             len(self),
             risk,
             self.find_start,
-            (-np.inf, 1.0),
             describe,
             "a lower confidence, more samples, a better second opinion, or a gain that "
             "ranks the samples better.",

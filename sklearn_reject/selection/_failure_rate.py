@@ -14,12 +14,25 @@ accepts no more: its losses on the n samples leave room for a new loss of 1.
 With confidence. Let t* be the largest threshold that keeps the bound. A larger one is
 found only if the p-value of what is up to t* is at most delta, since it is no larger
 than that of the prefix that was found, and that happens with probability delta.
+
+Parts. What is accepted must not depend on the part, which is unknown in use. So each
+gets a rule of its own, and a sample is accepted with the smallest of their
+probabilities: no part then loses more than under its own rule, whose bound holds given
+how many samples are of the part. With confidence all bounds hold at once, without a
+share of the chance of an error for each. Let t_y be the largest threshold that keeps
+the bound of part y, and z the part with the smallest one. If the smallest of the
+thresholds found breaks any bound, it is above t_z, and so is the one found for z. That
+alone has a chance of delta.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,19 +41,28 @@ from sklearn.utils import check_random_state
 from sklearn_reject._curves._cut import Cut, Form, Model, best_cut
 from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE, Prefixes
 from sklearn_reject._typing import Other, RandomState, RiskBound, Target
-from sklearn_reject._validation import check_number, check_option, check_samples
-from sklearn_reject.exceptions import InfeasibleTargetError, round_up, warn_user
-from sklearn_reject.selection._bounds import BOUNDS
-from sklearn_reject.selection._certify import (
-    check_confidence_level,
-    choose_bound,
-    rank,
+from sklearn_reject._validation import (
+    check_number,
+    check_option,
+    check_samples,
+    take_weight,
 )
-from sklearn_reject.selection._rule import Certificate, RejectionRule, make_rule
+from sklearn_reject.exceptions import InfeasibleTargetError, round_up, warn_user
+from sklearn_reject.selection._certify import (
+    RiskTest,
+    choose_test,
+    rank,
+    refuse_weights,
+)
+from sklearn_reject.selection._groups import enumerate_texts
+from sklearn_reject.selection._parts import (
+    certify_parts,
+    check_parts,
+    risks_by_kind,
+    warn_of_absent,
+)
+from sklearn_reject.selection._rule import RejectionRule, check_draws, make_rule
 from sklearn_reject.selection._solver import solver
-
-# No number of samples is enough for less, and its inverse might be infinite.
-_LEAST_SHARE = 1e-100
 
 # Of the chance of no error in many samples.
 _ROUNDING = 1e-9
@@ -51,86 +73,31 @@ class FailureTarget:
     """What is asked for on so many samples: a rate, on average or with a confidence."""
 
     rate: float
-    max_loss: float
-    bound: object
-    confidence_level: float | None
     n_samples: int
-
-    @classmethod
-    def of(cls, rate, losses, confidence_level, bound, max_loss):
-        """Return what is asked for of losses."""
-        if confidence_level is not None:
-            confidence_level = check_confidence_level(confidence_level)
-        bound, max_loss = choose_bound(losses, bound, max_loss)
-        return cls(rate, max_loss, bound, confidence_level, len(losses))
+    test: RiskTest
+    part: object = None
 
     @property
     def share(self):
         """The rate in multiples of the largest loss."""
-        return self.rate / self.max_loss
-
-    @property
-    def is_certified(self):
-        """Whether the rate is to hold with a confidence."""
-        return self.confidence_level is not None
-
-    @property
-    def bound_name(self):
-        """Where the promise comes from, as a certificate says it."""
-        return self.bound.name if self.is_certified else "conformal"
-
-    @property
-    def delta(self):
-        """Chance of an error. The limit itself is meant to pass, without any loss."""
-        return (1 - self.confidence_level) * (1 + _ROUNDING)
+        return self.rate / self.test.max_loss
 
     @property
     def lowest(self):
-        """The smallest share that so many samples can promise."""
-        if not self.is_certified or not self.n_samples:
-            return 1 / (self.n_samples + 1)
-        return self.bound.lowest_rate(self.n_samples, 1 - self.confidence_level)
+        """The smallest rate that so many samples can promise, rounded up."""
+        lowest = 1.0
+        if self.n_samples:
+            lowest = self.test.bound.lowest_rate(self.n_samples, self.test.delta)
+        return float(round_up(lowest * self.test.max_loss))
 
     @property
-    def fewest(self):
-        """How many samples can promise the rate if none of them is wrong."""
-        if not self.is_certified:
-            return math.ceil((1 / self.share) * (1 - RELATIVE_TOLERANCE)) - 1
-        return self.bound.fewest_of_rate(self.share, 1 - self.confidence_level)
-
-    @property
-    def is_hopeless(self):
-        """Whether the samples are too few, whatever their losses."""
-        return self.share < self.lowest * (1 - RELATIVE_TOLERANCE)
-
-    @property
-    def promise(self):
-        """The rate as text, and the confidence."""
-        if not self.is_certified:
-            return f"{self.rate:g}"
-        return f"{self.rate:g} at confidence_level={self.confidence_level:g}"
-
-    def refuse_least(self, name="target (the failure rate)"):
-        """Raise where no number of samples could promise the rate."""
-        if self.share < _LEAST_SHARE:
-            raise InfeasibleTargetError(
-                f"{name} is {self.rate:g}, which only a rule that accepts nothing can "
-                "meet, because with a small risk a sample may have no loss at all",
-                "Use a larger value.",
-            )
-
-    def refuse_few(self):
-        """Raise where no number of samples, or not so few, could promise the rate."""
-        self.refuse_least()
-        if self.is_hopeless:
-            lowest = round_up(self.lowest * self.max_loss)
-            raise InfeasibleTargetError(
-                f"{self.n_samples} samples cannot guarantee the failure rate "
-                f"{self.promise}, even if none of them is wrong: {self.fewest} are "
-                f"needed, and the smallest rate that can be guaranteed is {lowest}",
-                "Use more samples or use a larger rate.",
-                {"target_failure_rate": float(lowest)},
-            )
+    def hopeless(self):
+        """Why so many samples are too few whatever they lose, "" if they are not."""
+        fewest = self.test.bound.fewest_of_rate
+        asked = "failure rate", self.rate, self.n_samples, fewest, self.part
+        text = self.test.hopeless(*asked)
+        least = f", and the smallest rate that can be guaranteed is {self.lowest}"
+        return text and text + least
 
     def cut(self, prefixes, randomize):
         """Return the cut of largest coverage that keeps the rate on average."""
@@ -141,40 +108,36 @@ class FailureTarget:
         if abs(allowed - round(allowed)) <= RELATIVE_TOLERANCE * allowed:
             allowed = float(round(allowed))
         # The new sample may lose as much as any can.
-        allowed = max(0.0, allowed - 1) * self.max_loss
+        allowed = max(0.0, allowed - 1) * self.test.max_loss
         return best_cut(prefixes, Model((Form({"loss": -1.0}, allowed),)), randomize)
 
-    def find_longest(self, p_value, counts):
+    def find_longest(self, counts, make_test):
         """Return the largest of some counts that is certified, and its p-value.
 
-        P-values never fall with the count, so that halving finds it.
+        P-values never fall with the count, so that halving finds it. `make_test` maps
+        share and level to p-values by count.
         """
         if self.share >= 1:
             return int(counts[-1]), 0.0
-        low, high = -1, len(counts) - 1
-        while low < high:
-            middle = (low + high + 1) // 2
-            if p_value(int(counts[middle])) <= self.delta:
-                low = middle
-            else:
-                high = middle - 1
-        count = 0 if low < 0 else int(counts[low])
+        # The limit itself is meant to pass, without any loss.
+        level = self.test.delta * (1 + _ROUNDING)
+        p_value = make_test(self.share, level)
+        n_passed = bisect_right(counts, level, key=p_value)
+        count = int(counts[n_passed - 1]) if n_passed else 0
         return count, min(p_value(count), 1.0)
 
     def solve(self, scores, losses, randomize, draws=None, random_state=None):
         """Return the rule of largest coverage that keeps the rate, if not hopeless."""
-        if not self.is_certified:
+        if self.test.confidence_level is None:
             prefixes = Prefixes.of(scores, near=True, loss=losses)
             cut = self.cut(prefixes, randomize)
             certificate = self.certificate(prefixes.at("weight", cut.n_groups))
             return make_rule(prefixes, cut, to_next=True, certificate=certificate)
         random_state = check_random_state(random_state)
         ranked = rank(scores, losses, randomize, draws, random_state)
-        p_value = None
-        if self.share < 1:
-            shares = ranked.losses / self.max_loss
-            p_value = self.bound.failure_test(shares, self.share, self.delta)
-        count, p_value = self.find_longest(p_value, ranked.accepted_counts)
+        shares = ranked.losses / self.test.max_loss
+        make_test = partial(self.test.bound.failure_test, shares)
+        count, p_value = self.find_longest(ranked.accepted_counts, make_test)
         n_below = count
         if count < len(ranked):
             n_below = np.searchsorted(ranked.scores, ranked.scores[count])
@@ -182,15 +145,8 @@ class FailureTarget:
 
     def certificate(self, n_accepted, p_value=None):
         """Return what holds of a rule that accepts so many samples for certain."""
-        return Certificate(
-            "failure_rate",
-            self.rate,
-            self.confidence_level,
-            self.bound_name,
-            self.n_samples,
-            int(n_accepted),
-            p_value,
-        )
+        asked = "failure_rate", self.rate, self.n_samples
+        return self.test.certificate(*asked, n_accepted, p_value)
 
     def warn_of_nothing_accepted(self, rule):
         """Warn where a rule accepts nothing."""
@@ -338,22 +294,181 @@ def solve_target_failure_rate(
     0.85
     """
     rate = check_number(target, "target (the failure rate)")
-    check_failure_options(randomize, bound, sample_weight)
+    refuse_weights(sample_weight, "a failure rate", "use a target_risk")
+    check_option(randomize, "randomize", (True, False))
     scores, losses, _ = check_samples(scores, losses)
-    asked = FailureTarget.of(rate, losses, confidence_level, bound, max_loss)
-    asked.refuse_few()
+    test = choose_test(losses, confidence_level, bound, max_loss)
+    asked = FailureTarget(rate, len(scores), test)
+    refuse_few([asked])
     rule = asked.solve(scores, losses, randomize, draws, random_state)
     asked.warn_of_nothing_accepted(rule)
     return rule
 
 
-def check_failure_options(randomize, bound, sample_weight):
-    """Check what is asked for beside the target."""
-    if sample_weight is not None:
-        raise ValueError(
-            "sample_weight cannot be combined with a failure rate, because its bound "
-            "needs samples from one distribution. Pass sample_weight=None, or use a "
-            "target_risk."
-        )
+@solver
+def solve_failure_bounds(
+    scores: ArrayLike,
+    losses: ArrayLike,
+    bounds: Mapping[str, tuple[ArrayLike, Any]],
+    *,
+    sample_weight: None = None,
+    randomize: bool = True,
+    confidence_level: float | None = None,
+    bound: RiskBound = "auto",
+    max_loss: float | None = None,
+    draws: ArrayLike | None = None,
+    random_state: RandomState | None = None,
+) -> RejectionRule:
+    """Maximize the coverage under bounds on the failure rates of parts.
+
+    A part is what a label marks, such as a true class. Its failure rate is the mean
+    loss of all its samples, zero where they are rejected: with 0/1 loss the share of
+    the part that is accepted and wrong. One rule keeps the targets of all parts, so a
+    label need not be known when samples are accepted.
+
+    Each bound is the one of :func:`solve_target_failure_rate` for a new sample of the
+    part: it holds on average, however few the calibration samples are, or for this rule
+    with `confidence_level`, and then all bounds hold at once with that probability,
+    which is not split among them. The samples must be independent of the classifier and
+    of the score: those of a part drawn alike, and used to fit neither.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_samples,)
+        Uncertainty scores, higher = more uncertain.
+
+    losses : array-like of shape (n_samples,)
+        Non-negative losses.
+
+    bounds : dict of str to (labels, targets)
+        For each name a pair: labels, array-like of shape (n_samples,), and a dict from
+        some of the labels to targets, the largest failure rate of the samples of that
+        label, in units of the loss. A label without a target has no bound.
+
+    sample_weight : None, default=None
+        Refused: the bound is one for samples drawn alike.
+
+    randomize : bool, default=True
+        Whether samples may be accepted with a probability, as in
+        :func:`solve_target_failure_rate`.
+
+    confidence_level : float in ]0, 1[, default=None
+        Probability with which all bounds are to hold for the population. None bounds
+        the expectation of each failure rate.
+
+    bound : {"auto", "binomial", "hoeffding_bentkus", "betting"}, default="auto"
+        What losses there are and, with `confidence_level`, where p-values come from:
+        "binomial" is for losses that are 0 or `max_loss`, the others for all losses
+        between. "auto" is the binomial where `max_loss` is None, else betting.
+
+    max_loss : float > 0, default=None
+        Largest possible loss, not the largest one in the sample. None means that losses
+        are 0 or 1.
+
+    draws : array-like of shape (n_samples,), default=None
+        Numbers in [0, 1[ that break ties, used with `confidence_level` only. Use
+        :func:`keyed_draws` with the keys that the samples will have in production, so
+        that a row has the same score and draw at calibration and in production. Samples
+        with equal scores and draws get the same decision.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draws if `draws` is None, used with `confidence_level` only. Pass an
+        int for reproducible rules.
+
+    Returns
+    -------
+    rule : RejectionRule
+        The rule, with a :class:`RiskBoundsCertificate` of the quantity
+        "failure_rate_of_parts".
+
+    Warns
+    -----
+    RejectionWarning
+        If the half of the samples with the lowest scores has a larger risk than all,
+        by more than chance, or if nothing is accepted by the rule of some part.
+
+    Raises
+    ------
+    InfeasibleTargetError
+        If a part has too few samples. It says what can be promised of each such part.
+    ValueError
+        If `bounds`, `confidence_level`, `bound` or `max_loss` is out of range, if
+        losses and `max_loss` or `bound` do not agree, if weights are given, or an array
+        is invalid.
+
+    See Also
+    --------
+    solve_risk_bounds : Bounds on the risk of what is accepted of each part.
+
+    Notes
+    -----
+    Each part has a rule of its own, solved on its samples. The common one accepts what
+    all of them accept.
+
+    Examples
+    --------
+    >>> from sklearn_reject.selection import measure_risk_bounds, solve_failure_bounds
+    >>> scores = [k / 400 for k in range(400)]
+    >>> losses = [score >= 0.8 for score in scores]
+    >>> y = [k % 2 for k in range(400)]
+    >>> bounds = {"class": (y, {0: 0.05, 1: 0.1})}
+    >>> rule = solve_failure_bounds(scores, losses, bounds)
+    >>> round(rule.coverage, 3)
+    0.845
+    >>> achieved = measure_risk_bounds(rule, scores, losses, bounds)
+    >>> round(achieved["class", 0].failure_rate, 3)
+    0.045
+    >>> solve_failure_bounds(scores, losses, bounds, confidence_level=0.9).coverage
+    0.825
+    """
+    refuse_weights(sample_weight, "a failure rate", "use a target_risk")
     check_option(randomize, "randomize", (True, False))
-    check_option(bound, "bound", ("auto", *BOUNDS))
+    scores, losses, _ = check_samples(scores, losses)
+    test = choose_test(losses, confidence_level, bound, max_loss)
+    parts = check_parts(bounds, len(scores))
+    if draws is not None:
+        draws = check_draws(draws, len(scores))
+    elif confidence_level is not None:
+        # The same for all parts, as the smallest of their thresholds is one.
+        draws = check_random_state(random_state).random_sample(len(scores))
+
+    asked = [FailureTarget(part.target, len(part.rows), test, part) for part in parts]
+    refuse_few(asked)
+    rules = {}
+    for each in asked:
+        if each.share < 1:  # any rule meets another one
+            rows = each.part.rows
+            of_part = scores[rows], losses[rows], randomize, take_weight(draws, rows)
+            rules[each.part] = each.solve(*of_part)
+    warn_of_absent([part for part, rule in rules.items() if rule.coverage == 0])
+    rule, p_values = _strictest(rules.values()), ()
+    if confidence_level is not None:
+        given = {part: rule.certificate.p_value for part, rule in rules.items()}
+        p_values = [given.get(part, 0.0) for part in parts]
+    quantity, n_below = "failure_rate_of_parts", (scores < rule.threshold).sum()
+    counts = len(scores), n_below
+    certificate = certify_parts(test, quantity, parts, counts, p_values)
+    return replace(rule, certificate=certificate).measure(scores, losses)
+
+
+def refuse_few(asked):
+    """Raise where all samples, or those of some parts, are too few for their rate."""
+    few = [each for each in asked if each.hopeless]
+    if not few:
+        return
+    attainable = {"target_failure_rate": few[0].lowest}
+    if few[0].part is not None:
+        lowest = {each.part: each.lowest for each in few}
+        attainable = risks_by_kind([each.part for each in asked], lowest)
+    texts = enumerate_texts([each.hopeless for each in few], "; ")
+    way_out = "Use more samples or use a larger rate."
+    raise InfeasibleTargetError(texts, way_out, attainable)
+
+
+def _strictest(rules):
+    """Return the rule that accepts each score with the smallest probability of all."""
+    threshold = min((rule.threshold for rule in rules), default=math.inf)
+    if threshold == math.inf:
+        return RejectionRule(threshold, 1.0)
+    chances = [float(rule.accept_proba([threshold])[0]) for rule in rules]
+    return RejectionRule(threshold, min(chances))

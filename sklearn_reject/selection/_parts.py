@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from sklearn_reject._validation import (
     refuse_missing_labels,
 )
 from sklearn_reject.exceptions import warn_user
-from sklearn_reject.selection._groups import enumerate_texts
+from sklearn_reject.selection._groups import as_plain, enumerate_texts
 from sklearn_reject.selection._rule import Certificate
 
 
@@ -97,19 +97,16 @@ class RiskBoundsCertificate(Certificate):
             raise ValueError(f"targets must be at least 0, got {self.targets}.")
 
 
-def certify_parts(parts, p_values, **fields):
-    """Return what holds of all parts; what is no bound has a p-value of zero."""
+def certify_parts(test, quantity, parts, counts, p_values=()):
+    """Return what holds of all parts; `counts` are those of samples and accepted."""
     targets = tuple(part.target for part in parts)
-    values = ()
-    if p_values is not None:
-        values = tuple(p_values.get(part, 0.0) for part in parts)
+    largest = max(p_values, default=None)
+    certificate = test.certificate(quantity, max(targets), *counts, largest)
     return RiskBoundsCertificate(
-        target=max(targets),
-        p_value=max(values, default=None),
-        parts=tuple(str(part) for part in parts),
+        **vars(certificate),
+        parts=tuple(map(str, parts)),
         targets=targets,
-        p_values=values,
-        **fields,
+        p_values=tuple(p_values),
     )
 
 
@@ -160,30 +157,10 @@ class Part:
     kind: object
     label: object
     target: float
-    # Of all samples, and which of them is that of the members.
-    codes: np.ndarray
-    code: int
+    rows: np.ndarray
 
     def __str__(self):
-        label = self.label.item() if isinstance(self.label, np.generic) else self.label
-        return f"{self.kind}[{label!r}]"
-
-    @property
-    def members(self):
-        """Whether each sample is a member, in the order of `codes`."""
-        return self.codes == self.code
-
-
-def order_parts(parts, order):
-    """Return the parts with their codes in another order, or those of some rows."""
-    ordered = {id(part.codes): part.codes for part in parts}
-    ordered = {key: codes[order] for key, codes in ordered.items()}
-    return [replace(part, codes=ordered[id(part.codes)]) for part in parts]
-
-
-def name_parts(parts):
-    """Return parts as text, the first of many."""
-    return enumerate_texts(list(map(str, parts)))
+        return f"{self.kind}[{as_plain(self.label)!r}]"
 
 
 def name_targets(parts):
@@ -195,8 +172,9 @@ def warn_of_absent(parts):
     """Warn of parts that have a bound, and of which nothing is accepted."""
     if parts:
         warn_user(
-            f"No sample of {name_parts(parts)} is accepted, so its target is met "
-            "trivially. Use larger risks, or a score that ranks the errors better."
+            f"No sample of {enumerate_texts(list(map(str, parts)))} is accepted, so "
+            "its target is met trivially. Use larger risks, or a score that ranks the "
+            "errors better."
         )
 
 
@@ -208,8 +186,11 @@ def risks_by_kind(parts, risks):
     return found
 
 
-def check_parts(bounds, n_samples):
-    """Return the parts that bounds are about: parts of one kind are disjoint."""
+def check_parts(bounds, n_samples, order=slice(None)):
+    """Return the parts that bounds are about: parts of one kind are disjoint.
+
+    Their rows are those of the samples in some order.
+    """
     if not isinstance(bounds, dict) or not bounds:
         raise ValueError(
             "bounds must be a dict name -> (labels, targets) with at least one entry, "
@@ -217,23 +198,22 @@ def check_parts(bounds, n_samples):
         )
     parts = []
     for kind, pair in bounds.items():
-        parts += _parts_of_kind(kind, *_check_pair(kind, pair), n_samples)
+        is_pair = isinstance(pair, (tuple, list)) and len(pair) == 2
+        if not is_pair or not isinstance(pair[1], dict) or not pair[1]:
+            raise ValueError(
+                f"bounds[{kind!r}] must be a pair of labels (one per sample) and a "
+                "dict label -> target with at least one entry. For example, pass "
+                "(y_true, {1: 0.1})."
+            )
+        labels = _check_labels(pair[0], n_samples, f"labels of bounds[{kind!r}]")[order]
+        for label, target in pair[1].items():
+            target = check_number(target, f"target of {kind}[{label!r}]")
+            rows = np.flatnonzero(equals(labels, label))
+            parts.append(Part(kind, label, target, rows))
     return parts
 
 
-def _check_pair(kind, pair):
-    is_pair = isinstance(pair, (tuple, list)) and len(pair) == 2
-    if not is_pair or not isinstance(pair[1], dict) or not pair[1]:
-        raise ValueError(
-            f"bounds[{kind!r}] must be a pair of labels (one per sample) and a dict "
-            "label -> target with at least one entry. For example, pass (y_true, {1: "
-            "0.1})."
-        )
-    return pair
-
-
-def _parts_of_kind(kind, labels, targets, n_samples):
-    name = f"labels of bounds[{kind!r}]"
+def _check_labels(labels, n_samples, name):
     labels = np.asarray(labels)
     if labels.ndim != 1:
         raise ValueError(
@@ -242,13 +222,7 @@ def _parts_of_kind(kind, labels, targets, n_samples):
         )
     check_same_length(n_samples, **{name: labels})
     refuse_missing_labels(labels, name)
-    codes = np.full(n_samples, -1, dtype=np.int32)
-    parts = []
-    for code, (label, target) in enumerate(targets.items()):
-        target = check_number(target, f"target of {kind}[{label!r}]")
-        codes[equals(labels, label)] = code
-        parts.append(Part(kind, label, target, codes, code))
-    return parts
+    return labels
 
 
 @of_arrays
@@ -298,13 +272,13 @@ def measure_risk_bounds(rule, scores, losses, bounds, *, sample_weight=None):
     accepted = rule.accept_proba(scores) * weight
     achieved = {}
     for part in check_parts(bounds, len(scores)):
-        members = part.members & (weight > 0)
-        covered, total = float(accepted[members].sum()), float(weight[members].sum())
-        loss = float(accepted[members] @ losses[members])
+        rows = part.rows[weight[part.rows] > 0]
+        covered, total = float(accepted[rows].sum()), float(weight[rows].sum())
+        loss = float(accepted[rows] @ losses[rows])
         achieved[part.kind, part.label] = BoundedRisk(
             part.target,
             loss / covered if covered else float("nan"),
             covered / total if total else float("nan"),
-            int(np.count_nonzero(members)),
+            len(rows),
         )
     return achieved

@@ -18,7 +18,7 @@ beyond t may also see samples from t on.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -41,36 +41,25 @@ from sklearn_reject.exceptions import (
     warn_user,
 )
 from sklearn_reject.selection._certify import (
-    RankedLosses,
-    RiskTest,
+    Tested,
     check_bound,
     check_confidence_level,
     choose_test,
+    find_last,
     find_least_risk,
-    last_passing,
-    locate_counts,
+    find_starts,
     rank,
 )
 from sklearn_reject.selection._groups import enumerate_texts
 from sklearn_reject.selection._parts import (
     certify_parts,
     check_parts,
-    name_parts,
     name_targets,
-    order_parts,
     risks_by_kind,
     warn_of_absent,
 )
 from sklearn_reject.selection._rule import RejectionRule, make_rule
 from sklearn_reject.selection._solver import solver
-
-# Where sequences start, as shares of the members of every part, and their shares of
-# delta. See benchmarks/bench_risk_bounds.py.
-_STARTS = (0.1, 0.3, 0.7)
-_WEIGHTS = (0.2, 0.4, 0.4)
-
-# No start has fewer members than this multiple of the fewest that pass.
-_FIRST_START = 2
 
 
 @solver
@@ -205,226 +194,126 @@ def solve_risk_bounds(
     """
     check_option(randomize, "randomize", (True, False))
     check_bound(bound, max_loss)
-    if confidence_level is not None:
-        confidence_level = check_confidence_level(confidence_level, sample_weight)
     scores, losses, weight = check_samples(scores, losses, sample_weight)
-    parts = check_parts(bounds, len(scores))
     if confidence_level is None:
-        return _solve_on_sample(scores, losses, weight, parts, randomize)
+        return _solve_on_sample(scores, losses, weight, bounds, randomize)
+    check_confidence_level(confidence_level, sample_weight)
     test = choose_test(losses, confidence_level, bound, max_loss)
     random_state = check_random_state(random_state)
     ranked = rank(scores, losses, randomize, draws, random_state)
-    return ranked.make_rule(
-        _certify(ranked, order_parts(parts, ranked.order), test, random_state)
-    )
+    parts = check_parts(bounds, len(scores), ranked.order)
+    tested = [
+        Tested.of(ranked.losses[part.rows], part.target, test, random_state, part)
+        for part in parts
+    ]
+    n_accepted = find_last(ranked.accepted_counts, tested)
+    if n_accepted is None:
+        raise _nothing_passes(ranked.accepted_counts, tested, parts)
+    p_values = [each.p_value(n_accepted) for each in tested]
+    counts = len(ranked), n_accepted
+    certificate = certify_parts(test, "risk_of_parts", parts, counts, p_values)
+    return ranked.make_rule(certificate)
 
 
-def _solve_on_sample(scores, losses, weight, parts, randomize):
+def _solve_on_sample(scores, losses, weight, bounds, randomize):
     """Return the rule of largest coverage that meets all bounds on the sample."""
     order = argsort_present(scores, weight)
+    parts = check_parts(bounds, len(scores), order)
     scores, losses = snap_sorted(scores[order]), losses[order]
     weight = take_weight(weight, order)
     if weight is not None:
         losses = losses * weight
-    parts = order_parts(parts, order)
     prefixes = Prefixes.of_sorted(scores, weight, loss=losses)
     members = {}
     for part in parts:
-        inside = part.members
-        of_part = take_weight(weight, inside)
-        members[part] = Prefixes.of_sorted(scores[inside], of_part, loss=losses[inside])
-    _warn_of_empty_parts([part for part in parts if not len(members[part])])
-    # A part without members is within any bound.
-    members = {part: of for part, of in members.items() if len(of)}
-    forms = tuple(_bound(part, of) for part, of in members.items())
-    cut = best_cut(prefixes, Model(forms), randomize)
+        rows = part.rows
+        of = scores[rows], take_weight(weight, rows)
+        members[part] = Prefixes.of_sorted(*of, loss=losses[rows])
+    _warn_of_empty([str(part) for part in parts if not len(part.rows)])
+    forms = [
+        Form({"weight": part.target, "loss": -1.0}, of=of)
+        for part, of in members.items()
+        if len(of)  # else any rule keeps it
+    ]
+    cut = best_cut(prefixes, Model(tuple(forms)), randomize)
     n_reached = cut.n_groups + bool(cut.share)
     if not n_reached:
-        raise _infeasible(prefixes, members, parts)
+        raise _infeasible(prefixes, members)
     last = prefixes.scores[n_reached - 1]
-    warn_of_absent([part for part, of in members.items() if of.scores[0] > last])
+    warn_of_absent([p for p, of in members.items() if (of.scores[:1] > last).any()])
     return make_rule(prefixes, cut, to_next=True)
 
 
-def _bound(part, of):
-    """Return the form of a bound: what the members may lose, less what they lose."""
-    return Form({"weight": part.target, "loss": -1.0}, of=of)
-
-
-def _warn_of_empty_parts(empty):
-    if empty:
+def _warn_of_empty(names):
+    if names:
         warn_user(
-            f"No sample is a member of {name_parts(empty)}, so any rule meets its "
+            f"No sample is a member of {enumerate_texts(names)}, so any rule meets its "
             "target. The classifier may never predict this class. Otherwise check that "
             "labels and the keys of the targets are of the same kind, or add samples."
         )
 
 
-def _infeasible(prefixes, members, parts):
+def _infeasible(prefixes, members):
     """Return the error, with what each bound could be met with alone and together."""
-    whole, excess, troubles = slice(0, len(prefixes)), 0.0, []
+    excess, troubles = 0.0, []
     for part, of in members.items():
-        values, sizes = _bound(part, of).evaluate(prefixes, whole)
-        alone = of.sums("loss")[1:] / of.sums("weight")[1:]
-        if (values[1:] < -RELATIVE_TOLERANCE * sizes[1:]).all():
-            troubles.append(f"{part} is at least {round_up(alone.min())} with any")
-        places = np.searchsorted(of.scores, prefixes.scores, side="right")
-        risks = np.append(0.0, alone)[places]
+        risks = _risks(of, prefixes.scores)
+        if risks.min() > part.target * (1 + RELATIVE_TOLERANCE):
+            troubles.append(f"{part} is at least {round_up(risks.min())} with any")
         excess = np.maximum(excess, risks - part.target)
     trouble = enumerate_texts(troubles) or "each can be met alone, but not all together"
-    least = float(excess.min())
-    last = int(np.flatnonzero(excess <= least * (1 + RELATIVE_TOLERANCE))[-1])
-    closest = {part: part.target for part in parts}
-    for part, of in members.items():
-        place = np.searchsorted(of.scores, prefixes.scores[last], side="right")
-        if place:
-            risk = of.at("loss", place) / of.at("weight", place)
-            closest[part] = max(risk, part.target)
+    last = np.flatnonzero(excess <= excess.min() * (1 + RELATIVE_TOLERANCE))[-1]
+    closest = {
+        part: max(float(_risks(of, prefixes.scores[last])), part.target)
+        for part, of in members.items()
+    }
     coverage = prefixes.at("weight", last + 1) / prefixes.total("weight")
     texts = [f"{part}={round_up(risk)}" for part, risk in closest.items()]
     return InfeasibleTargetError(
-        f"No threshold meets all of the targets {name_targets(parts)} on the "
+        f"No threshold meets all of the targets {name_targets(members)} on the "
         f"tuning sample: {trouble}. One with coverage {round_down(coverage)} meets "
         f"{enumerate_texts(texts)}",
         "Use larger risks, or a score that ranks the errors better.",
-        risks_by_kind(parts, closest),
+        risks_by_kind(members, closest),
         coverage,
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _TestedPart:
-    """A part with a bound, and its members by increasing score.
-
-    Losses, and the risk that the bound allows, are in shares of the largest loss.
-    """
-
-    part: object
-    ranks: np.ndarray
-    losses: RankedLosses
-    risk: float
-    test: RiskTest
-
-    def __len__(self):
-        return len(self.ranks)
-
-    def p_values(self, counts, level):
-        """Return the p-values of the members among the first samples."""
-        n_members = np.searchsorted(self.ranks, counts)
-        distinct, places = np.unique(n_members, return_inverse=True)
-        p_values = self.test.bound.p_values(self.losses, distinct, self.risk, level)
-        return p_values[places]
-
-    def wanted(self):
-        """Return how many members the starts have, at least.
-
-        A small part is not asked for nearly all of its members: half are enough, unless
-        that is fewer than pass without any loss.
-        """
-        bound, delta = self.test.bound, self.test.delta
-        wanted = _FIRST_START * bound.fewest(self.risk, delta)
-        needed = bound.fewest(self.risk, _WEIGHTS[0] * delta)
-        fewest = min(wanted, max(needed, len(self) // 2))
-        enough = np.ceil(np.multiply(_STARTS, len(self)))
-        return np.minimum(np.maximum(enough, fewest), len(self))
+def _risks(of, scores):
+    """Return the risk of the members up to each of some scores, 0 without any."""
+    risks = np.append(0.0, of.sums("loss")[1:] / of.sums("weight")[1:])
+    return risks[np.searchsorted(of.scores, scores, side="right")]
 
 
-def _certify(ranked, parts, test, random_state):
-    """Return the certificate of the threshold of largest coverage that passes.
-
-    The parts have the order of the ranked samples.
-    """
-    tested = []
-    for part in parts:
-        if part.target < test.max_loss:  # else no rule might break the bound
-            ranks = np.flatnonzero(part.members)
-            losses = RankedLosses.of(ranked.losses[ranks] / test.max_loss, random_state)
-            tested.append(
-                _TestedPart(part, ranks, losses, part.target / test.max_loss, test)
-            )
-    counts = ranked.accepted_counts
-    n_accepted = _find(tested, counts, test)
-    if n_accepted is None:
-        raise _nothing_passes(tested, counts, test, parts)
-    at_end = np.array([n_accepted])
-    p_values = {
-        each.part: float(each.p_values(at_end, test.delta)[0]) for each in tested
-    }
-    return certify_parts(
-        parts,
-        p_values,
-        quantity="risk_of_parts",
-        confidence_level=test.confidence_level,
-        bound=test.bound.name,
-        n_samples=len(ranked),
-        n_accepted=n_accepted,
-    )
-
-
-def _find(tested, counts, test):
-    """Return how many samples the last threshold that passes accepts, or None."""
-    if not tested:
-        return int(counts[-1])
-    if not all(len(each) and each.risk for each in tested):
-        return None
-
-    def p_values(counts, level):
-        return np.max([each.p_values(counts, level) for each in tested], axis=0)
-
-    starts = _find_starts(tested, counts)
-    return last_passing(p_values, counts, starts, _WEIGHTS, test)
-
-
-def _find_starts(tested, counts):
-    """Return the first tests that accept enough of every part.
-
-    Which they are depends on scores and members, never on a loss. Parts of one kind are
-    disjoint. Those of several kinds may overlap, and their members are counted in the
-    union, as members of one would not be independent given when those of another are
-    enough.
-    """
-    ranks = [each.ranks for each in tested]
-    wanted = [each.wanted() for each in tested]
-    if len({each.part.kind for each in tested}) > 1:
-        union = np.unique(np.concatenate(ranks))
-        scaled = [
-            len(union) * enough / len(each)
-            for each, enough in zip(tested, wanted, strict=True)
-        ]
-        ranks, wanted = [union], [np.ceil(np.max(scaled, axis=0))]
-    # The last test before the member after so many.
-    starts = [
-        locate_counts(np.searchsorted(each, counts), enough)
-        for each, enough in zip(ranks, wanted, strict=True)
-    ]
-    return np.max(starts, axis=0)
-
-
-def _nothing_passes(tested, counts, test, parts):
+def _nothing_passes(counts, tested, parts):
     """Return the error of bounds that nothing passes, with larger ones that do."""
-    n_samples = int(counts[-1])
+    test, n_samples = tested[0].test, int(counts[-1])
+    bounded = [each for each in tested if each.risk < 1]
+    fewest = test.bound.fewest
 
     def find(more):
-        raised = [replace(each, risk=each.risk + more) for each in tested]
-        return _find([each for each in raised if each.risk < 1], counts, test)
+        raised = [replace(each, risk=each.risk + more) for each in bounded]
+        return find_last(counts, raised)
 
-    trouble = _explain_hopeless(tested, n_samples, test)
-    if not trouble:
-        starts = counts[_find_starts(tested, counts)]
-        worst = {
-            str(each.part): each.p_values(starts, test.delta).min() for each in tested
-        }
+    hopeless = (
+        test.hopeless("target risk", part.target, len(part.rows), fewest, part)
+        for part in parts
+    )
+    trouble = next(filter(None, hopeless), None)
+    if trouble is None:
+        starts = counts[find_starts(counts, bounded)[0]]
+        hardest = max(bounded, key=lambda each: each.p_values(starts, test.delta).min())
         trouble = (
             "No threshold can be certified for all targets "
-            f"{name_targets([each.part for each in tested])} with "
+            f"{name_targets([each.part for each in bounded])} with "
             f"confidence_level={test.confidence_level:g} on {n_samples} samples; the "
-            f"hardest target is that of {max(worst, key=worst.get)}"
+            f"hardest target is that of {hardest.part}"
         )
     way_out = (
         "Use larger risks, a lower confidence, more samples, or a score that ranks the "
         "errors better."
     )
-    more, n_accepted = find_least_risk(find, 0.0, None)
+    more, n_accepted = find_least_risk(find, 0.0)
     if n_accepted is None:
         return InfeasibleTargetError(trouble, way_out)
     more, coverage = more * test.max_loss, n_accepted / n_samples
@@ -436,22 +325,3 @@ def _nothing_passes(tested, counts, test, parts):
         risks_by_kind(parts, risks),
         coverage,
     )
-
-
-def _explain_hopeless(tested, n_samples, test):
-    """Return why even members without any loss would pass no test, "" if they might."""
-    for each in tested:
-        if each.risk == 0:
-            return (
-                f"The target of {each.part} is 0, which no finite sample can certify, "
-                "because with a small risk a sample may have no loss at all"
-            )
-        fewest = test.bound.fewest(each.risk, test.delta)
-        if len(each) < fewest:
-            return (
-                f"{len(each)} of the {n_samples} samples count for {each.part}, and "
-                f"cannot certify its target {each.part.target:.6g} at "
-                f"confidence_level={test.confidence_level:g}, even without any loss: "
-                f"at least {fewest} are needed"
-            )
-    return ""

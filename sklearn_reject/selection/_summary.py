@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -26,16 +27,17 @@ from sklearn_reject._validation import (
     check_vector,
     refuse_dask,
 )
-from sklearn_reject.selection._bounds import BOUNDS
+from sklearn_reject.selection._bounds import BOUNDS_OF_SUMS
 from sklearn_reject.selection._certify import (
-    RiskTest,
-    certify_counts,
+    Tested,
+    certify,
     certify_coverage,
     check_bound,
     check_confidence_level,
-    choose_bound,
+    choose_test,
+    refuse_weights,
 )
-from sklearn_reject.selection._failure_rate import FailureTarget
+from sklearn_reject.selection._failure_rate import FailureTarget, refuse_few
 from sklearn_reject.selection._rule import RejectionRule, make_rule
 from sklearn_reject.selection._solve import cut_at_risk
 
@@ -254,13 +256,14 @@ class RiskCoverageSummary(CellCurves):
             )
         confidence_level = check_confidence_level(confidence_level, self._table.weight)
         cells = self._groups()
-        test = RiskTest(confidence_level, *cells.choose_bound(bound, max_loss))
+        test = cells.choose_test(confidence_level, bound, max_loss)
 
-        def p_values(counts, risk):
+        def p_values(counts, risk, level):
             sums = cells.losses[np.searchsorted(cells.counts, counts)] / test.max_loss
             return test.bound.of_sums(counts, sums, risk)
 
-        return cells.certified_rule(certify_counts(cells.counts, p_values, risk, test))
+        everything = Tested(test, risk / test.max_loss, self.n_samples, p_values)
+        return cells.certified_rule(certify(cells.counts, everything, risk))
 
     def solve_target_coverage(
         self,
@@ -388,28 +391,20 @@ class RiskCoverageSummary(CellCurves):
         """
         rate = check_number(target, "target (the failure rate)", open_low=True)
         check_bound(bound, max_loss)
-        if self._table.weight is not None:
-            raise ValueError(
-                "The summary has sample weights, which cannot be combined with a "
-                "failure rate, because its bound needs samples from one distribution. "
-                "Use a target risk."
-            )
-        if confidence_level is not None:
-            confidence_level = check_confidence_level(confidence_level)
+        refuse_weights(self._table.weight, "a failure rate", "use a target_risk")
         cells = self._groups()
-        test, largest = cells.choose_bound(bound, max_loss)
-        asked = FailureTarget(rate, largest, test, confidence_level, self.n_samples)
-        asked.refuse_few()
+        test = cells.choose_test(confidence_level, bound, max_loss)
+        asked = FailureTarget(rate, self.n_samples, test)
+        refuse_few([asked])
         if confidence_level is None:
             cut = asked.cut(cells, randomize=False)
             certificate = asked.certificate(cells.at("weight", *cut))
             rule = make_rule(cells, cut, certificate=certificate)
         else:
-            p_value = None
-            if asked.share < 1:
-                sums = cells.losses / largest
-                p_value = test.failure_test_of_sums(sums, self.n_samples, asked.share)
-            border, p_value = asked.find_longest(p_value, np.arange(len(cells.counts)))
+            sums = cells.losses / test.max_loss
+            make_test = partial(test.bound.failure_test_of_sums, sums, self.n_samples)
+            borders = np.arange(len(cells.counts))
+            border, p_value = asked.find_longest(borders, make_test)
             certificate = asked.certificate(cells.counts[border], p_value)
             rule = cells.certified_rule(certificate)
         asked.warn_of_nothing_accepted(rule)
@@ -490,8 +485,8 @@ class _CellGroups(Prefixes):
         counts = np.append(0, np.cumsum(table.rows)).astype(np.int64)
         self.counts, self.losses = counts[self.borders], self.sums("loss")[self.borders]
 
-    def choose_bound(self, name, max_loss):
-        """Return a bound that the losses allow for, and the largest loss."""
+    def choose_test(self, confidence_level, name, max_loss):
+        """Return how to certify the mean of the losses."""
         if name == "betting":
             raise ValueError(
                 "bound='betting' needs single losses, but a summary stores only their "
@@ -502,9 +497,7 @@ class _CellGroups(Prefixes):
             # Of losses that are not all 0 or 1, one of these is neither.
             means = table.loss / table.weight
             losses = np.concatenate([table.least_loss, table.largest_loss, means])
-        of_many = "hoeffding_bentkus"
-        of_sums = {each: BOUNDS[each] for each in ("binomial", of_many)}
-        return choose_bound(losses, name, max_loss, of_sums, of_many)
+        return choose_test(losses, confidence_level, name, max_loss, BOUNDS_OF_SUMS)
 
     def certified_rule(self, certificate):
         """Return the rule of the border that a certificate is for."""

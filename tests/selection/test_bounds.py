@@ -104,19 +104,10 @@ LAWS = [
 ]
 
 
-class Whole:
-    """A sample as its own and only prefix."""
-
-    def __init__(self, losses):
-        self.losses, self.loss_sums = losses, np.append(0.0, np.cumsum(losses))
-
-    def shuffled_losses(self, count):
-        return self.losses[:count]
-
-
 def p_value_of(name, losses, risk):
     counts = np.array([len(losses)])
-    return float(BOUNDS[name].p_values(Whole(losses), counts, risk, 0.1)[0])
+    p_values = BOUNDS[name].test(losses, np.arange(len(losses)))
+    return float(p_values(counts, risk, 0.1)[0])
 
 
 P_VALUES = {name: partial(p_value_of, name) for name in BOUNDS}

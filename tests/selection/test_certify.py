@@ -246,7 +246,7 @@ def errors_from(n, first):
         (errors_from(50, 0), 0.3, {}, "No threshold can be"),
         (errors_from(50, 50), 0, {}, "no finite sample can certify"),
         (errors_from(50, 50), 0.05, {"bound": "betting"}, "at least 60 are needed"),
-        (errors_from(2, 2), 1e-300, {"max_loss": 1e100}, "cannot certify"),
+        (errors_from(2, 2), 1e-300, {"max_loss": 1e100}, "sample can certify"),
     ],
 )
 def test_what_cannot_be_certified(sample, target, options, message):
@@ -373,9 +373,9 @@ def test_what_is_attainable_can_be_certified(targets, bound):
 @pytest.mark.parametrize(
     ("targets", "match"),
     [
-        ({0: 0.0}, r"target of class\[0\] is 0, which no finite sample"),
-        ({0: 0.1, 7: 0.1}, r"count for class\[7\], and.*at least 22 are"),
-        ({0: 0.3, 1: 0.01}, r"count for class\[1\].*at least 230 are needed"),
+        ({0: 0.0}, r"risk of class\[0\] is 0, which no finite sample"),
+        ({0: 0.1, 7: 0.1}, r"0 samples of class\[7\].*at least 22 are"),
+        ({0: 0.3, 1: 0.01}, r"samples of class\[1\].*at least 230 are needed"),
         ({0: 0.3, 1: 0.05}, r"target is that of class\[1\]\. With each target"),
     ],
     ids=["zero", "no_member", "few_members", "nothing_passes"],

@@ -383,7 +383,11 @@ REFUSALS = [
         ("coverage",),
     ),
     *(
-        ({"confidence_level": bad}, r"confidence_level must be a number in \]0, 1", {})
+        (
+            {"confidence_level": bad},
+            r"confidence_level must be (a number )?in \]0, 1",
+            {},
+        )
         for bad in (0, 1, 1.5, -0.1, np.nan, True, "high", [0.9])
     ),
 ]

@@ -326,7 +326,12 @@ BINOMIAL = CERTIFIED | {"max_loss": 1, "bound": "binomial"}
         (PLAIN, "risk_coverage_band", {"coverage": [0.5, 2]}, "coverage must be in"),
         (PLAIN, "risk_coverage_curve", {"max_points": 0}, "max_points"),
         (PLAIN, "sele", {"ties": "none"}, "ties"),
-        (WEIGHTED, "solve_target_failure_rate", {"target": 0.3}, "because its bound"),
+        (
+            WEIGHTED,
+            "solve_target_failure_rate",
+            {"target": 0.3},
+            "or use a target_risk",
+        ),
         (WEIGHTED, "solve_target_risk", CERTIFIED, "cannot be combined with confid"),
         (REAL, "solve_target_risk", CERTIFIED, "max_loss is needed"),
         (REAL, "solve_target_risk", CERTIFIED | {"max_loss": 0.5}, "above max_loss"),
@@ -396,9 +401,9 @@ def test_too_few_samples_for_a_certificate():
     summary = RiskCoverageSummary().update([0.1, 0.2, 0.3], [0, 0, 0])
     with pytest.raises(InfeasibleTargetError, match="at least 22 are needed"):
         summary.solve_target_risk(0.1, confidence_level=0.9)
-    with pytest.raises(InfeasibleTargetError, match="wrong: 22 are needed"):
+    with pytest.raises(InfeasibleTargetError, match="loss: at least 22 are needed"):
         summary.solve_target_failure_rate(0.1, confidence_level=0.9)
-    with pytest.raises(InfeasibleTargetError, match="wrong: 9 are needed"):
+    with pytest.raises(InfeasibleTargetError, match="loss: at least 9 are needed"):
         summary.solve_target_failure_rate(0.1)
     assert summary.solve_target_coverage(0.5, confidence_level=0.9).coverage == 1
 
@@ -410,7 +415,7 @@ def test_a_failure_rate_that_accepts_nothing_is_told():
         rule = summary.solve_target_failure_rate(0.05)
     assert rule.coverage == 0
     for confidence_level in (None, 0.9):
-        with pytest.raises(InfeasibleTargetError, match="Use a larger value"):
+        with pytest.raises(InfeasibleTargetError, match="use a larger rate"):
             summary.solve_target_failure_rate(5e-324, confidence_level=confidence_level)
 
 
