@@ -12,7 +12,6 @@ from scipy.stats import rankdata
 from sklearn_reject._curves._prefixes import Prefixes, prefix_sums, running_sum
 from sklearn_reject._curves._risk_coverage import normalize_area
 from sklearn_reject._validation import (
-    as_real_array,
     check_option,
     check_same_length,
     check_sample_weight,
@@ -24,10 +23,9 @@ from sklearn_reject.exceptions import gather_warnings, warn_user
 
 
 class DeferralSamples(NamedTuple):
-    """Validated samples of which both losses are known, all of positive weight.
+    """Validated samples, of which some count: those of a known loss and some weight.
 
-    All have shape (n_used,), `weight` may be None; `is_used`, of shape (n_samples,),
-    tells which of all samples they are.
+    All have shape (n_samples,), `weight` may be None.
     """
 
     scores: np.ndarray
@@ -36,17 +34,20 @@ class DeferralSamples(NamedTuple):
     weight: np.ndarray | None
     is_used: np.ndarray
 
-    def take(self, rows, used):
-        """Return those in some rows of all, which are some places of the known."""
-        arrays = (array[used] for array in self[:3])
-        weight = take_weight(self.weight, used)
-        return DeferralSamples(*arrays, weight, self.is_used[rows])
+    def take(self, rows):
+        """Return those in some rows."""
+        return DeferralSamples(*(take_weight(each, rows) for each in self))
+
+    @property
+    def used(self):
+        """Those that count."""
+        return self if self.is_used.all() else self.take(self.is_used)
 
 
 def check_deferral_samples(
     scores, loss_first, loss_second, sample_weight=None, *, name="scores"
 ):
-    """Validate what deferral is judged on, and leave out what is not known.
+    """Validate what deferral is judged on, and tell what counts.
 
     Scores of any sign, higher = deferred first. `loss_second` is NaN or None where the
     second opinion was not asked. A warning says so where those asked were evidently
@@ -66,24 +67,20 @@ def check_deferral_samples(
         )
     if not is_known[counts].all():
         _warn_of_choice(scores[counts], loss_first[counts], is_known[counts])
-    samples = DeferralSamples(scores, loss_first, loss_second, weight, is_used)
-    return samples if is_used.all() else samples.take(slice(None), is_used)
+    return DeferralSamples(scores, loss_first, loss_second, weight, is_used)
 
 
 def _check_answers(losses):
     """Return the losses of the second opinion, zero where missing, and which are."""
     array = losses if np.ma.isMaskedArray(losses) else np.asarray(losses)
     missing = find_missing_labels(array)
-    if array.ndim != 1 or not missing.any():
-        array = check_vector(array, "loss_second", non_negative=True)
-        return array, np.ones(len(array), dtype=bool)
-    if missing.all():
-        raise ValueError(
-            f"loss_second is missing in all {len(array)} samples. The second opinion "
-            "must be known for some of them. Ask it about a random sample."
-        )
-    array = np.where(missing, 0.0, np.asarray(array))
-    array = as_real_array(array, "loss_second")
+    if array.ndim == 1 and missing.any():
+        if missing.all():
+            raise ValueError(
+                f"loss_second is missing in all {len(array)} samples. The second "
+                "opinion must be known for some of them. Ask it about a random sample."
+            )
+        array = np.where(missing, 0.0, np.asarray(array))
     return check_vector(array, "loss_second", non_negative=True), ~missing
 
 
@@ -92,43 +89,37 @@ def _check_answers(losses):
 # little difference on average, but below 1.6 some are worse off than with the baseline.
 N_ERRORS = 1.645
 
-# Chance alone leads to a warning less often than this.
-_CHANCE = 1e-6
+# Twice exp of minus this is how rarely chance alone leads to a warning.
+_SURPRISE = np.log(2e6)
 
 
 def _warn_of_choice(scores, loss_first, is_known):
-    """Warn where the samples with a second opinion cannot be a random draw of all."""
+    """Warn where the samples with a second opinion cannot be a random draw of all.
+
+    Bernstein's inequality bounds how far the mean rank of random draws is off, which
+    holds for draws without replacement, too (Hoeffding, 1963, theorem 4). Ranks,
+    because a few large losses say little.
+    """
+    n_samples, n_known = len(is_known), np.count_nonzero(is_known)
+    # What is left out differs as much, and may be less.
+    fewer = min(n_known, n_samples - n_known)
     what = ("loss of the first opinion", loss_first), ("deferral score", scores)
     for name, values in what:
-        bound, is_higher = _bound_of_chance(values, is_known)
-        if bound < _CHANCE:
+        # Their mean is known without rounding: all of them are zero where all tie.
+        ranks = (rankdata(values) - (n_samples + 1) / 2) / n_samples
+        difference = ranks[is_known].sum()
+        spread = 2 * fewer * ranks.var() + np.abs(ranks).max() * abs(difference) * 2 / 3
+        if difference**2 > _SURPRISE * spread:
             warn_user(
-                f"The second opinion is known for {np.count_nonzero(is_known)} of "
-                f"{len(is_known)} samples, and the {name} is "
-                f"{'higher' if is_higher else 'lower'} in these than in the others, by "
-                "more than chance. The others are ignored, as if the known ones had "
-                "been drawn at random, so rates and risks describe only the samples "
-                "that were chosen. Ask about samples drawn at random, or pass only the "
-                "known ones, with the inverse of their probability of being asked as "
-                "sample_weight."
+                f"The second opinion is known for {n_known} of {n_samples} samples, "
+                f"and the {name} is {'higher' if difference > 0 else 'lower'} in these "
+                "than in the others, by more than chance. The others are ignored, as "
+                "if the known ones had been drawn at random, so rates and risks "
+                "describe only the samples that were chosen. Ask about samples drawn "
+                "at random, or pass only the known ones, with the inverse of their "
+                "probability of being asked as sample_weight."
             )
             return
-
-
-def _bound_of_chance(values, is_drawn):
-    """Bound the probability that random draws differ as much in the mean rank.
-
-    Bernstein's inequality, which holds for draws without replacement, too (Hoeffding,
-    1963, theorem 4), at both ends. Ranks, because a few large losses say little.
-    """
-    # Their mean is known without rounding, so that all of them are zero where all tie.
-    ranks = (rankdata(values) - (len(values) + 1) / 2) / len(values)
-    n_drawn = np.count_nonzero(is_drawn)
-    difference = ranks[is_drawn].sum()
-    # What is left out differs as much, and may be less.
-    fewer = min(n_drawn, len(ranks) - n_drawn)
-    spread = 2 * fewer * ranks.var() + np.abs(ranks).max() * abs(difference) * 2 / 3
-    return (2 * np.exp(-(difference**2) / spread) if spread else 1.0), difference > 0
 
 
 def join_opinions(samples, *, near=False, **columns):
@@ -148,9 +139,8 @@ def deferral_curve(scores, loss_first, loss_second, *, sample_weight=None):
     >>> deferral_curve([0.8, 0.2], [1, 0], [0, 1])
     (array([0. , 0.5, 1. ]), array([0.5, 0. , 0.5]), array([inf, 0.8, 0.2]))
     """
-    prefixes = join_opinions(
-        check_deferral_samples(scores, loss_first, loss_second, sample_weight)
-    )
+    samples = check_deferral_samples(scores, loss_first, loss_second, sample_weight)
+    prefixes = join_opinions(samples.used)
     total = prefixes.total("weight")
     # Sums of what is kept and of what is deferred: nothing cancels.
     losses = prefix_sums(prefixes.columns["second"])
@@ -173,7 +163,9 @@ def deferral_area_score(
     0.25
     """
     check_option(normalize, "normalize", (None, "excess", "prr"))
-    samples = check_deferral_samples(scores, loss_first, loss_second, sample_weight)
+    samples = check_deferral_samples(
+        scores, loss_first, loss_second, sample_weight
+    ).used
     area = _area(samples)
     if normalize is None:
         return area
@@ -227,27 +219,25 @@ def choose_by_area(
         samples = check_deferral_samples(
             np.zeros(len(loss_first)), loss_first, loss_second, sample_weight
         )
-    scores = {name: values[samples.is_used] for name, values in scores.items()}
-    losses, weight = samples[1:3], samples.weight
-    areas = {
-        name: deferral_area_score(values, *losses, sample_weight=weight)
-        for name, values in scores.items()
+    orders = {
+        name: samples._replace(scores=values).used for name, values in scores.items()
     }
+    areas = {name: _area(order) for name, order in orders.items()}
     if baseline not in areas:
         return min(areas, key=areas.get), areas
-    influence = {
-        name: area_influence(values, *losses, sample_weight=weight)
-        for name, values in scores.items()
-    }
-    candidates = {baseline: areas[baseline]}
+    usual = orders[baseline]
+    influence = _influence(usual)
     # What a sample adds as a pair with itself: two or three may show no noise at all.
-    least = np.average(np.abs(losses[0] - losses[1]), weights=weight)
-    least /= len(losses[0])
-    for name, area in areas.items():
-        error = standard_error(influence[name] - influence[baseline], weight)
-        if areas[baseline] - area > N_ERRORS * error + least:
-            candidates[name] = area
-    return min(candidates, key=candidates.get), areas
+    difference = np.abs(usual.loss_first - usual.loss_second)
+    least = np.average(difference, weights=usual.weight) / len(difference)
+
+    def is_better(name):
+        change = _influence(orders[name]) - influence
+        noise = N_ERRORS * standard_error(change, usual.weight)
+        return areas[baseline] - areas[name] > noise + least
+
+    candidates = [name for name in areas if name == baseline or is_better(name)]
+    return min(candidates, key=areas.get), areas
 
 
 def standard_error(influence, weight):
@@ -258,7 +248,7 @@ def standard_error(influence, weight):
 
 
 def area_influence(scores, loss_first, loss_second, *, sample_weight=None):
-    r"""Return how much each sample moves the area of a score, shape (n_samples,).
+    r"""Return how much each sample moves the area of a score, shape (n_used,).
 
     With shares p_i of the weight, differences d_i of the losses, and h_ij one where the
     score of i is above that of j, a half where they tie, the area is
@@ -276,6 +266,11 @@ def area_influence(scores, loss_first, loss_second, *, sample_weight=None):
     less its mean; sqrt(sum p_k^2 influence_k^2) is the standard error.
     """
     samples = check_deferral_samples(scores, loss_first, loss_second, sample_weight)
+    return _influence(samples.used)
+
+
+def _influence(samples):
+    """Return the influence of samples that all count."""
     prefixes = join_opinions(samples)
     gains = prefixes.columns["first"] - prefixes.columns["second"]
     gains /= prefixes.total("weight")
@@ -284,7 +279,4 @@ def area_influence(scores, loss_first, loss_second, *, sample_weight=None):
     place = np.searchsorted(prefixes.scores, -samples.scores)
     difference = samples.loss_first - samples.loss_second
     influence = samples.loss_first - difference * below[place] - above[place]
-    influence -= np.average(influence, weights=samples.weight)
-    values = np.zeros(len(samples.is_used))
-    values[samples.is_used] = influence
-    return values
+    return influence - np.average(influence, weights=samples.weight)

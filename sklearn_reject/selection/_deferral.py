@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
 
 from sklearn_reject._curves._deferral import check_deferral_samples
 from sklearn_reject._typing import Other, RandomState, RiskBound, Target
@@ -13,25 +14,24 @@ from sklearn_reject._validation import (
     check_number,
     check_option,
     check_same_length,
-    check_sample_weight,
-    check_vector,
     take_weight,
 )
 from sklearn_reject.exceptions import InfeasibleTargetError, gather_warnings
-from sklearn_reject.selection._certify import check_bound, check_confidence_level
+from sklearn_reject.selection._certify import (
+    check_bound,
+    check_confidence_level,
+    choose_test,
+)
 from sklearn_reject.selection._deferral_cut import (
     CUTS,
-    Certified,
     RankedOpinions,
-    cut_at_cost,
-    solve_certified_budget,
-    solve_certified_risk,
+    certify_budget,
+    certify_risk,
 )
 from sklearn_reject.selection._deferral_rule import (
     DEFER_ALL,
     DeferralRule,
     GroupedDeferralRule,
-    measure_quietly,
 )
 from sklearn_reject.selection._groups import (
     as_labels,
@@ -46,6 +46,8 @@ from sklearn_reject.selection._solver import (
     options_by_group,
     solver,
 )
+
+_OF_PILOT = "gain", "loss_first", "loss_second"
 
 
 @solver
@@ -212,55 +214,76 @@ def solve_deferral(
     (0.12, 0.08...)
     """
     name, target = _find_target(deferral_cost, max_deferral, target_risk)
-    certified = Certified(confidence_level, bound, max_loss, pilot, draws, random_state)
+    samples = gain, loss_first, loss_second, sample_weight
     if is_by_group(groups, all_groups):
-        arrays = _read(gain, loss_first, loss_second, sample_weight)
-        weight = check_sample_weight(sample_weight, len(arrays[0]))
-        partition = make_partition(groups, len(arrays[0]), all_groups)
-        target = name, target
+        with gather_warnings():  # said of each group
+            samples = check_deferral_samples(*samples, name="gain")
+        partition = make_partition(groups, len(samples.scores), all_groups)
+        options = {"randomize": randomize, "bound": bound, "max_loss": max_loss}
+        certified = confidence_level, draws, random_state
         rules = _solve_groups(
-            arrays, weight, partition, target, certified, randomize=randomize
+            samples, partition, name, target, pilot, certified, options
         )
-        rule = GroupedDeferralRule(rules)
-        return measure_quietly(rule, *arrays, groups, sample_weight=weight)
+        return GroupedDeferralRule(rules)._measure(samples, groups)
     target = check_number(target, name, high=1.0 if name == "max_deferral" else np.inf)
     check_option(randomize, "randomize", (True, False))
     check_bound(bound, max_loss)
+    if confidence_level is not None:
+        if name == "deferral_cost":
+            raise ValueError(
+                f"confidence_level={confidence_level!r} is not used with "
+                "deferral_cost, because a cost is not a bound that could be "
+                "guaranteed. Pass confidence_level=None, or max_deferral or "
+                "target_risk."
+            )
+        check_confidence_level(confidence_level, sample_weight)
+    samples = check_deferral_samples(*samples, name="gain")
     if confidence_level is None:
-        squares = name == "max_deferral"
-        opinions = RankedOpinions.of(
-            gain, loss_first, loss_second, sample_weight, squares=squares
-        )
+        opinions = RankedOpinions(samples, squares=name == "max_deferral")
         return opinions.make_rule(CUTS[name](opinions, target, randomize))
-    if name == "deferral_cost":
-        raise ValueError(
-            f"confidence_level={confidence_level!r} is not used with deferral_cost, "
-            "because a cost is not a bound that could be guaranteed. Pass "
-            "confidence_level=None, or max_deferral or target_risk."
-        )
-    check_confidence_level(confidence_level, sample_weight)
-    solve = solve_certified_risk
+    noise = randomize, draws, check_random_state(random_state)
     if name == "max_deferral":
-        solve = solve_certified_budget
-    return solve(gain, loss_first, loss_second, target, randomize, certified)
+        return certify_budget(samples, target, confidence_level, *noise)
+    used = samples.used
+    losses = np.concatenate((used.loss_first, used.loss_second))
+    test = choose_test(losses, confidence_level, bound, max_loss)
+    if pilot is not None:
+        pilot = _read_pilot(pilot)
+    return certify_risk(samples, target, test, pilot, *noise)._measure(samples)
 
 
 def _find_target(*values):
     """Return name and value of the only target that is given."""
-    given = [
-        (name, value)
-        for name, value in zip(CUTS, values, strict=True)
-        if value is not None
-    ]
+    pairs = zip(CUTS, values, strict=True)
+    given = {name: value for name, value in pairs if value is not None}
     if len(given) != 1:
-        found = (
-            ", ".join(f"{name}={value!r}" for name, value in given) or "none of them"
-        )
+        found = [f"{name}={value!r}" for name, value in given.items()]
         raise ValueError(
             "Exactly one of deferral_cost, max_deferral and target_risk must be given, "
-            f"got {found}."
+            f"got {', '.join(found) or 'none of them'}."
         )
-    return given[0]
+    return given.popitem()
+
+
+def _check_pilot(pilot, names):
+    """Raise unless a pilot is a tuple of the arrays of some names."""
+    if not isinstance(pilot, (tuple, list)) or len(pilot) != len(names):
+        raise ValueError(
+            f"pilot must be a tuple of {', '.join(names)}, got "
+            f"{type(pilot).__name__}. Pass the arrays of other samples, or None to set "
+            "a fifth of these samples aside."
+        )
+
+
+def _read_pilot(pilot):
+    """Return the samples of a pilot."""
+    _check_pilot(pilot, _OF_PILOT)
+    try:
+        # That it was not drawn at random may cost power, and is no concern.
+        with gather_warnings():
+            return check_deferral_samples(*pilot, name="gain")
+    except ValueError as error:
+        raise ValueError(f"pilot: {error}") from error
 
 
 _FATE = (
@@ -268,65 +291,40 @@ _FATE = (
 )
 
 
-def _solve_groups(arrays, weight, partition, target, certified, **options):
-    """Return the rule of each group, that of least risk where none meets the target.
-
-    `arrays` are gain and losses, the second NaN where it is not to be used.
-    """
-    name, target = target
+def _solve_groups(samples, partition, name, target, pilot, certified, options):
+    """Return the rule of each group, that of least risk where none meets the target."""
+    gain, first, second, weight, is_used = samples
+    second = np.where(is_used, second, np.nan)
     targets = targets_by_group(target, partition.labels, name)
-    level, bound, max_loss, pilot, draws, random_state = certified
-    more = options_by_group(
-        partition, len(arrays[0]), weight, level, draws, random_state
-    )
-    options |= {"bound": bound, "max_loss": max_loss}
+    more = options_by_group(partition, len(gain), weight, *certified)
     pilots = _pilots_by_group(pilot, partition.labels)
 
+    def solve(rows, **given):
+        arrays = gain[rows], first[rows], second[rows]
+        return solve_deferral(*arrays, sample_weight=take_weight(weight, rows), **given)
+
     def solve_one(label, rows):
-        samples = [each[rows] for each in arrays]
-        if np.isnan(samples[2]).all():
+        if not is_used[rows].any():
             raise InfeasibleTargetError(
                 "the second opinion is unknown for all its samples"
             )
-        given = options | more(label, rows) | {name: targets[label]}
-        given |= {
-            "pilot": pilots.get(label),
-            "sample_weight": take_weight(weight, rows),
-        }
-        return solve_deferral(*samples, **given)
+        given = {name: targets[label], "pilot": pilots.get(label)}
+        return solve(rows, **given, **options, **more(label, rows))
 
     def give_up(label, rows):
-        samples = [each[rows] for each in arrays]
-        if np.isnan(samples[2]).all():
+        if not is_used[rows].any():
             return replace(DEFER_ALL, n_samples=len(rows))
         with gather_warnings():
-            opinions = RankedOpinions.of(*samples, take_weight(weight, rows))
-        return opinions.make_rule(cut_at_cost(opinions, 0.0))
+            return solve(rows, deferral_cost=0.0)
 
     return collect_rules(partition, solve_one, give_up, targets, _FATE, weight)
-
-
-def _read(gain, loss_first, loss_second, sample_weight):
-    """Return validated arrays, the second loss NaN where it counts for nothing."""
-    with gather_warnings():  # said of each group
-        used = check_deferral_samples(
-            gain, loss_first, loss_second, sample_weight, name="gain"
-        )
-    second = np.full(len(used.is_used), np.nan)
-    second[used.is_used] = used.loss_second
-    return check_vector(gain, "gain"), check_vector(loss_first, "loss_first"), second
 
 
 def _pilots_by_group(pilot, labels):
     """Return the pilot of each group that there is one of, as three arrays."""
     if pilot is None:
         return {}
-    if not isinstance(pilot, (tuple, list)) or len(pilot) != 4:
-        raise ValueError(
-            "with groups, pilot must be a tuple of four arrays, gain, loss_first, "
-            f"loss_second and groups, got {type(pilot).__name__}. Pass these, or None "
-            "to set a fifth of each group aside."
-        )
+    _check_pilot(pilot, (*_OF_PILOT, "groups"))
     codes = encode_labels(as_labels(pilot[3], "pilot"), labels)
     arrays = [np.asarray(each) for each in pilot[:3]]
     check_same_length(len(codes), **{"gain of the pilot": arrays[0]})

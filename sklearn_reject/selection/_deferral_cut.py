@@ -9,32 +9,23 @@ which rules to test, and in which order. Nothing of it sees the calibration set,
 a pilot that misleads costs power but never the guarantee.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import binom
-from sklearn.utils import check_random_state
 
 from sklearn_reject._curves._cut import Cut, Form, Model, best_cut
-from sklearn_reject._curves._deferral import check_deferral_samples, join_opinions
+from sklearn_reject._curves._deferral import join_opinions
 from sklearn_reject._curves._prefixes import (
     RELATIVE_TOLERANCE,
-    Prefixes,
     prefix_sums,
     tie_range,
 )
-from sklearn_reject._validation import check_vector
-from sklearn_reject.exceptions import (
-    InfeasibleTargetError,
-    gather_warnings,
-    round_up,
-    warn_user,
-)
-from sklearn_reject.selection._certify import RiskTest, choose_test, rank, walk
+from sklearn_reject.exceptions import InfeasibleTargetError, round_up, warn_user
+from sklearn_reject.selection._certify import RiskTest, rank, walk
 from sklearn_reject.selection._certify_double import most_successes
-from sklearn_reject.selection._deferral_rule import DeferralRule, measure_quietly
+from sklearn_reject.selection._deferral_rule import DeferralRule
 from sklearn_reject.selection._rule import Certificate, check_draws
 
 # Share of the samples that is set aside where no pilot is given.
@@ -42,9 +33,7 @@ _PILOT_SHARE = 0.2
 
 # Deferral rates that are tested whatever the pilot says, and the share of the chance of
 # an error that each may use if those tested before have failed.
-_RESCUES = (1.0, 0.75, 0.5, 0.25)
-
-_RESCUE_WEIGHT = 0.03
+_RESCUES = dict.fromkeys((1.0, 0.75, 0.5, 0.25), 0.03)
 
 # Of the rest, what goes to the least risk of the pilot where the fewest deferrals of
 # the pilot are in another dip of the risk.
@@ -60,50 +49,36 @@ _N_FINE = 300
 _WIDTH = 4.0
 
 
-@dataclass(frozen=True, eq=False)
 class RankedOpinions:
     """Samples by falling gain, and what is achieved by deferring the first of them.
 
-    `asked_weight` is the weight of the samples whose second opinion is known: risks are
-    theirs, rates those of all.
+    Risks are those of the samples whose second opinion is known, rates those of all.
+    With `squares`, those of changes of the loss are known, to tell their error.
     """
 
-    prefixes: Prefixes
-    asked_weight: float
-    n_samples: int
-    n_asked: int
-
-    @classmethod
-    def of(cls, gain, loss_first, loss_second, sample_weight=None, *, squares=False):
-        """Validate samples and join those whose gains tie up to rounding.
-
-        `squares` are to be known of changes of the loss, to tell their error.
-        """
-        samples = check_deferral_samples(
-            gain, loss_first, loss_second, sample_weight, name="gain"
-        )
-        n_asked, n_samples = len(samples.scores), len(samples.is_used)
-        weight = samples.weight
-        if weight is None and n_asked < n_samples:
+    def __init__(self, samples, *, squares=False):
+        used = samples.used
+        self.n_samples, self.n_asked = len(samples.scores), len(used.scores)
+        # The weight of the samples whose second opinion is known.
+        self.asked_weight = self.n_asked
+        if samples.weight is not None:
+            self.asked_weight = float(used.weight.sum())
+        elif used is not samples:
             # A rate needs no losses, so that all samples tell of it.
-            losses = np.zeros((2, n_samples))
-            losses[:, samples.is_used] = samples.loss_first, samples.loss_second
-            samples = samples._replace(
-                scores=check_vector(gain, "gain"),
-                loss_first=losses[0],
-                loss_second=losses[1],
-            )
+            known = samples.loss_first * samples.is_used
+            used = samples._replace(loss_first=known)
         more = {}
         if squares:
-            more["squares"] = samples.loss_second - samples.loss_first
-            more["squares"] *= more["squares"]
-            if weight is not None:
-                more["squares"] *= weight
-        prefixes = join_opinions(samples, near=True, **more)
-        columns = prefixes.columns
+            more["squares"] = (used.loss_second - used.loss_first) ** 2
+            if used.weight is not None:
+                more["squares"] *= used.weight
+        self.prefixes = join_opinions(used, near=True, **more)
+        columns = self.prefixes.columns
         columns["change"] = columns["second"] - columns["first"]
-        asked_weight = float(n_asked if weight is None else weight.sum())
-        return cls(prefixes, asked_weight, n_samples, n_asked)
+        # Losses of the first and of the second opinion.
+        self.ends = self.lose(0), self.lose(len(self.prefixes))
+        # By how much equal losses may differ as they are sums of floats.
+        self.slack = RELATIVE_TOLERANCE * max(self.ends)
 
     def lose(self, n_groups, share=0.0):
         """Return the loss of whoever answers, where some groups are deferred.
@@ -114,35 +89,27 @@ class RankedOpinions:
         loss = columns["first"][n_groups:].sum() + columns["second"][:n_groups].sum()
         return float(loss + share * columns["change"][n_groups] if share else loss)
 
-    @cached_property
-    def ends(self):
-        """Loss of the first opinion, and that of the second one."""
-        return self.lose(0), self.lose(len(self.prefixes))
+    def make_rule(self, cut, *, to_next=False, certificate=None):
+        """Return the rule that defers the groups of a cut, and what it achieves.
 
-    @property
-    def slack(self):
-        """By how much equal losses may differ as they are sums of floats."""
-        return RELATIVE_TOLERANCE * max(self.ends)
-
-    def make_rule(self, cut):
-        """Return the rule that defers the groups of a cut, and what it achieves."""
+        Between two groups, the threshold is the last gain that is deferred or, with
+        `to_next`, the first one that is kept.
+        """
         n_groups, share = cut
-        scores = self.prefixes.scores
-        if n_groups == len(scores):
+        gains = -self.prefixes.scores
+        threshold, proba = np.inf, 0.0
+        if n_groups == len(gains):
             # The lowest gain seen would keep lower ones to come.
             threshold, proba = -np.inf, 1.0
-        elif share:
-            threshold, proba = -scores[n_groups], share
+        elif share or (to_next and n_groups):
+            threshold, proba = float(gains[n_groups]), float(share)
         elif n_groups:
-            threshold, proba = -scores[n_groups - 1], 1.0
-        else:
-            threshold, proba = np.inf, 0.0
-        weight = self.prefixes.at("weight", n_groups, share)
-        rate = weight / self.prefixes.total("weight")
-        losses = self.lose(n_groups, share), *self.ends
+            threshold, proba = float(gains[n_groups - 1]), 1.0
+        rate = self.prefixes.at("weight", *cut) / self.prefixes.total("weight")
+        losses = self.lose(*cut), *self.ends
         risks = (loss / self.asked_weight for loss in losses)
         counts = self.n_samples, self.n_asked
-        return DeferralRule(float(threshold), float(proba), rate, *risks, *counts)
+        return DeferralRule(threshold, proba, rate, *risks, *counts, certificate)
 
 
 def cut_at_cost(opinions, cost, randomize=False):
@@ -155,15 +122,8 @@ def cut_at_cost(opinions, cost, randomize=False):
 
 def cut_at_budget(opinions, rate, randomize):
     """Return the cut of most deferrals, up to a share, that does no evident harm."""
-    weights = opinions.prefixes.sums("weight")
-    wanted, share = rate * weights[-1], 0.0
-    within = np.searchsorted(weights, wanted * (1 + RELATIVE_TOLERANCE), side="right")
-    n_groups = int(within) - 1
-    if randomize and n_groups < len(opinions.prefixes):
-        step = opinions.prefixes.columns["weight"][n_groups]
-        share = float((wanted - weights[n_groups]) / step)
-    # What rounding explains is none of a group.
-    cut = Cut(n_groups, share if share > RELATIVE_TOLERANCE else 0.0)
+    within = Form({"weight": -1.0}, rate * opinions.prefixes.total("weight"))
+    cut = best_cut(opinions.prefixes, Model((within,)), randomize)
     return most_up_to(opinions, cut)
 
 
@@ -221,100 +181,20 @@ CUTS = {
 }
 
 
-class Pilot:
-    """A sample that is independent of the one that certifies."""
-
-    def __init__(self, gain, loss_first, loss_second, randomize):
-        self.randomize = randomize
-        # That it was not drawn at random may cost power, and is no concern.
-        with gather_warnings():
-            self.opinions = RankedOpinions.of(gain, loss_first, loss_second)
-        self.n_asked, prefixes = self.opinions.n_asked, self.opinions.prefixes
-        self.slack = self.opinions.slack / self.n_asked
-        self.rates = prefixes.sums("weight") / prefixes.total("weight")
-        losses = self.opinions.ends[0] + prefixes.sums("change")
-        self.coarse_risks = np.interp(_COARSE, self.rates, losses / self.n_asked)
-
-    @cached_property
-    def best(self):
-        """Deferral rate of the least risk, one of the coarse ones."""
-        # The last one is that of the fewest deferrals.
-        risks = self.coarse_risks
-        return _COARSE[np.flatnonzero(risks <= risks.min() + self.slack)[-1]]
-
-    def plan(self, share, test, n_tested):
-        """Return what to test for a share of the largest risk, on so many samples.
-
-        These are rates of deferral from high to low, positions among them to start at,
-        and the share of the chance of an error that each start brings.
-        """
-        risk, max_loss = share * test.max_loss, test.max_loss
-        dip = self._dip(risk, self._error(risk, max_loss, self.n_asked))
-        # Down to where the risk is evidently above the target.
-        edge = risk + _WIDTH * self._error(risk, max_loss, n_tested)
-        beyond = _COARSE[(dip >= _COARSE) & (self.coarse_risks > edge)]
-        low = beyond[0] if len(beyond) else 0.0
-        n_fine = _N_FINE
-        if test.bound.most_tests is not None:
-            n_fine = test.bound.most_tests - len(_COARSE)
-        fine = np.linspace(dip, low, n_fine)
-        rates = np.unique(np.concatenate((_COARSE, fine)))[::-1]
-        weights = dict.fromkeys(_RESCUES, _RESCUE_WEIGHT)
-        rest = 1 - sum(weights.values())
-        for rate, weight in ((self.best, _BEST_SHARE), (dip, 1 - _BEST_SHARE)):
-            weights[rate] = weights.get(rate, 0.0) + rest * weight
-        wanted = sorted(weights, reverse=True)
-        starts = np.searchsorted(-rates, -np.array(wanted))
-        return rates, starts, np.array([weights[rate] for rate in wanted])
-
-    def _error(self, risk, max_loss, n_tested):
-        """Return the standard error of pilot and tested risk at most, near a target."""
-        variance = risk * (max(max_loss, risk) - risk)
-        return (variance * (1 / self.n_asked + 1 / n_tested)) ** 0.5
-
-    def _dip(self, risk, error):
-        """Return the rate of least risk around the fewest deferrals within a risk."""
-        risks = self.coarse_risks
-        # Half-way to the least risk is no chance crossing of the target.
-        deep = np.flatnonzero(risks <= (risk + risks.min()) / 2)
-        if risks.min() > risk or not len(deep):
-            return self.best
-        over = np.flatnonzero(risks[: deep[-1]] > risk + error)
-        first = int(over[-1]) + 1 if len(over) else 0
-        inside = risks[first : deep[-1] + 1]
-        lowest = np.flatnonzero(inside <= inside.min() + self.slack)[-1]
-        return _COARSE[first + lowest]
-
-    def cut(self, rate):
-        """Return threshold and probability that defer a share of the pilot."""
-        if rate >= 1:
-            return -np.inf, 1.0
-        rates, prefixes = self.rates, self.opinions.prefixes
-        index = int(np.searchsorted(rates, rate, side="right")) - 1
-        share = float((rate - rates[index]) / (rates[index + 1] - rates[index]))
-        if share == 0:
-            return (-float(prefixes.scores[index - 1]), 1.0) if index else (np.inf, 0.0)
-        if prefixes.columns["weight"][index] == 1 and index:
-            # Where gains do not tie, a threshold between two is what defers in between.
-            above, below = -prefixes.scores[index - 1], -prefixes.scores[index]
-            return float(above * (1 - share) + below * share), 1.0
-        share = share if self.randomize else float(share >= 0.5)
-        return -float(prefixes.scores[index]), share
-
-
 @dataclass(frozen=True, eq=False)
 class Search:
     """The fixed sequence of tests of the rules that a pilot proposes.
 
-    Samples that certify come in random order, their losses and the system risk are in
-    multiples of the largest loss.
+    Samples that certify come in random order. Their losses, and all system risks but
+    those of the ranked opinions of the pilot, are in multiples of the largest loss.
     """
 
     gain: np.ndarray
     loss_first: np.ndarray
     loss_second: np.ndarray
     draws: np.ndarray
-    pilot: Pilot
+    pilot: RankedOpinions
+    randomize: bool
     test: RiskTest
 
     def __len__(self):
@@ -324,14 +204,72 @@ class Search:
     def _ranges(self):
         return tie_range(-self.gain)
 
+    @cached_property
+    def _pilot_rates(self):
+        prefixes = self.pilot.prefixes
+        return prefixes.sums("weight") / prefixes.total("weight")
+
+    @cached_property
+    def _coarse_risks(self):
+        """Risks of the pilot at the coarse rates."""
+        losses = self.pilot.ends[0] + self.pilot.prefixes.sums("change")
+        risks = np.interp(_COARSE, self._pilot_rates, losses / self.pilot.n_asked)
+        return risks / self.test.max_loss
+
+    def _least(self, start, stop):
+        """Return the rate of least risk, and fewest deferrals, of some coarse ones."""
+        risks = self._coarse_risks[start:stop]
+        slack = self.pilot.slack / self.pilot.n_asked / self.test.max_loss
+        return _COARSE[start + np.flatnonzero(risks <= risks.min() + slack)[-1]]
+
+    def _plan(self, risk):
+        """Return what to test for a risk, given the pilot.
+
+        These are rates of deferral from high to low, positions among them to start at,
+        and the share of the chance of an error that each start brings.
+        """
+        risks, n_pilot = self._coarse_risks, self.pilot.n_asked
+        # Standard errors near the risk of the pilot, and of pilot and samples.
+        error = (risk * (1 - risk) * (1 / n_pilot + 1 / len(self))) ** 0.5
+        best = dip = self._least(0, None)
+        # Half-way to the least risk is no chance crossing of the target.
+        deep = np.flatnonzero(risks <= (risk + risks.min()) / 2)
+        if len(deep):
+            over = risks[: deep[-1]] > risk + (risk * (1 - risk) * 2 / n_pilot) ** 0.5
+            start = int(max(np.flatnonzero(over), default=-1)) + 1
+            dip = self._least(start, deep[-1] + 1)
+        # Down to where the risk is evidently above the target.
+        beyond = _COARSE[(dip >= _COARSE) & (risks > risk + _WIDTH * error)]
+        most = self.test.bound.most_tests
+        n_fine = _N_FINE if most is None else most - len(_COARSE)
+        fine = np.linspace(dip, max(beyond, default=0.0), n_fine)
+        rates = np.unique(np.concatenate((_COARSE, fine)))[::-1]
+        weights, rest = dict(_RESCUES), 1 - sum(_RESCUES.values())
+        for rate, share in ((best, _BEST_SHARE), (dip, 1 - _BEST_SHARE)):
+            weights[rate] = weights.get(rate, 0.0) + rest * share
+        wanted = np.array(sorted(weights, reverse=True))
+        starts = np.searchsorted(-rates, -wanted)
+        return rates, starts, np.array([weights[rate] for rate in wanted])
+
+    def _cut(self, rate):
+        """Return threshold and probability that defer a share of the pilot."""
+        if rate >= 1:
+            return -np.inf, 1.0
+        rates, prefixes = self._pilot_rates, self.pilot.prefixes
+        index = int(np.searchsorted(rates, rate, side="right")) - 1
+        share = float((rate - rates[index]) / (rates[index + 1] - rates[index]))
+        above, below = -prefixes.scores[max(index - 1, 0)], -prefixes.scores[index]
+        if share == 0:
+            return (float(above), 1.0) if index else (np.inf, 0.0)
+        if prefixes.columns["weight"][index] == 1 and index:
+            # Where gains do not tie, a threshold between two is what defers in between.
+            return float(above * (1 - share) + below * share), 1.0
+        return float(below), share if self.randomize else float(share >= 0.5)
+
     def defer(self, threshold, proba):
         """Return which samples a rule defers, as `DeferralRule.defer` decides."""
         low, high = self._ranges
-        deferred = high < -threshold
-        if proba and np.isfinite(threshold):
-            is_at = ~deferred & (low <= -threshold)
-            deferred |= is_at & (self.draws < proba)
-        return deferred
+        return (high < -threshold) | ((low <= -threshold) & (self.draws < proba))
 
     def p_values(self, cuts, risk):
         """Return the p-values that the system risks of rules are above a bound."""
@@ -349,22 +287,36 @@ class Search:
 
     def find(self, risk):
         """Return the last rule that passes, of the fewest deferrals, None if none."""
-        rates, starts, weights = self.pilot.plan(risk, self.test, len(self))
+        rates, *plan = self._plan(risk)
+        starts, weights = plan
 
         def p_values(rows, level):
-            return self.p_values(map(self.pilot.cut, rates[rows]), risk)
+            return self.p_values(map(self._cut, rates[rows]), risk)
 
         last = walk(p_values, starts, len(rates), weights, self.test)
-        return None if last is None else self.pilot.cut(rates[last])
+        return None if last is None else self._cut(rates[last])
 
     def find_start(self, risk):
         """Return a rule that a start passes with, and None only if `find` does."""
-        rates, starts, weights = self.pilot.plan(risk, self.test, len(self))
-        cuts = list(map(self.pilot.cut, rates[starts]))
+        rates, starts, weights = self._plan(risk)
+        cuts = list(map(self._cut, rates[starts]))
         passed = self.p_values(cuts, risk) <= weights * self.test.delta
         return cuts[np.flatnonzero(passed)[-1]] if passed.any() else None
 
-    def nothing_passes(self, risk):
+    def solve(self, risk):
+        """Return the rule of fewest deferrals that keeps a risk, in units of losses."""
+        test, share, n_samples = self.test, risk / self.test.max_loss, len(self)
+        cut, p_value = (np.inf, 0.0), 0.0
+        if share < 1:
+            cut = self.find(share) if share > 0 else None
+            if cut is None:
+                raise self._nothing_passes(risk)
+            (p_value,) = self.p_values([cut], share)
+        n_kept = n_samples - np.count_nonzero(self.defer(*cut))
+        certificate = test.certificate("system_risk", risk, n_samples, n_kept, p_value)
+        return DeferralRule(*cut, certificate=certificate)
+
+    def _nothing_passes(self, risk):
         """Return the error of a target that no rule passes, with one that does."""
         test = self.test
 
@@ -384,105 +336,63 @@ class Search:
         )
 
 
-class Certified(NamedTuple):
-    """The parameters of `solve_deferral` that are used with a confidence only."""
+def certify_risk(samples, risk, test, pilot, randomize, draws, random_state):
+    """Return the rule of fewest deferrals that a bound on the risk is certified for.
 
-    confidence_level: float
-    bound: str
-    max_loss: float | None
-    pilot: tuple | None
-    draws: np.ndarray | None
-    random_state: object
-
-    def draw(self, is_used, random_state):
-        """Return what breaks the ties of some of all samples."""
-        if self.draws is None:
-            return random_state.random_sample(np.count_nonzero(is_used))
-        return check_draws(self.draws, len(is_used))[is_used]
-
-
-def solve_certified_risk(gain, loss_first, loss_second, risk, randomize, certified):
-    """Return the rule of fewest deferrals that a bound on the risk is certified for."""
-    used = check_deferral_samples(gain, loss_first, loss_second, name="gain")
-    losses = np.concatenate((used.loss_first, used.loss_second))
-    level, bound, max_loss = certified[:3]
-    test = choose_test(losses, level, bound, max_loss)
-    random_state = check_random_state(certified.random_state)
-    draws = certified.draw(used.is_used, random_state)
-    pilot, rows = _choose_pilot(used[:3], certified.pilot, randomize, random_state)
+    Without a pilot, one is drawn from the samples.
+    """
+    if draws is None:
+        draws = random_state.random_sample(np.count_nonzero(samples.is_used))
+    else:
+        draws = check_draws(draws, len(samples.scores))[samples.is_used]
+    samples, rows = samples.used, np.arange(len(draws))
+    if pilot is None:
+        if len(rows) < 2:
+            raise InfeasibleTargetError(
+                "A single sample cannot certify a rule, because one sample is set "
+                "aside to choose the rules to test",
+                "Use more samples, or pass confidence_level=None.",
+            )
+        order = random_state.permutation(rows)
+        aside, rows = np.split(order, [max(1, round(_PILOT_SHARE * len(order)))])
+        pilot, rows = samples.take(np.sort(aside)), np.sort(rows)
     rows = random_state.permutation(rows)
-    first, second = (each[rows] / test.max_loss for each in used[1:3])
-    search = Search(used.scores[rows], first, second, draws[rows], pilot, test)
-    share, cut, p_value = risk / test.max_loss, (np.inf, 0.0), 0.0
-    if share < 1:
-        cut = search.find(share) if share > 0 else None
-        if cut is None:
-            raise search.nothing_passes(risk)
-        (p_value,) = search.p_values([cut], share)
-    n_kept = len(rows) - np.count_nonzero(search.defer(*cut))
-    certificate = test.certificate("system_risk", risk, len(rows), n_kept, p_value)
-    rule = DeferralRule(*cut, certificate=certificate)
-    return measure_quietly(rule, gain, loss_first, loss_second)
+    gain, *losses = (each[rows] for each in samples[:3])
+    losses = (each / test.max_loss for each in losses)
+    pilot = RankedOpinions(pilot)
+    return Search(gain, *losses, draws[rows], pilot, randomize, test).solve(risk)
 
 
-def _choose_pilot(arrays, pilot, randomize, random_state):
-    """Return the pilot, and the rows of the arrays that certify."""
-    n_samples = len(arrays[0])
-    if pilot is not None:
-        return _read_pilot(pilot, randomize), np.arange(n_samples)
-    if n_samples < 2:
-        raise InfeasibleTargetError(
-            "A single sample cannot certify a rule, because one sample is set aside to "
-            "choose the rules to test",
-            "Use more samples, or pass confidence_level=None.",
-        )
-    order = random_state.permutation(n_samples)
-    aside, rows = np.split(order, [max(1, round(_PILOT_SHARE * n_samples))])
-    aside = np.sort(aside)
-    return Pilot(*(each[aside] for each in arrays), randomize), np.sort(rows)
+def certify_budget(samples, rate, level, randomize, draws, random_state):
+    """Return the rule that `cut_at_budget` finds, of those whose rate is certified.
 
-
-def _read_pilot(pilot, randomize):
-    """Return the pilot that was given as three arrays."""
-    if not isinstance(pilot, (tuple, list)) or len(pilot) != 3:
-        raise ValueError(
-            "pilot must be a tuple of three arrays, gain, loss_first and loss_second, "
-            f"got {type(pilot).__name__}. Pass the arrays of other samples, or None to "
-            "set a fifth of these samples aside."
-        )
-    try:
-        return Pilot(*pilot, randomize)
-    except ValueError as error:
-        raise ValueError(f"pilot: {error}") from error
-
-
-def solve_certified_budget(gain, loss_first, loss_second, rate, randomize, certified):
-    """Return the rule that `cut_at_budget` finds, of those whose rate is certified."""
-    opinions = RankedOpinions.of(gain, loss_first, loss_second, squares=True)
-    scores = -check_vector(gain, "gain")
-    level, n_samples = certified.confidence_level, len(scores)
-    # What is strictly before the sample of rank k, from 1 and by falling gain, has the
-    # law Beta(k, n + 1 - k), which is above b as likely as fewer than k of n samples
-    # are before b. Rank 0: nothing can be deferred.
-    limit, n_deferred, p_value = Cut(len(opinions.prefixes)), n_samples, 0.0
+    What is strictly before the sample of rank k, from 1 and by falling gain, has the
+    law Beta(k, n + 1 - k), which is above b as likely as fewer than k of n samples are
+    before b.
+    """
+    opinions, scores = RankedOpinions(samples, squares=True), -samples.scores
+    n_samples = len(scores)
+    n_deferred, p_value, limit = n_samples, 0.0, Cut(len(opinions.prefixes))
     if rate < 1:
-        last = most_successes(n_samples, rate, 1 - level) + 1
-        n_deferred = max(last - 1, 0)
-        p_value = float(binom.cdf(last - 1, n_samples, rate)) if last else 0.0
-        if last <= 1 and rate > 0:
+        n_deferred = most_successes(n_samples, rate, 1 - level)
+        p_value, limit = float(binom.cdf(n_deferred, n_samples, rate)), Cut(0)
+        if n_deferred < 1 and rate > 0:
             _warn_of_few_samples(n_samples, rate, level)
-        limit = _locate(opinions, scores, last, randomize, certified)
+        if n_deferred >= 0:
+            ranked = rank(scores, np.zeros(n_samples), randomize, draws, random_state)
+            group = np.searchsorted(opinions.prefixes.scores, ranked.scores[n_deferred])
+            draw = float(ranked.draws[n_deferred])
+            # NaN where ties are not broken.
+            limit = Cut(int(group), draw if draw > 0 else 0.0)
     cut = most_up_to(opinions, limit)
-    rule = opinions.make_rule(cut)
-    n_groups = cut.n_groups
-    if rate < 1 and n_groups and cut == Cut(limit.n_groups):
-        # As far as it may: what is new between the last deferred and the first kept
-        # gain is deferred, too.
-        kept = -float(opinions.prefixes.scores[n_groups])
-        rule = replace(rule, threshold=kept, proba_at_threshold=0.0)
-    counts, bound = (n_samples, n_samples - n_deferred), "order_statistic"
-    certificate = Certificate("deferral_rate", rate, level, bound, *counts, p_value)
-    return replace(rule, certificate=certificate)
+    n_kept = n_samples - max(n_deferred, 0)
+    certificate = Certificate(
+        "deferral_rate", rate, level, "order_statistic", n_samples, n_kept, p_value
+    )
+    # As far as it may: what is new between the last deferred and the first kept gain is
+    # deferred, too.
+    to_next = cut == Cut(limit.n_groups)
+    return opinions.make_rule(cut, to_next=to_next, certificate=certificate)
 
 
 def _warn_of_few_samples(n_samples, rate, confidence_level):
@@ -497,18 +407,3 @@ def _warn_of_few_samples(n_samples, rate, confidence_level):
         "confidence_level=None.",
         topic="nothing deferred",
     )
-
-
-def _locate(opinions, scores, last, randomize, certified):
-    """Return the cut before a rank, to which a tie is broken by its draws."""
-    if last == 0:
-        return Cut(0)
-    draws = None
-    if randomize:
-        random_state = check_random_state(certified.random_state)
-        draws = certified.draw(np.ones(len(scores), dtype=bool), random_state)
-    ranked = rank(scores, np.zeros(len(scores)), randomize, draws, None)
-    n_groups = int(np.searchsorted(opinions.prefixes.scores, ranked.scores[last - 1]))
-    draw = float(ranked.draws[last - 1])
-    # NaN where ties are not broken.
-    return Cut(n_groups, draw if draw > 0 else 0.0)

@@ -12,7 +12,6 @@ from sklearn_reject._as_dict import Amount, Count, Number, Probability, Share
 from sklearn_reject._curves._deferral import check_deferral_samples
 from sklearn_reject._typing import Draws, RandomState
 from sklearn_reject._validation import check_vector
-from sklearn_reject.exceptions import gather_warnings
 from sklearn_reject.selection._grouped import RulesByGroup
 from sklearn_reject.selection._groups import sort_rows
 from sklearn_reject.selection._rule import (
@@ -194,10 +193,12 @@ class DeferralRule(Monitored):
         >>> rule.deferral_rate, rule.first_risk, rule.system_risk
         (0.5, 0.75, 0.25)
         """
-        samples = check_deferral_samples(
-            gain, loss_first, loss_second, sample_weight, name="gain"
-        )
-        return replace(self, **measure_deferral(samples, self.defer_proba(gain)))
+        samples = gain, loss_first, loss_second, sample_weight
+        return self._measure(check_deferral_samples(*samples, name="gain"))
+
+    def _measure(self, samples):
+        """Return the rule measured on validated samples."""
+        return replace(self, **_measures(samples, self.defer_proba(samples.scores)))
 
     def _compare(self, gain):
         """Return which gains are above the threshold, and which at it."""
@@ -378,45 +379,37 @@ class GroupedDeferralRule(RulesByGroup):
         >>> rule.rules["a"].deferral_rate, rule.deferral_rate, rule.system_risk
         (0.5, 0.666..., 0.0)
         """
-        samples = check_deferral_samples(
-            gain, loss_first, loss_second, sample_weight, name="gain"
-        )
-        gain, codes = self._locate(gain, groups, "gain")
+        samples = gain, loss_first, loss_second, sample_weight
+        return self._measure(check_deferral_samples(*samples, name="gain"), groups)
+
+    def _measure(self, samples, groups):
+        """Return the rule measured on validated samples."""
+        gain, codes = self._locate(samples.scores, groups, "gain")
         deferred = weigh(*self._compare(gain, codes))
-        rules = {}
-        of_all = sort_rows(codes, self.rules)
-        of_used = sort_rows(codes[samples.is_used], self.rules)
-        for (label, rows), (_, used) in zip(of_all, of_used, strict=True):
-            part = samples.take(rows, used)
-            rules[label] = replace(
-                self.rules[label], **measure_deferral(part, deferred[rows])
+        rules = {
+            label: replace(
+                self.rules[label], **_measures(samples.take(rows), deferred[rows])
             )
-        return replace(self, rules=rules, **measure_deferral(samples, deferred))
+            for label, rows in sort_rows(codes, self.rules)
+        }
+        return replace(self, rules=rules, **_measures(samples, deferred))
 
 
-def measure_deferral(samples, deferred):
+def _measures(samples, deferred):
     """Return what rules report, given the probability that each sample is deferred.
 
-    That is of all samples, of which `check_deferral_samples` has returned those that
-    can be judged. A rate needs no losses, so that all tell of it, unless they weigh.
+    A rate needs no losses, so that all samples tell of it, unless they weigh.
     """
-    used, weight = deferred[samples.is_used], samples.weight
-    if not len(used):
-        return _UNMEASURED | {"n_samples": len(deferred)}
-    system = samples.loss_first * (1 - used) + samples.loss_second * used
-    losses = system, samples.loss_first, samples.loss_second
-    rate = deferred.mean() if weight is None else np.average(used, weights=weight)
-    values = rate, *(np.average(each, weights=weight) for each in losses)
-    counts = len(deferred), len(used)
-    return dict(zip(_UNMEASURED, (*map(float, values), *counts), strict=True))
+    used, weight = samples.used, samples.used.weight
+    asked = deferred[samples.is_used]
+    measures = dict.fromkeys(_MEASURES, np.nan)
+    if len(asked):
+        system = used.loss_first * (1 - asked) + used.loss_second * asked
+        losses = system, used.loss_first, used.loss_second
+        rate = deferred.mean() if weight is None else np.average(asked, weights=weight)
+        values = rate, *(np.average(each, weights=weight) for each in losses)
+        measures = dict(zip(_MEASURES, map(float, values), strict=True))
+    return measures | {"n_samples": len(deferred), "n_asked": len(asked)}
 
 
-_UNMEASURED = dict.fromkeys(
-    ("deferral_rate", "system_risk", "first_risk", "second_risk"), np.nan
-) | {"n_samples": 0, "n_asked": 0}
-
-
-def measure_quietly(rule, *arrays, **options):
-    """Return a rule measured on samples about which all has been said."""
-    with gather_warnings():
-        return rule.measure(*arrays, **options)
+_MEASURES = "deferral_rate", "system_risk", "first_risk", "second_risk"

@@ -407,7 +407,7 @@ ERRORS = [
             pilot=([1], [1], [1]),
         ),
         (*SAMPLE[:2], SAMPLE[1]),
-        "pilot must be a tuple of four arrays",
+        "pilot must be a tuple of .*, groups, got",
     ),
     (GroupedRule, ({},), "rules must be a dict of group"),
     (GroupedRule, ([LOW],), "rules must be a dict of group"),

@@ -234,8 +234,8 @@ class DeferralCurveDisplay(CurveDisplay):
         sample = scores_and_opinions(
             y_true, y_first, y_second, deferral_score, loss, labels
         )
-        samples = [curves.check_deferral_samples(*sample, sample_weight)]
-        return cls._of_samples(samples, name).plot(ax, **plot_options)
+        samples = curves.check_deferral_samples(*sample, sample_weight).used
+        return cls._of_samples([samples], name).plot(ax, **plot_options)
 
     @classmethod
     def from_cv_results(
@@ -369,6 +369,7 @@ class DeferralCurveDisplay(CurveDisplay):
         sample = curves.check_deferral_samples(*sample, weight)
         inner, X = locate(estimator, X, "_opinions")
         deferred = np.asarray(inner.defer_proba(X), dtype=np.float64)[sample.is_used]
+        sample = sample.used
         losses = deferred * sample.loss_second + (1 - deferred) * sample.loss_first
         point = (np.average(each, weights=sample.weight) for each in (deferred, losses))
         return sample, tuple(map(float, point))
