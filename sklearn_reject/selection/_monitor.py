@@ -40,7 +40,9 @@ class Monitor:
     _scale = 1.0
     _largest = 1.0
 
-    def __init__(self, confidence_level: float, since: str, bounds: list) -> None:
+    def __init__(
+        self, confidence_level: float, since: Literal["start", "any"], bounds: list
+    ) -> None:
         self.confidence_level = check_level(confidence_level, "confidence_level")
         self.since = check_option(since, "since", ("start", "any"))
         self._bounds = bounds
