@@ -182,7 +182,7 @@ def test_sparse_rows():
     plain = StandardScaler(with_mean=False).fit(X)
     assert_same(apply_rows(MODEL.predict, blocks), MODEL.predict(X_NEW))
     whole = plain.transform(sparse.csr_matrix(X_NEW))
-    found = apply_rows(plain.transform, blocks).compute()
+    found = apply_rows(plain.transform, blocks, meta=whole[:1]).compute()
     np.testing.assert_array_equal(found.toarray(), whole.toarray())
 
 
@@ -244,7 +244,7 @@ def test_answers_unlike_the_made_up_one():
         (
             MODEL.predict_all,
             cut(X_NEW, (60,)),
-            "Decisions has no row for each row. Pass a fun",
+            "Decisions has no row for each. Pass a fun",
         ),
         (np.mean, cut(X_NEW, (60,)), "float64 has no row for each.*one row each"),
         (lambda part: [*part], cut(X_NEW, (60,)), "list has no row for each"),
