@@ -104,9 +104,7 @@ def apply_rows(
     True
     """
     if not callable(method):
-        raise ValueError(
-            f"method must be a function, such as model.predict, got {method!r}."
-        )
+        raise ValueError(f"method must be such as model.predict, got {method!r}.")
     _check_collection("collection", collection)
     meta = _answer_made_up_row(method, collection) if meta is None else meta
     like = _check_answers(meta, meta)[:0]
