@@ -1,8 +1,8 @@
 """Methods of rows, summaries and tables of dask collections, larger than one memory.
 
 They take dask arrays, or dask dataframes and their columns. All collections of a call
-are of one kind and cut at the same rows; arrays of other chunks are cut again. Columns
-come best from one dataframe, whose partitions are then made once for all of them.
+are cut at the same rows; arrays of other chunks are cut as the first is. Columns come
+best from one dataframe, whose partitions are then made once for all of them.
 
 Decisions belong to rows, so :func:`apply_rows` makes them where the rows are. Each
 partition of scores and losses is reduced where it is, to a
@@ -25,7 +25,6 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 
 from sklearn_reject._typing import Label, Other
-from sklearn_reject._validation import check_option
 from sklearn_reject.selection import RiskCoverageSummary
 from sklearn_reject.thresholds import PNTable
 from sklearn_reject.thresholds import pn_table as table_in_memory
@@ -34,12 +33,14 @@ try:
     import dask.array as da
     from dask import delayed
 except ImportError as error:
-    raise ImportError(
-        "sklearn_reject.dask needs dask. Install it with `pip install 'dask[array]'`, "
-        "or use the functions of the other modules for arrays in memory."
-    ) from error
+    raise ImportError("This needs dask. Use `pip install 'dask[array]'`.") from error
 
 __all__ = ["apply_rows", "pn_table", "summarize"]
+
+_WAY_OUT = (
+    "Make all collections from one, such as a join of dataframes, or take "
+    "array.compute_chunk_sizes() and column.to_dask_array().compute_chunk_sizes()."
+)
 
 # What one task merges: all at once would be in the memory of one worker.
 _SPLIT_EVERY = 8
@@ -103,18 +104,14 @@ def apply_rows(
     True
     """
     if not callable(method):
-        raise ValueError(
-            "method must be a function of rows, such as estimator.predict, got "
-            f"{type(method).__name__}."
-        )
+        raise ValueError(f"method must be such as model.predict, got {method!r}.")
     _check_collection("collection", collection)
-    if meta is None:
-        meta = _answer_made_up_row(method, collection)
+    meta = _answer_made_up_row(method, collection) if meta is None else meta
     like = _check_answers(meta, meta)[:0]
     apply = partial(_apply, method=method, like=like)
     if not isinstance(collection, da.Array):
         return collection.map_partitions(apply, meta=like)
-    return _in_whole_rows(collection).map_blocks(
+    return collection.rechunk((collection.chunks[0], *collection.shape[1:])).map_blocks(
         apply,
         meta=like,
         drop_axis=list(range(1, collection.ndim)),
@@ -125,23 +122,18 @@ def apply_rows(
 
 def _answer_made_up_row(method, collection):
     """Return what a method returns for a made-up row, objects if it does not."""
+    if isinstance(collection, da.Array):
+        row = np.zeros((1, *collection.shape[1:]), dtype=collection.dtype)
+    else:
+        row = collection._meta_nonempty[:1]
     try:
         with warnings.catch_warnings(action="ignore"):
-            rows = _made_up_row(collection)
-            answers = method(rows)
+            answers = method(row)
     except NotFittedError:
         raise
     except Exception:  # whatever the method has against such a row
         return np.empty(0, dtype=object)
-    return _check_answers(answers, rows)
-
-
-def _made_up_row(collection):
-    if not isinstance(collection, da.Array):
-        return collection._meta_nonempty[:1]
-    meta = collection._meta
-    make = np.zeros if isinstance(meta, np.ndarray) else type(meta)
-    return make((1, *collection.shape[1:]), dtype=collection.dtype)
+    return _check_answers(answers, row)
 
 
 def _apply(rows, method, like):
@@ -153,18 +145,17 @@ def _apply(rows, method, like):
     fits = type(answers) is type(like) and answers.shape[1:] == like.shape[1:]
     if not fits or (is_array and not np.can_cast(answers.dtype, like.dtype)):
         raise ValueError(
-            f"method returns rows of {answers[:0]!r}, but {like!r} was given or found "
-            "on a made-up row. Pass meta=model.predict(rows), of some rows of yours."
+            f"method returns rows of {answers[:0]!r}, but {like!r} was given or made "
+            "up. Pass meta=model.predict(rows), of some rows of yours."
         )
     return answers.astype(like.dtype, copy=False) if is_array else answers
 
 
 def _check_answers(answers, rows):
-    shape = getattr(answers, "shape", ())
-    if not shape or shape[0] != rows.shape[0]:
+    if not getattr(answers, "shape", ()) or answers.shape[0] != rows.shape[0]:
         raise ValueError(
-            f"{type(answers).__name__} has no row for each row. Pass a function, or "
-            "meta, of an array, a Series or a DataFrame with one row each."
+            f"{type(answers).__name__} has no row for each. Pass a function, or meta, "
+            "of an array, a Series or a DataFrame with one row each."
         )
     return answers
 
@@ -205,14 +196,15 @@ def summarize(
     Returns
     -------
     summary : RiskCoverageSummary
-        The summary of all samples. Areas, the curve and rules are its methods.
+        The summary of all samples. Areas, the curve and rules are its methods, which
+        raise if there are no samples of positive weight.
 
     Raises
     ------
     ValueError
         If an argument is no dask collection, the collections are not cut at the same
-        rows and cannot be, there are no samples, or an argument is invalid. Of values
-        that are not finite or out of range, the error names the partition.
+        rows and cannot be, or an argument is invalid. Of values that are not finite or
+        out of range, and of numbers of rows, the error names the partition.
 
     Examples
     --------
@@ -226,26 +218,13 @@ def summarize(
     >>> summary.solve_target_coverage(0.25).selective_risk
     0.0
     """
-    check_option(compute, "compute", (True, False))
     RiskCoverageSummary(n_bits)  # raises before a pass over the data
-    columns = {"scores": scores, "losses": losses}
-    if sample_weight is not None:
-        columns["sample_weight"] = sample_weight
 
     def summary_of(**pieces):
         return RiskCoverageSummary(n_bits).update(**pieces)
 
-    merged = _merge_parts(columns, summary_of, RiskCoverageSummary.merge)
-    summary = delayed(_refuse_empty)(merged)
-    return summary.compute() if compute else summary
-
-
-def _refuse_empty(summary):
-    if not summary.n_samples:
-        raise ValueError(
-            "No partition has a sample with a positive weight. At least one is needed."
-        )
-    return summary
+    columns = {"scores": scores, "losses": losses, "sample_weight": sample_weight}
+    return _merge_parts(columns, summary_of, RiskCoverageSummary.merge, compute)
 
 
 def pn_table(
@@ -341,65 +320,50 @@ def pn_table(
     >>> point.thresholds, point.fp, point.tp
     (array([0.9, 0.7]), 0.0, 2.0)
     """
-    check_option(compute, "compute", (True, False))
-    columns = {"scores": scores, "y": y}
-    if sample_weight is not None:
-        columns["sample_weight"] = sample_weight
-    options = dict(thresholds=thresholds, rule=rule, unrated_label=unrated_label)
+    columns = {"scores": scores, "y": y, "sample_weight": sample_weight}
+    options = {"thresholds": thresholds, "rule": rule, "unrated_label": unrated_label}
     options["pos_label"] = pos_label
     place = columns if np.ndim(inclusion_proba) else options
     place["inclusion_proba"] = inclusion_proba
     count = partial(table_in_memory, **options)
     count(np.zeros(0), np.zeros(0))  # raises for what is wrong in all partitions
-    table = _merge_parts(columns, count, PNTable.__add__)
-    return table.compute() if compute else table
+    return _merge_parts(columns, count, PNTable.__add__, compute)
 
 
-def _merge_parts(columns, make, merge):
-    """Return the delayed whole of what is made of partitions, merged in a tree."""
+def _merge_parts(columns, make, merge, compute):
+    """Return the whole of what is made of partitions, delayed unless to `compute`."""
     make = delayed(make, traverse=False)  # once, not with each partition
     pairs = enumerate(_pair_partitions(columns))
     parts = [delayed(_make_part)(index, pieces, make) for index, pieces in pairs]
     while len(parts) > 1:
         starts = range(0, len(parts), _SPLIT_EVERY)
         parts = [delayed(reduce)(merge, parts[i : i + _SPLIT_EVERY]) for i in starts]
-    return parts[0]
+    return parts[0].compute() if compute else parts[0]
 
 
 def _make_part(index, pieces, make):
     """Return what is made of a partition, which errors about values name."""
+    sizes = {name: len(piece) for name, piece in pieces.items()}
     try:
-        if not _check_lengths({name: len(piece) for name, piece in pieces.items()}):
-            # Of an empty partition, types say nothing.
-            pieces = {name: np.zeros(np.shape(piece)) for name, piece in pieces.items()}
+        if len({*sizes.values()}) > 1:
+            raise ValueError(f"numbers of rows differ: {sizes}. {_WAY_OUT}")
         return make(**pieces)
     except ValueError as error:
         raise ValueError(f"In partition {index}, {error}") from error
 
 
-def _check_lengths(lengths):
-    """Return the number of rows that all have, given by name."""
-    if len({*lengths.values()}) > 1:
-        shown = ", ".join(f"{name} has {n_rows}" for name, n_rows in lengths.items())
-        raise ValueError(
-            f"numbers of rows differ: {shown}. Make all collections from one, or call "
-            "compute_chunk_sizes() on arrays, which are then partitioned alike."
-        )
-    return next(iter(lengths.values()), None)
-
-
-def _pair_partitions(collections):
+def _pair_partitions(columns):
     """Return, one a partition, the delayed pieces of all collections by their names.
 
-    `collections` is a dict of dask arrays and columns. Blocks of arrays are cut finer
-    where they differ, so that no partition is larger than it was.
+    `columns` is a dict of dask arrays and columns, or None.
     """
-    for name, collection in collections.items():
-        _check_collection(name, collection)
-    if all(isinstance(each, da.Array) for each in collections.values()):
-        collections = _align_arrays(collections)
-    pieces = {name: _delay_pieces(each) for name, each in collections.items()}
-    _check_cuts(collections, {name: len(of_one) for name, of_one in pieces.items()})
+    columns = {name: each for name, each in columns.items() if each is not None}
+    first = next(iter(columns.values()))
+    pieces = {name: _delay_pieces(name, columns[name], first) for name in columns}
+    sizes = {name: len(of_one) for name, of_one in pieces.items()}
+    known = (each for each in columns.values() if getattr(each, "known_divisions", 0))
+    if len({*sizes.values()}) > 1 or len({each.divisions for each in known}) > 1:
+        raise ValueError(f"Partitions are cut at other rows: {sizes}. {_WAY_OUT}")
     rows = zip(*pieces.values(), strict=True)
     return [dict(zip(pieces, row, strict=True)) for row in rows]
 
@@ -410,56 +374,24 @@ def _check_collection(name, collection):
     is_frame = hasattr(type(collection), "divisions")
     if not (is_frame or isinstance(collection, da.Array)) or not collection.ndim:
         raise ValueError(
-            f"{name} must be a dask array, a dask dataframe or a column of one, got "
+            f"{name} must be a dask array, dataframe or column, got "
             f"{type(collection).__name__}. Convert it with dask.array.from_delayed or "
-            "from_array(..., chunks=other.chunks[0]) or, if all is in memory, call the "
-            "method itself, or the function outside of sklearn_reject.dask."
+            "from_array or, if it is in memory, call the method itself."
         )
 
 
-def _align_arrays(arrays):
-    """Return arrays with the same blocks of rows, where their numbers are known."""
-    chunks = {each.chunks[0] for each in arrays.values()}
-    lengths = {name: each.shape[0] for name, each in arrays.items()}
-    if len(chunks) > 1 and not np.isnan([*lengths.values()]).any():
-        _check_lengths(lengths)
-        borders = np.unique(np.concatenate([np.cumsum(sizes) for sizes in chunks]))
-        # Borders before the first row make an empty block, which need not be cut.
-        sizes = tuple(np.diff(borders[borders > 0], prepend=0).tolist()) or (0,)
-        arrays = {name: each.rechunk({0: sizes}) for name, each in arrays.items()}
-    return {name: _in_whole_rows(each) for name, each in arrays.items()}
-
-
-def _in_whole_rows(array):
-    """Return an array whose blocks have all columns of some rows."""
-    return array.rechunk(dict.fromkeys(range(1, array.ndim), -1))
-
-
-def _check_cuts(collections, sizes):
-    """Raise where collections, of so many partitions, are not cut at the same rows."""
-    kinds = {isinstance(each, da.Array) for each in collections.values()}
-    if len(kinds) > 1 or len({*sizes.values()}) > 1:
-        shown = ", ".join(f"{name} has {n} partitions" for name, n in sizes.items())
-        raise ValueError(
-            f"{shown}, and arrays and columns may be cut at other rows. Take "
-            "array.compute_chunk_sizes() and column.to_dask_array()."
-            "compute_chunk_sizes(), or make all collections from one."
-        )
-    known = [name for name in sizes if getattr(collections[name], "known_divisions", 0)]
-    if len({collections[name].divisions for name in known}) > 1:
-        raise ValueError(
-            f"{' and '.join(known)} are columns of different divisions, whose rows do "
-            "not belong together. Take all columns from a join of their dataframes."
-        )
-
-
-def _delay_pieces(collection):
-    """Return the delayed partitions of a collection, in order.
+def _delay_pieces(name, collection, first):
+    """Return the delayed partitions of a collection, in order, cut as the first is.
 
     The graph is not fused: what several collections are made from would get another
     name in each of them, and be computed for each. Nor are files read as one, more of
     them for a narrow column than for a wide one.
     """
-    if isinstance(collection, da.Array):
-        return collection.to_delayed(optimize_graph=False).ravel().tolist()
-    return list(collection.simplify().to_delayed(optimize_graph=False))
+    _check_collection(name, collection)
+    if not isinstance(collection, da.Array):
+        return list(collection.simplify().to_delayed(optimize_graph=False))
+    rows = collection.chunks[0]
+    if isinstance(first, da.Array) and collection.shape[0] == first.shape[0]:
+        rows = first.chunks[0]  # numbers of rows are known, as NaN equals none
+    array = collection.rechunk((rows, *collection.shape[1:]))
+    return array.to_delayed(optimize_graph=False).ravel().tolist()
