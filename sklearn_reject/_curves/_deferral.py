@@ -212,16 +212,13 @@ def choose_by_area(
     >>> choose_by_area(scores, loss_first, np.zeros(100))
     ('gain', {'confidence': 0.375, 'gain': 0.125})
     """
-    # Scores are checked as a whole: those of samples with no second opinion, too.
-    scores = {name: check_vector(values, name) for name, values in scores.items()}
-    check_same_length(len(loss_first), loss_second=loss_second, **scores)
     with gather_warnings():  # that samples were chosen is for others to tell
-        samples = check_deferral_samples(
-            np.zeros(len(loss_first)), loss_first, loss_second, sample_weight
-        )
-    orders = {
-        name: samples._replace(scores=values).used for name, values in scores.items()
-    }
+        orders = {
+            name: check_deferral_samples(
+                values, loss_first, loss_second, sample_weight, name=name
+            ).used
+            for name, values in scores.items()
+        }
     areas = {name: _area(order) for name, order in orders.items()}
     if baseline not in areas:
         return min(areas, key=areas.get), areas

@@ -25,8 +25,8 @@ from sklearn_reject.selection._certify import (
 from sklearn_reject.selection._deferral_cut import (
     CUTS,
     RankedOpinions,
+    Search,
     certify_budget,
-    certify_risk,
 )
 from sklearn_reject.selection._deferral_rule import (
     DEFER_ALL,
@@ -232,9 +232,8 @@ def solve_deferral(
         if name == "deferral_cost":
             raise ValueError(
                 f"confidence_level={confidence_level!r} is not used with "
-                "deferral_cost, because a cost is not a bound that could be "
-                "guaranteed. Pass confidence_level=None, or max_deferral or "
-                "target_risk."
+                "deferral_cost, because a cost is not a bound. Pass None, or "
+                "max_deferral or target_risk."
             )
         check_confidence_level(confidence_level, sample_weight)
     samples = check_deferral_samples(*samples, name="gain")
@@ -249,7 +248,7 @@ def solve_deferral(
     test = choose_test(losses, confidence_level, bound, max_loss)
     if pilot is not None:
         pilot = _read_pilot(pilot)
-    return certify_risk(samples, target, test, pilot, *noise)._measure(samples)
+    return Search(samples, pilot, test, *noise).solve(target)._measure(samples)
 
 
 def _find_target(*values):
@@ -326,10 +325,9 @@ def _pilots_by_group(pilot, labels):
         return {}
     _check_pilot(pilot, (*_OF_PILOT, "groups"))
     codes = encode_labels(as_labels(pilot[3], "pilot"), labels)
-    arrays = [np.asarray(each) for each in pilot[:3]]
-    check_same_length(len(codes), **{"gain of the pilot": arrays[0]})
+    check_same_length(len(codes), **{"gain of the pilot": pilot[0]})
     return {
-        label: tuple(each[rows] for each in arrays)
+        label: tuple(np.asarray(each)[rows] for each in pilot[:3])
         for label, rows in sort_rows(codes, labels)
         if len(rows)
     }

@@ -400,16 +400,18 @@ def _measures(samples, deferred):
 
     A rate needs no losses, so that all samples tell of it, unless they weigh.
     """
-    used, weight = samples.used, samples.used.weight
-    asked = deferred[samples.is_used]
-    measures = dict.fromkeys(_MEASURES, np.nan)
-    if len(asked):
-        system = used.loss_first * (1 - asked) + used.loss_second * asked
-        losses = system, used.loss_first, used.loss_second
-        rate = deferred.mean() if weight is None else np.average(asked, weights=weight)
-        values = rate, *(np.average(each, weights=weight) for each in losses)
-        measures = dict(zip(_MEASURES, map(float, values), strict=True))
-    return measures | {"n_samples": len(deferred), "n_asked": len(asked)}
+    used, asked = samples.used, deferred[samples.is_used]
 
+    def mean(values):
+        """Return a mean, NaN where nobody was asked."""
+        is_some = len(asked) > 0
+        return float(np.average(values, weights=used.weight)) if is_some else np.nan
 
-_MEASURES = "deferral_rate", "system_risk", "first_risk", "second_risk"
+    return {
+        "deferral_rate": mean(deferred if used.weight is None else asked),
+        "system_risk": mean(used.loss_first * (1 - asked) + used.loss_second * asked),
+        "first_risk": mean(used.loss_first),
+        "second_risk": mean(used.loss_second),
+        "n_samples": len(deferred),
+        "n_asked": len(asked),
+    }
