@@ -163,17 +163,14 @@ def deferral_area_score(
     0.25
     """
     check_option(normalize, "normalize", (None, "excess", "prr"))
-    samples = check_deferral_samples(
-        scores, loss_first, loss_second, sample_weight
-    ).used
+    samples = check_deferral_samples(scores, loss_first, loss_second, sample_weight)
+    samples = samples.used
     area = _area(samples)
     if normalize is None:
         return area
-    oracle = _area(samples._replace(scores=samples.loss_first - samples.loss_second))
-    random = sum(
-        float(np.average(losses, weights=samples.weight)) / 2
-        for losses in (samples.loss_first, samples.loss_second)
-    )
+    losses = samples.loss_first, samples.loss_second
+    oracle = _area(samples._replace(scores=losses[0] - losses[1]))
+    random = sum(np.average(each, weights=samples.weight) / 2 for each in losses)
     reason = (
         "The loss of the first opinion minus that of the second is the same in all "
         "samples"

@@ -66,9 +66,8 @@ class RankedOpinions:
             used = samples._replace(loss_first=known)
         more = {}
         if squares:
-            more["squares"] = (used.loss_second - used.loss_first) ** 2
-            if used.weight is not None:
-                more["squares"] *= used.weight
+            unit = 1.0 if used.weight is None else used.weight
+            more["squares"] = (used.loss_second - used.loss_first) ** 2 * unit
         self.prefixes = join_opinions(used, near=True, **more)
         columns = self.prefixes.columns
         columns["change"] = columns["second"] - columns["first"]
@@ -239,7 +238,7 @@ class Search:
         starts = np.searchsorted(-rates, -wanted)
         return rates, starts, np.array([weights[rate] for rate in wanted])
 
-    def _cut(self, rate):
+    def cut(self, rate):
         """Return threshold and probability that defer a share of the pilot."""
         rates, prefixes = self.rates, self.pilot.prefixes
         n_groups = int(np.searchsorted(rates, rate, side="right")) - 1
@@ -253,68 +252,65 @@ class Search:
         share = share if self.randomize else share >= 0.5
         return self.pilot.place(n_groups, share, to_next=True)
 
-    def defer(self, threshold, proba):
+    def defer(self, rate):
         """Return which samples a rule defers, as `DeferralRule.defer` decides."""
-        low, high = self.ranges
+        (low, high), (threshold, proba) = self.ranges, self.cut(rate)
         return (high < -threshold) | ((low <= -threshold) & (self.draws < proba))
 
-    def p_values(self, cuts, risk):
-        """Return the p-values that the system risks of rules are above a bound."""
-        bound = self.test.bound
-        first, second = self.losses
-        losses = (np.where(self.defer(*cut), second, first) for cut in cuts)
+    def p_values(self, rates, risk):
+        """Return the p-values that the system risks at some rates are above a bound."""
+        bound, (first, second) = self.test.bound, self.losses
+        losses = (np.where(self.defer(rate), second, first) for rate in rates)
         if bound.of_sums is not None:
             sums = np.array([each.sum() for each in losses])
             return bound.of_sums(np.full(len(sums), self.n_samples), sums, risk)
-        return np.array(
-            [bound.of_losses(each, risk, self.test.delta) for each in losses]
-        )
+        p_values = [bound.of_losses(each, risk, self.test.delta) for each in losses]
+        return np.array(p_values)
 
     def find(self, risk):
-        """Return the last rule that passes, of the fewest deferrals, None if none."""
+        """Return the rate of the last rule that passes, the least; None if none."""
         rates, starts, weights = self._plan(risk)
 
         def p_values(rows, level):
-            return self.p_values(map(self._cut, rates[rows]), risk)
+            return self.p_values(rates[rows], risk)
 
         last = walk(p_values, starts, len(rates), weights, self.test)
-        return None if last is None else self._cut(rates[last])
+        return None if last is None else rates[last]
 
     def find_start(self, risk):
-        """Return a rule that a start passes with, and None only if `find` does."""
+        """Return the rate of a start that passes, and None only if `find` does."""
         rates, starts, weights = self._plan(risk)
-        cuts = list(map(self._cut, rates[starts]))
-        passed = self.p_values(cuts, risk) <= weights * self.test.delta
-        return cuts[np.flatnonzero(passed)[-1]] if passed.any() else None
+        passed = self.p_values(rates[starts], risk) <= weights * self.test.delta
+        return rates[starts][passed][-1] if passed.any() else None
 
     def solve(self, risk):
         """Return the rule of fewest deferrals that keeps a risk, in units of losses."""
         test, share, n_samples = self.test, risk / self.test.max_loss, self.n_samples
-        cut, p_value = (np.inf, 0.0), 0.0
+        rate, p_value = 0.0, 0.0
         if share < 1:
-            cut = self.find(share) if share > 0 else None
-            if cut is None:
+            rate = self.find(share) if share > 0 else None
+            if rate is None:
                 raise self._nothing_passes(risk)
-            (p_value,) = self.p_values([cut], share)
-        n_kept = n_samples - np.count_nonzero(self.defer(*cut))
+            (p_value,) = self.p_values([rate], share)
+        n_kept = n_samples - np.count_nonzero(self.defer(rate))
         certificate = test.certificate("system_risk", risk, n_samples, n_kept, p_value)
-        return DeferralRule(*cut, certificate=certificate)
+        return DeferralRule(*self.cut(rate), certificate=certificate)
 
     def _nothing_passes(self, risk):
         """Return the error of a target that no rule passes, with one that does."""
-        test = self.test
 
-        def describe(cut):
-            rate = np.count_nonzero(self.defer(*cut)) / self.n_samples
+        def describe(rate):
+            rate = np.count_nonzero(self.defer(rate)) / self.n_samples
             return "system risk", f"a deferral rate of {round_up(rate)}", 1 - rate
 
-        return test.infeasible(
+        return self.test.infeasible(
             f"No rule can be certified for target_risk={risk:g} with "
-            f"confidence_level={test.confidence_level:g} on {self.n_samples} samples",
+            f"confidence_level={self.test.confidence_level:g} on {self.n_samples} "
+            "samples",
             self.n_samples,
             risk,
             self.find_start,
-            (-np.inf, 1.0),
+            1.0,
             describe,
             "a lower confidence, more samples, a better second opinion, or a gain that "
             "ranks the samples better.",
@@ -352,9 +348,8 @@ def certify_budget(samples, rate, level, randomize, draws, random_state):
         if n_deferred >= 0:
             ranked = rank(scores, np.zeros(n_samples), randomize, draws, random_state)
             group = np.searchsorted(opinions.prefixes.scores, ranked.scores[n_deferred])
-            draw = float(ranked.draws[n_deferred])
-            # NaN where ties are not broken.
-            limit = Cut(int(group), draw if draw > 0 else 0.0)
+            draw = np.nan_to_num(ranked.draws[n_deferred])  # NaN: ties are not broken
+            limit = Cut(int(group), float(draw))
     cut = most_up_to(opinions, limit)
     n_kept = n_samples - max(n_deferred, 0)
     certificate = Certificate(
@@ -373,7 +368,8 @@ def _warn_of_few_samples(n_samples, rate, confidence_level):
         fewest += max(1, fewest // 100)
     warn_user(
         f"Nothing is deferred: {n_samples} samples cannot certify "
-        f"max_deferral={rate:g} with confidence_level={confidence_level:g}. About "
-        f"{fewest} are needed. Use more samples, or pass confidence_level=None.",
+        f"max_deferral={rate:g} with confidence_level={confidence_level:g} for any "
+        f"rule that defers. About {fewest} are needed. Use more samples, or pass "
+        "confidence_level=None.",
         topic="nothing deferred",
     )

@@ -106,7 +106,7 @@ class DeferralRule(Monitored):
         probability : ndarray of shape (n_samples,)
             1 above the threshold, `proba_at_threshold` at it, 0 below.
         """
-        return weigh(*self._compare(gain), self.proba_at_threshold)
+        return weigh(*self._compare(gain))
 
     def defer(
         self,
@@ -149,8 +149,7 @@ class DeferralRule(Monitored):
         >>> rule.defer([0.5, 0.4, 0.4, 0.4], draws=keyed_draws(0, [10, 11, 12, 13]))
         array([ True,  True, False,  True])
         """
-        compared = self._compare(gain)
-        return decide(*compared, self.proba_at_threshold, draws, random_state)
+        return decide(*self._compare(gain), draws, random_state)
 
     def measure(
         self,
@@ -201,8 +200,9 @@ class DeferralRule(Monitored):
         return replace(self, **_measures(samples, self.defer_proba(samples.scores)))
 
     def _compare(self, gain):
-        """Return which gains are above the threshold, and which at it."""
-        return compare_gains(check_vector(gain, "gain"), self.threshold)
+        """Return what is above and at the threshold, and the chance at it."""
+        compared = compare_gains(check_vector(gain, "gain"), self.threshold)
+        return *compared, self.proba_at_threshold
 
 
 DEFER_ALL = DeferralRule(threshold=float("-inf"), proba_at_threshold=1.0)
@@ -386,12 +386,10 @@ class GroupedDeferralRule(RulesByGroup):
         """Return the rule measured on validated samples."""
         gain, codes = self._locate(samples.scores, groups, "gain")
         deferred = weigh(*self._compare(gain, codes))
-        rules = {
-            label: replace(
-                self.rules[label], **_measures(samples.take(rows), deferred[rows])
-            )
-            for label, rows in sort_rows(codes, self.rules)
-        }
+        rules = dict(self.rules)
+        for label, rows in sort_rows(codes, self.rules):
+            measures = _measures(samples.take(rows), deferred[rows])
+            rules[label] = replace(rules[label], **measures)
         return replace(self, rules=rules, **_measures(samples, deferred))
 
 
