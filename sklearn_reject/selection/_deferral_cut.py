@@ -14,11 +14,7 @@ from scipy.stats import binom
 
 from sklearn_reject._curves._cut import Cut, Form, Model, best_cut
 from sklearn_reject._curves._deferral import join_opinions
-from sklearn_reject._curves._prefixes import (
-    RELATIVE_TOLERANCE,
-    prefix_sums,
-    tie_range,
-)
+from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE, prefix_sums, tie_range
 from sklearn_reject.exceptions import InfeasibleTargetError, round_up, warn_user
 from sklearn_reject.selection._certify import rank, walk
 from sklearn_reject.selection._certify_double import most_successes
@@ -28,19 +24,19 @@ from sklearn_reject.selection._rule import Certificate, check_draws
 # Share of the samples that is set aside where no pilot is given.
 _PILOT_SHARE = 0.2
 
-# Deferral rates that are tested whatever the pilot says, and the share of the chance of
-# an error that each may use if those tested before have failed.
-_RESCUES = dict.fromkeys((1.0, 0.75, 0.5, 0.25), 0.03)
+# Deferral rates that are tested whatever the pilot says.
+_RESCUES = 1.0, 0.75, 0.5, 0.25
 
-# Of the rest, what goes to the least risk of the pilot where the fewest deferrals of
-# the pilot are in another dip of the risk.
-_BEST_SHARE = 0.6
+# The share of the chance of an error that each of these may use if those tested before
+# have failed, then that of the least risk of the pilot, and that of its fewest
+# deferrals, which may be in another dip of the risk.
+_WEIGHTS = 0.03, 0.03, 0.03, 0.03, 0.528, 0.352
 
 _COARSE = np.arange(100, -1, -1) / 100
 
-# Tests near where the pilot meets the target, where a bound says no other number. Half
-# as many lose .0005 of the deferral rate.
-_N_FINE = 300
+# Coarse tests and those near where the pilot meets the target, where a bound says no
+# other number. Half as many lose .0005 of the deferral rate.
+_N_TESTS = 401
 
 # How far off the target, in standard errors, the risk of the pilot is tested finely.
 _WIDTH = 4.0
@@ -227,16 +223,12 @@ class Search:
         # Down to where the risk is evidently above the target.
         error = (variance * (1 / n_pilot + 1 / self.n_samples)) ** 0.5
         beyond = _COARSE[(dip >= _COARSE) & (risks > risk + _WIDTH * error)]
-        most = self.test.bound.most_tests
-        n_fine = _N_FINE if most is None else most - len(_COARSE)
+        n_fine = (self.test.bound.most_tests or _N_TESTS) - len(_COARSE)
         fine = np.linspace(dip, max(beyond, default=0.0), n_fine)
         rates = np.unique(np.concatenate((_COARSE, fine)))[::-1]
-        weights, rest = dict(_RESCUES), 1 - sum(_RESCUES.values())
-        for rate, share in ((best, _BEST_SHARE), (dip, 1 - _BEST_SHARE)):
-            weights[rate] = weights.get(rate, 0.0) + rest * share
-        wanted = np.array(sorted(weights, reverse=True))
-        starts = np.searchsorted(-rates, -wanted)
-        return rates, starts, np.array([weights[rate] for rate in wanted])
+        starts = np.searchsorted(-rates, -np.array([*_RESCUES, best, dip]))
+        starts, places = np.unique(starts, return_inverse=True)
+        return rates, starts, np.bincount(places, _WEIGHTS)
 
     def cut(self, rate):
         """Return threshold and probability that defer a share of the pilot."""
