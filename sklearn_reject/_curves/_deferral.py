@@ -163,17 +163,14 @@ def deferral_area_score(
     0.25
     """
     check_option(normalize, "normalize", (None, "excess", "prr"))
-    samples = check_deferral_samples(
-        scores, loss_first, loss_second, sample_weight
-    ).used
+    samples = check_deferral_samples(scores, loss_first, loss_second, sample_weight)
+    samples = samples.used
     area = _area(samples)
     if normalize is None:
         return area
-    oracle = _area(samples._replace(scores=samples.loss_first - samples.loss_second))
-    random = sum(
-        float(np.average(losses, weights=samples.weight)) / 2
-        for losses in (samples.loss_first, samples.loss_second)
-    )
+    losses = samples.loss_first, samples.loss_second
+    oracle = _area(samples._replace(scores=losses[0] - losses[1]))
+    random = sum(np.average(each, weights=samples.weight) / 2 for each in losses)
     reason = (
         "The loss of the first opinion minus that of the second is the same in all "
         "samples"
@@ -212,16 +209,13 @@ def choose_by_area(
     >>> choose_by_area(scores, loss_first, np.zeros(100))
     ('gain', {'confidence': 0.375, 'gain': 0.125})
     """
-    # Scores are checked as a whole: those of samples with no second opinion, too.
-    scores = {name: check_vector(values, name) for name, values in scores.items()}
-    check_same_length(len(loss_first), loss_second=loss_second, **scores)
     with gather_warnings():  # that samples were chosen is for others to tell
-        samples = check_deferral_samples(
-            np.zeros(len(loss_first)), loss_first, loss_second, sample_weight
-        )
-    orders = {
-        name: samples._replace(scores=values).used for name, values in scores.items()
-    }
+        orders = {
+            name: check_deferral_samples(
+                values, loss_first, loss_second, sample_weight, name=name
+            ).used
+            for name, values in scores.items()
+        }
     areas = {name: _area(order) for name, order in orders.items()}
     if baseline not in areas:
         return min(areas, key=areas.get), areas

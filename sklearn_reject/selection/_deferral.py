@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from sklearn_reject._curves._deferral import check_deferral_samples
+from sklearn_reject._curves._deferral import DeferralSamples, check_deferral_samples
 from sklearn_reject._typing import Other, RandomState, RiskBound, Target
 from sklearn_reject._validation import (
     check_number,
@@ -25,8 +23,8 @@ from sklearn_reject.selection._certify import (
 from sklearn_reject.selection._deferral_cut import (
     CUTS,
     RankedOpinions,
+    Search,
     certify_budget,
-    certify_risk,
 )
 from sklearn_reject.selection._deferral_rule import (
     DEFER_ALL,
@@ -216,15 +214,10 @@ def solve_deferral(
     name, target = _find_target(deferral_cost, max_deferral, target_risk)
     samples = gain, loss_first, loss_second, sample_weight
     if is_by_group(groups, all_groups):
-        with gather_warnings():  # said of each group
-            samples = check_deferral_samples(*samples, name="gain")
-        partition = make_partition(groups, len(samples.scores), all_groups)
-        options = {"randomize": randomize, "bound": bound, "max_loss": max_loss}
         certified = confidence_level, draws, random_state
-        rules = _solve_groups(
-            samples, partition, name, target, pilot, certified, options
-        )
-        return GroupedDeferralRule(rules)._measure(samples, groups)
+        options = {"randomize": randomize, "bound": bound, "max_loss": max_loss}
+        groups = groups, all_groups
+        return _solve_groups(samples, groups, (name, target), pilot, certified, options)
     target = check_number(target, name, high=1.0 if name == "max_deferral" else np.inf)
     check_option(randomize, "randomize", (True, False))
     check_bound(bound, max_loss)
@@ -232,9 +225,8 @@ def solve_deferral(
         if name == "deferral_cost":
             raise ValueError(
                 f"confidence_level={confidence_level!r} is not used with "
-                "deferral_cost, because a cost is not a bound that could be "
-                "guaranteed. Pass confidence_level=None, or max_deferral or "
-                "target_risk."
+                "deferral_cost, because a cost is not a bound. Pass None, or "
+                "max_deferral or target_risk."
             )
         check_confidence_level(confidence_level, sample_weight)
     samples = check_deferral_samples(*samples, name="gain")
@@ -244,18 +236,15 @@ def solve_deferral(
     noise = randomize, draws, check_random_state(random_state)
     if name == "max_deferral":
         return certify_budget(samples, target, confidence_level, *noise)
-    used = samples.used
-    losses = np.concatenate((used.loss_first, used.loss_second))
+    losses = np.concatenate(samples.used[1:3])
     test = choose_test(losses, confidence_level, bound, max_loss)
-    if pilot is not None:
-        pilot = _read_pilot(pilot)
-    return certify_risk(samples, target, test, pilot, *noise)._measure(samples)
+    pilot = _read_pilot(pilot, _OF_PILOT)
+    return Search(samples, pilot, test, *noise).solve(target)._measure(samples)
 
 
 def _find_target(*values):
     """Return name and value of the only target that is given."""
-    pairs = zip(CUTS, values, strict=True)
-    given = {name: value for name, value in pairs if value is not None}
+    given = {n: v for n, v in zip(CUTS, values, strict=True) if v is not None}
     if len(given) != 1:
         found = [f"{name}={value!r}" for name, value in given.items()]
         raise ValueError(
@@ -265,23 +254,20 @@ def _find_target(*values):
     return given.popitem()
 
 
-def _check_pilot(pilot, names):
-    """Raise unless a pilot is a tuple of the arrays of some names."""
+def _read_pilot(pilot, names):
+    """Return the samples of a pilot that was given as arrays of some names, if any."""
+    if pilot is None or isinstance(pilot, DeferralSamples):  # of a group
+        return pilot
     if not isinstance(pilot, (tuple, list)) or len(pilot) != len(names):
         raise ValueError(
             f"pilot must be a tuple of {', '.join(names)}, got "
             f"{type(pilot).__name__}. Pass the arrays of other samples, or None to set "
             "a fifth of these samples aside."
         )
-
-
-def _read_pilot(pilot):
-    """Return the samples of a pilot."""
-    _check_pilot(pilot, _OF_PILOT)
     try:
         # That it was not drawn at random may cost power, and is no concern.
         with gather_warnings():
-            return check_deferral_samples(*pilot, name="gain")
+            return check_deferral_samples(*pilot[:3], name="gain")
     except ValueError as error:
         raise ValueError(f"pilot: {error}") from error
 
@@ -291,10 +277,14 @@ _FATE = (
 )
 
 
-def _solve_groups(samples, partition, name, target, pilot, certified, options):
+def _solve_groups(samples, groups, target, pilot, certified, options):
     """Return the rule of each group, that of least risk where none meets the target."""
+    with gather_warnings():  # said of each group
+        samples = check_deferral_samples(*samples, name="gain")
     gain, first, second, weight, is_used = samples
     second = np.where(is_used, second, np.nan)
+    (groups, all_groups), (name, target) = groups, target
+    partition = make_partition(groups, len(gain), all_groups)
     targets = targets_by_group(target, partition.labels, name)
     more = options_by_group(partition, len(gain), weight, *certified)
     pilots = _pilots_by_group(pilot, partition.labels)
@@ -313,23 +303,20 @@ def _solve_groups(samples, partition, name, target, pilot, certified, options):
 
     def give_up(label, rows):
         if not is_used[rows].any():
-            return replace(DEFER_ALL, n_samples=len(rows))
+            return DEFER_ALL
         with gather_warnings():
             return solve(rows, deferral_cost=0.0)
 
-    return collect_rules(partition, solve_one, give_up, targets, _FATE, weight)
+    rules = collect_rules(partition, solve_one, give_up, targets, _FATE, weight)
+    return GroupedDeferralRule(rules)._measure(samples, groups)
 
 
 def _pilots_by_group(pilot, labels):
-    """Return the pilot of each group that there is one of, as three arrays."""
-    if pilot is None:
+    """Return the pilot of each group that there is one of."""
+    samples = _read_pilot(pilot, (*_OF_PILOT, "groups"))
+    if samples is None:
         return {}
-    _check_pilot(pilot, (*_OF_PILOT, "groups"))
     codes = encode_labels(as_labels(pilot[3], "pilot"), labels)
-    arrays = [np.asarray(each) for each in pilot[:3]]
-    check_same_length(len(codes), **{"gain of the pilot": arrays[0]})
-    return {
-        label: tuple(each[rows] for each in arrays)
-        for label, rows in sort_rows(codes, labels)
-        if len(rows)
-    }
+    check_same_length(len(codes), **{"gain of the pilot": samples.scores})
+    parts = sort_rows(codes, labels)
+    return {k: samples.take(rows) for k, rows in parts if samples.is_used[rows].any()}

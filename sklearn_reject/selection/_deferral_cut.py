@@ -9,21 +9,14 @@ which rules to test, and in which order. Nothing of it sees the calibration set,
 a pilot that misleads costs power but never the guarantee.
 """
 
-from dataclasses import dataclass
-from functools import cached_property
-
 import numpy as np
 from scipy.stats import binom
 
 from sklearn_reject._curves._cut import Cut, Form, Model, best_cut
 from sklearn_reject._curves._deferral import join_opinions
-from sklearn_reject._curves._prefixes import (
-    RELATIVE_TOLERANCE,
-    prefix_sums,
-    tie_range,
-)
+from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE, prefix_sums, tie_range
 from sklearn_reject.exceptions import InfeasibleTargetError, round_up, warn_user
-from sklearn_reject.selection._certify import RiskTest, rank, walk
+from sklearn_reject.selection._certify import rank, walk
 from sklearn_reject.selection._certify_double import most_successes
 from sklearn_reject.selection._deferral_rule import DeferralRule
 from sklearn_reject.selection._rule import Certificate, check_draws
@@ -31,19 +24,19 @@ from sklearn_reject.selection._rule import Certificate, check_draws
 # Share of the samples that is set aside where no pilot is given.
 _PILOT_SHARE = 0.2
 
-# Deferral rates that are tested whatever the pilot says, and the share of the chance of
-# an error that each may use if those tested before have failed.
-_RESCUES = dict.fromkeys((1.0, 0.75, 0.5, 0.25), 0.03)
+# Deferral rates that are tested whatever the pilot says.
+_RESCUES = 1.0, 0.75, 0.5, 0.25
 
-# Of the rest, what goes to the least risk of the pilot where the fewest deferrals of
-# the pilot are in another dip of the risk.
-_BEST_SHARE = 0.6
+# The share of the chance of an error that each of these may use if those tested before
+# have failed, then that of the least risk of the pilot, and that of its fewest
+# deferrals, which may be in another dip of the risk.
+_WEIGHTS = 0.03, 0.03, 0.03, 0.03, 0.528, 0.352
 
 _COARSE = np.arange(100, -1, -1) / 100
 
-# Tests near where the pilot meets the target, where a bound says no other number. Half
-# as many lose .0005 of the deferral rate.
-_N_FINE = 300
+# Coarse tests and those near where the pilot meets the target, where a bound says no
+# other number. Half as many lose .0005 of the deferral rate.
+_N_TESTS = 401
 
 # How far off the target, in standard errors, the risk of the pilot is tested finely.
 _WIDTH = 4.0
@@ -69,9 +62,8 @@ class RankedOpinions:
             used = samples._replace(loss_first=known)
         more = {}
         if squares:
-            more["squares"] = (used.loss_second - used.loss_first) ** 2
-            if used.weight is not None:
-                more["squares"] *= used.weight
+            unit = 1.0 if used.weight is None else used.weight
+            more["squares"] = (used.loss_second - used.loss_first) ** 2 * unit
         self.prefixes = join_opinions(used, near=True, **more)
         columns = self.prefixes.columns
         columns["change"] = columns["second"] - columns["first"]
@@ -89,27 +81,27 @@ class RankedOpinions:
         loss = columns["first"][n_groups:].sum() + columns["second"][:n_groups].sum()
         return float(loss + share * columns["change"][n_groups] if share else loss)
 
-    def make_rule(self, cut, *, to_next=False, certificate=None):
-        """Return the rule that defers the groups of a cut, and what it achieves.
+    def place(self, n_groups, share=0.0, *, to_next=False):
+        """Return the threshold of a cut, and the probability at it.
 
         Between two groups, the threshold is the last gain that is deferred or, with
         `to_next`, the first one that is kept.
         """
-        n_groups, share = cut
         gains = -self.prefixes.scores
-        threshold, proba = np.inf, 0.0
         if n_groups == len(gains):
             # The lowest gain seen would keep lower ones to come.
-            threshold, proba = -np.inf, 1.0
-        elif share or (to_next and n_groups):
-            threshold, proba = float(gains[n_groups]), float(share)
-        elif n_groups:
-            threshold, proba = float(gains[n_groups - 1]), 1.0
+            return -np.inf, 1.0
+        if share or to_next:
+            return float(gains[n_groups]), float(share)
+        return (float(gains[n_groups - 1]), 1.0) if n_groups else (np.inf, 0.0)
+
+    def make_rule(self, cut, *, to_next=False, certificate=None):
+        """Return the rule that defers the groups of a cut, and what it achieves."""
         rate = self.prefixes.at("weight", *cut) / self.prefixes.total("weight")
         losses = self.lose(*cut), *self.ends
         risks = (loss / self.asked_weight for loss in losses)
-        counts = self.n_samples, self.n_asked
-        return DeferralRule(threshold, proba, rate, *risks, *counts, certificate)
+        measures = rate, *risks, self.n_samples, self.n_asked
+        return DeferralRule(*self.place(*cut, to_next=to_next), *measures, certificate)
 
 
 def cut_at_cost(opinions, cost, randomize=False):
@@ -137,18 +129,18 @@ def most_up_to(opinions, cut):
     n_groups, share = cut
     end = n_groups + (share > 0)
     columns, slack = opinions.prefixes.columns, opinions.slack
-    squares = columns["squares"][:end]
+    changes, squares = (columns[name][:end].copy() for name in ("change", "squares"))
     if not (squares > slack**2).any():
         # Both opinions lose the same, whoever answers.
         return Cut(0)
-    changes = prefix_sums(columns["change"][:end])
+    if share:
+        changes[-1] *= share
+        squares[-1] *= share**2
+    changes = prefix_sums(changes)
     whole = changes[: n_groups + 1]
     least = int(np.argmax(whole <= whole.min() + slack))
-    excess, squares = changes[least:] - changes[least], prefix_sums(squares[least:])
-    if share:
-        excess[-1] = excess[-2] + share * (excess[-1] - excess[-2])
-        squares[-1] = squares[-2] + share**2 * (squares[-1] - squares[-2])
-    best = least + int(np.flatnonzero(excess <= np.sqrt(squares) + slack)[-1])
+    excess, errors = changes[least:] - whole[least], prefix_sums(squares[least:]) ** 0.5
+    best = least + int(np.flatnonzero(excess <= errors + slack)[-1])
     return cut if best == end else Cut(best)
 
 
@@ -181,46 +173,37 @@ CUTS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
 class Search:
     """The fixed sequence of tests of the rules that a pilot proposes.
 
-    Samples that certify come in random order. Their losses, and all system risks but
-    those of the ranked opinions of the pilot, are in multiples of the largest loss.
+    Samples that certify come in random order. Without a pilot, one is drawn from them.
+    Losses and system risks are in multiples of the largest loss.
     """
 
-    gain: np.ndarray
-    loss_first: np.ndarray
-    loss_second: np.ndarray
-    draws: np.ndarray
-    pilot: RankedOpinions
-    randomize: bool
-    test: RiskTest
-
-    def __len__(self):
-        return len(self.gain)
-
-    @cached_property
-    def _ranges(self):
-        return tie_range(-self.gain)
-
-    @cached_property
-    def _pilot_rates(self):
-        prefixes = self.pilot.prefixes
-        return prefixes.sums("weight") / prefixes.total("weight")
-
-    @cached_property
-    def _coarse_risks(self):
-        """Risks of the pilot at the coarse rates."""
-        losses = self.pilot.ends[0] + self.pilot.prefixes.sums("change")
-        risks = np.interp(_COARSE, self._pilot_rates, losses / self.pilot.n_asked)
-        return risks / self.test.max_loss
+    def __init__(self, samples, pilot, test, randomize, draws, random_state):
+        if draws is None:
+            draws = random_state.random_sample(np.count_nonzero(samples.is_used))
+        else:
+            draws = check_draws(draws, len(samples.scores))[samples.is_used]
+        samples, rows = samples.used, np.arange(len(draws))
+        if pilot is None:
+            rows, aside = _set_aside(rows, random_state)
+            pilot = samples.take(aside)
+        rows = random_state.permutation(rows)
+        self.n_samples, self.test, self.randomize = len(rows), test, randomize
+        self.ranges, self.draws = tie_range(-samples.scores[rows]), draws[rows]
+        self.losses = [each[rows] / test.max_loss for each in samples[1:3]]
+        self.pilot = pilot = RankedOpinions(pilot)
+        largest = pilot.n_asked * test.max_loss
+        self.rates = pilot.prefixes.sums("weight") / pilot.prefixes.total("weight")
+        losses = pilot.ends[0] + pilot.prefixes.sums("change")
+        self.risks = np.interp(_COARSE, self.rates, losses / largest)
+        self.slack = pilot.slack / largest
 
     def _least(self, start, stop):
         """Return the rate of least risk, and fewest deferrals, of some coarse ones."""
-        risks = self._coarse_risks[start:stop]
-        slack = self.pilot.slack / self.pilot.n_asked / self.test.max_loss
-        return _COARSE[start + np.flatnonzero(risks <= risks.min() + slack)[-1]]
+        risks = self.risks[start:stop]
+        return _COARSE[start + np.flatnonzero(risks <= risks.min() + self.slack)[-1]]
 
     def _plan(self, risk):
         """Return what to test for a risk, given the pilot.
@@ -228,106 +211,95 @@ class Search:
         These are rates of deferral from high to low, positions among them to start at,
         and the share of the chance of an error that each start brings.
         """
-        risks, n_pilot = self._coarse_risks, self.pilot.n_asked
-        # Standard errors near the risk of the pilot, and of pilot and samples.
-        error = (risk * (1 - risk) * (1 / n_pilot + 1 / len(self))) ** 0.5
+        risks, n_pilot = self.risks, self.pilot.n_asked
+        variance = risk * (1 - risk)
         best = dip = self._least(0, None)
         # Half-way to the least risk is no chance crossing of the target.
         deep = np.flatnonzero(risks <= (risk + risks.min()) / 2)
         if len(deep):
-            over = risks[: deep[-1]] > risk + (risk * (1 - risk) * 2 / n_pilot) ** 0.5
-            start = int(max(np.flatnonzero(over), default=-1)) + 1
+            over = risks[: deep[-1]] > risk + (variance * 2 / n_pilot) ** 0.5
+            start = max(np.flatnonzero(over), default=-1) + 1
             dip = self._least(start, deep[-1] + 1)
         # Down to where the risk is evidently above the target.
+        error = (variance * (1 / n_pilot + 1 / self.n_samples)) ** 0.5
         beyond = _COARSE[(dip >= _COARSE) & (risks > risk + _WIDTH * error)]
-        most = self.test.bound.most_tests
-        n_fine = _N_FINE if most is None else most - len(_COARSE)
+        n_fine = (self.test.bound.most_tests or _N_TESTS) - len(_COARSE)
         fine = np.linspace(dip, max(beyond, default=0.0), n_fine)
         rates = np.unique(np.concatenate((_COARSE, fine)))[::-1]
-        weights, rest = dict(_RESCUES), 1 - sum(_RESCUES.values())
-        for rate, share in ((best, _BEST_SHARE), (dip, 1 - _BEST_SHARE)):
-            weights[rate] = weights.get(rate, 0.0) + rest * share
-        wanted = np.array(sorted(weights, reverse=True))
-        starts = np.searchsorted(-rates, -wanted)
-        return rates, starts, np.array([weights[rate] for rate in wanted])
+        starts = np.searchsorted(-rates, -np.array([*_RESCUES, best, dip]))
+        starts, places = np.unique(starts, return_inverse=True)
+        return rates, starts, np.bincount(places, _WEIGHTS)
 
-    def _cut(self, rate):
+    def cut(self, rate):
         """Return threshold and probability that defer a share of the pilot."""
-        if rate >= 1:
-            return -np.inf, 1.0
-        rates, prefixes = self._pilot_rates, self.pilot.prefixes
-        index = int(np.searchsorted(rates, rate, side="right")) - 1
-        share = float((rate - rates[index]) / (rates[index + 1] - rates[index]))
-        above, below = -prefixes.scores[max(index - 1, 0)], -prefixes.scores[index]
-        if share == 0:
-            return (float(above), 1.0) if index else (np.inf, 0.0)
-        if prefixes.columns["weight"][index] == 1 and index:
+        rates, prefixes = self.rates, self.pilot.prefixes
+        n_groups = int(np.searchsorted(rates, rate, side="right")) - 1
+        if rate == rates[n_groups]:
+            return self.pilot.place(n_groups)
+        share = (rate - rates[n_groups]) / (rates[n_groups + 1] - rates[n_groups])
+        if prefixes.columns["weight"][n_groups] == 1 and n_groups:
             # Where gains do not tie, a threshold between two is what defers in between.
+            above, below = -prefixes.scores[n_groups - 1 : n_groups + 1]
             return float(above * (1 - share) + below * share), 1.0
-        return float(below), share if self.randomize else float(share >= 0.5)
+        share = share if self.randomize else share >= 0.5
+        return self.pilot.place(n_groups, share, to_next=True)
 
-    def defer(self, threshold, proba):
+    def defer(self, rate):
         """Return which samples a rule defers, as `DeferralRule.defer` decides."""
-        low, high = self._ranges
+        (low, high), (threshold, proba) = self.ranges, self.cut(rate)
         return (high < -threshold) | ((low <= -threshold) & (self.draws < proba))
 
-    def p_values(self, cuts, risk):
-        """Return the p-values that the system risks of rules are above a bound."""
-        bound = self.test.bound
-        losses = (
-            np.where(self.defer(*cut), self.loss_second, self.loss_first)
-            for cut in cuts
-        )
+    def p_values(self, rates, risk):
+        """Return the p-values that the system risks at some rates are above a bound."""
+        bound, (first, second) = self.test.bound, self.losses
+        losses = (np.where(self.defer(rate), second, first) for rate in rates)
         if bound.of_sums is not None:
             sums = np.array([each.sum() for each in losses])
-            return bound.of_sums(np.full(len(sums), len(self)), sums, risk)
-        return np.array(
-            [bound.of_losses(each, risk, self.test.delta) for each in losses]
-        )
+            return bound.of_sums(np.full(len(sums), self.n_samples), sums, risk)
+        p_values = [bound.of_losses(each, risk, self.test.delta) for each in losses]
+        return np.array(p_values)
 
     def find(self, risk):
-        """Return the last rule that passes, of the fewest deferrals, None if none."""
-        rates, *plan = self._plan(risk)
-        starts, weights = plan
+        """Return the rate of the last rule that passes, the least; None if none."""
+        rates, starts, weights = self._plan(risk)
 
         def p_values(rows, level):
-            return self.p_values(map(self._cut, rates[rows]), risk)
+            return self.p_values(rates[rows], risk)
 
         last = walk(p_values, starts, len(rates), weights, self.test)
-        return None if last is None else self._cut(rates[last])
+        return None if last is None else rates[last]
 
     def find_start(self, risk):
-        """Return a rule that a start passes with, and None only if `find` does."""
+        """Return the rate of a start that passes, and None only if `find` does."""
         rates, starts, weights = self._plan(risk)
-        cuts = list(map(self._cut, rates[starts]))
-        passed = self.p_values(cuts, risk) <= weights * self.test.delta
-        return cuts[np.flatnonzero(passed)[-1]] if passed.any() else None
+        passed = self.p_values(rates[starts], risk) <= weights * self.test.delta
+        return rates[starts][passed][-1] if passed.any() else None
 
     def solve(self, risk):
         """Return the rule of fewest deferrals that keeps a risk, in units of losses."""
-        test, share, n_samples = self.test, risk / self.test.max_loss, len(self)
-        cut, p_value = (np.inf, 0.0), 0.0
+        test, share, n_samples = self.test, risk / self.test.max_loss, self.n_samples
+        rate, p_value = 0.0, 0.0
         if share < 1:
-            cut = self.find(share) if share > 0 else None
-            if cut is None:
+            rate = self.find(share) if share > 0 else None
+            if rate is None:
                 raise self._nothing_passes(risk)
-            (p_value,) = self.p_values([cut], share)
-        n_kept = n_samples - np.count_nonzero(self.defer(*cut))
+            (p_value,) = self.p_values([rate], share)
+        n_kept = n_samples - np.count_nonzero(self.defer(rate))
         certificate = test.certificate("system_risk", risk, n_samples, n_kept, p_value)
-        return DeferralRule(*cut, certificate=certificate)
+        return DeferralRule(*self.cut(rate), certificate=certificate)
 
     def _nothing_passes(self, risk):
         """Return the error of a target that no rule passes, with one that does."""
-        test = self.test
 
-        def describe(cut):
-            rate = np.count_nonzero(self.defer(*cut)) / len(self)
+        def describe(rate):
+            rate = np.count_nonzero(self.defer(rate)) / self.n_samples
             return "system risk", f"a deferral rate of {round_up(rate)}", 1 - rate
 
-        return test.infeasible(
+        return self.test.infeasible(
             f"No rule can be certified for target_risk={risk:g} with "
-            f"confidence_level={test.confidence_level:g} on {len(self)} samples",
-            len(self),
+            f"confidence_level={self.test.confidence_level:g} on {self.n_samples} "
+            "samples",
+            self.n_samples,
             risk,
             self.find_start,
             describe,
@@ -336,31 +308,17 @@ class Search:
         )
 
 
-def certify_risk(samples, risk, test, pilot, randomize, draws, random_state):
-    """Return the rule of fewest deferrals that a bound on the risk is certified for.
-
-    Without a pilot, one is drawn from the samples.
-    """
-    if draws is None:
-        draws = random_state.random_sample(np.count_nonzero(samples.is_used))
-    else:
-        draws = check_draws(draws, len(samples.scores))[samples.is_used]
-    samples, rows = samples.used, np.arange(len(draws))
-    if pilot is None:
-        if len(rows) < 2:
-            raise InfeasibleTargetError(
-                "A single sample cannot certify a rule, because one sample is set "
-                "aside to choose the rules to test",
-                "Use more samples, or pass confidence_level=None.",
-            )
-        order = random_state.permutation(rows)
-        aside, rows = np.split(order, [max(1, round(_PILOT_SHARE * len(order)))])
-        pilot, rows = samples.take(np.sort(aside)), np.sort(rows)
-    rows = random_state.permutation(rows)
-    gain, *losses = (each[rows] for each in samples[:3])
-    losses = (each / test.max_loss for each in losses)
-    pilot = RankedOpinions(pilot)
-    return Search(gain, *losses, draws[rows], pilot, randomize, test).solve(risk)
+def _set_aside(rows, random_state):
+    """Return rows that certify, and those of a pilot, in the order of the samples."""
+    if len(rows) < 2:
+        raise InfeasibleTargetError(
+            "A single sample cannot certify a rule, because one sample is set aside to "
+            "choose the rules to test",
+            "Use more samples, or pass confidence_level=None.",
+        )
+    n_aside = max(1, round(_PILOT_SHARE * len(rows)))
+    order = random_state.permutation(rows)
+    return np.sort(order[n_aside:]), np.sort(order[:n_aside])
 
 
 def certify_budget(samples, rate, level, randomize, draws, random_state):
@@ -381,9 +339,8 @@ def certify_budget(samples, rate, level, randomize, draws, random_state):
         if n_deferred >= 0:
             ranked = rank(scores, np.zeros(n_samples), randomize, draws, random_state)
             group = np.searchsorted(opinions.prefixes.scores, ranked.scores[n_deferred])
-            draw = float(ranked.draws[n_deferred])
-            # NaN where ties are not broken.
-            limit = Cut(int(group), draw if draw > 0 else 0.0)
+            draw = np.nan_to_num(ranked.draws[n_deferred])  # NaN: ties are not broken
+            limit = Cut(int(group), float(draw))
     cut = most_up_to(opinions, limit)
     n_kept = n_samples - max(n_deferred, 0)
     certificate = Certificate(
@@ -391,7 +348,7 @@ def certify_budget(samples, rate, level, randomize, draws, random_state):
     )
     # As far as it may: what is new between the last deferred and the first kept gain is
     # deferred, too.
-    to_next = cut == Cut(limit.n_groups)
+    to_next = cut == Cut(limit.n_groups) != Cut(0)
     return opinions.make_rule(cut, to_next=to_next, certificate=certificate)
 
 

@@ -106,7 +106,7 @@ class DeferralRule(Monitored):
         probability : ndarray of shape (n_samples,)
             1 above the threshold, `proba_at_threshold` at it, 0 below.
         """
-        return weigh(*self._compare(gain), self.proba_at_threshold)
+        return weigh(*self._compare(gain))
 
     def defer(
         self,
@@ -149,8 +149,7 @@ class DeferralRule(Monitored):
         >>> rule.defer([0.5, 0.4, 0.4, 0.4], draws=keyed_draws(0, [10, 11, 12, 13]))
         array([ True,  True, False,  True])
         """
-        compared = self._compare(gain)
-        return decide(*compared, self.proba_at_threshold, draws, random_state)
+        return decide(*self._compare(gain), draws, random_state)
 
     def measure(
         self,
@@ -201,8 +200,9 @@ class DeferralRule(Monitored):
         return replace(self, **_measures(samples, self.defer_proba(samples.scores)))
 
     def _compare(self, gain):
-        """Return which gains are above the threshold, and which at it."""
-        return compare_gains(check_vector(gain, "gain"), self.threshold)
+        """Return what is above and at the threshold, and the chance at it."""
+        compared = compare_gains(check_vector(gain, "gain"), self.threshold)
+        return *compared, self.proba_at_threshold
 
 
 DEFER_ALL = DeferralRule(threshold=float("-inf"), proba_at_threshold=1.0)
@@ -386,12 +386,10 @@ class GroupedDeferralRule(RulesByGroup):
         """Return the rule measured on validated samples."""
         gain, codes = self._locate(samples.scores, groups, "gain")
         deferred = weigh(*self._compare(gain, codes))
-        rules = {
-            label: replace(
-                self.rules[label], **_measures(samples.take(rows), deferred[rows])
-            )
-            for label, rows in sort_rows(codes, self.rules)
-        }
+        rules = dict(self.rules)
+        for label, rows in sort_rows(codes, self.rules):
+            measures = _measures(samples.take(rows), deferred[rows])
+            rules[label] = replace(rules[label], **measures)
         return replace(self, rules=rules, **_measures(samples, deferred))
 
 
@@ -400,16 +398,18 @@ def _measures(samples, deferred):
 
     A rate needs no losses, so that all samples tell of it, unless they weigh.
     """
-    used, weight = samples.used, samples.used.weight
-    asked = deferred[samples.is_used]
-    measures = dict.fromkeys(_MEASURES, np.nan)
-    if len(asked):
-        system = used.loss_first * (1 - asked) + used.loss_second * asked
-        losses = system, used.loss_first, used.loss_second
-        rate = deferred.mean() if weight is None else np.average(asked, weights=weight)
-        values = rate, *(np.average(each, weights=weight) for each in losses)
-        measures = dict(zip(_MEASURES, map(float, values), strict=True))
-    return measures | {"n_samples": len(deferred), "n_asked": len(asked)}
+    used, asked = samples.used, deferred[samples.is_used]
 
+    def mean(values):
+        """Return a mean, NaN where nobody was asked."""
+        is_some = len(asked) > 0
+        return float(np.average(values, weights=used.weight)) if is_some else np.nan
 
-_MEASURES = "deferral_rate", "system_risk", "first_risk", "second_risk"
+    return {
+        "deferral_rate": mean(deferred if used.weight is None else asked),
+        "system_risk": mean(used.loss_first * (1 - asked) + used.loss_second * asked),
+        "first_risk": mean(used.loss_first),
+        "second_risk": mean(used.loss_second),
+        "n_samples": len(deferred),
+        "n_asked": len(asked),
+    }
