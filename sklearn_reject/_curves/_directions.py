@@ -1,17 +1,11 @@
 """Directions of two scores: how much a risk and a novelty weigh in their sum."""
 
-import math
-
 import numpy as np
 
 from sklearn_reject._curves._prefixes import snap, starts_of_ties
 
 # Beyond it, weighted sums of scores would come near the limits of float64.
 _LARGEST_SCORE = 1e100
-
-
-# Weights in units of risks below it may lose digits.
-_LEAST_LIFTED = 1e-250
 
 
 # Directions of a grid, those of each score alone among them.
@@ -44,11 +38,10 @@ def score_directions(risk, novelty, n_directions=_N_DIRECTIONS):
     their ends in steps that grow. No two of them tie, but for those that do in one of
     the scores.
     """
-    check_spread(risk, "uncertainty")
-    check_spread(novelty, "novelty")
     finite = np.isfinite(novelty)
-    if not finite.all():
-        risk, novelty = risk[finite], novelty[finite]
+    risk, novelty = risk[finite], novelty[finite]
+    _check_spread(risk, "uncertainty")
+    _check_spread(novelty, "novelty")
     slopes = _slopes(*_telling_points(risk, novelty), n_directions - 2)
     return [(1.0, 0.0), *((1.0, slope) for slope in slopes), (0.0, 1.0)]
 
@@ -83,7 +76,10 @@ def _slopes(risk, novelty, n_slopes):
     """Return up to so many slopes, in the gaps of those at which two points tie."""
     if not len(risk):
         return []
-    ties = _slopes_of_ties(risk, novelty)
+    first, second = np.triu_indices(len(risk), 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ties = (risk[second] - risk[first]) / (novelty[first] - novelty[second])
+    ties = np.sort(ties[(ties > 1 / _STEEPEST) & (ties < _STEEPEST)])
     if not len(ties):  # both scores have the same order
         ranges = [float(np.ptp(score)) for score in (risk, novelty)]
         return [ranges[0] / ranges[1] if all(ranges) else 1.0]
@@ -96,34 +92,11 @@ def _slopes(risk, novelty, n_slopes):
     return np.sqrt(ends[0][chosen] * ends[1][chosen]).tolist()
 
 
-def _slopes_of_ties(risk, novelty):
-    """Return the slopes, increasing, at which pairs of opposite order tie."""
-    first, second = np.triu_indices(len(risk), 1)
-    rise, run = risk[second] - risk[first], novelty[first] - novelty[second]
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        slopes = rise / run
-    return np.sort(slopes[(slopes > 1 / _STEEPEST) & (slopes < _STEEPEST)])
-
-
-def lift_risk(risk):
-    """Return risks times a power of two, and that: the risks of a very sure classifier.
-
-    They may all be next to zero, 1e-200 or so. Their products would be none then, while
-    weights in units of theirs are far from the limits of float64 still.
-    """
-    spread, least = float(np.ptp(risk)) if len(risk) else 0.0, 1 / _LARGEST_SCORE
-    if not _LEAST_LIFTED < spread < least:
-        return risk, 1.0
-    power = 2.0 ** (math.frexp(least / spread)[1] + 1)
-    return risk * power, power
-
-
-def check_spread(scores, name):
-    """Refuse scores that cannot be added up."""
-    finite = scores[np.isfinite(scores)]
-    low, high = finite.min(initial=np.inf), finite.max(initial=-np.inf)
-    largest, spread = max(abs(low), abs(high)), high - low
-    if len(finite) and (largest > _LARGEST_SCORE or 0 < spread < 1 / _LARGEST_SCORE):
+def _check_spread(scores, name):
+    """Refuse finite scores that cannot be added up."""
+    largest = np.abs(scores).max(initial=0.0)
+    spread = np.ptp(scores) if len(scores) else 0.0
+    if largest > _LARGEST_SCORE or 0 < spread < 1 / _LARGEST_SCORE:
         raise ValueError(
             f"{name}_scores hold finite values up to {largest:g} in magnitude, which "
             f"differ by at most {spread:g}, so their sums would come close to the "
@@ -134,42 +107,23 @@ def check_spread(scores, name):
 
 
 def combine(risk, novelty, weights):
-    """Return the weighted sum of two scores; infinite novelty stays as it is."""
-    combined = weighted_sum(risk, novelty, weights)
+    """Return the weighted sum of two scores; infinite novelty stays as it is.
+
+    Rounding keeps the order of finite scores here: what is not lower in both, each
+    times its weight, has no lower sum.
+    """
+    risk_weight, novelty_weight = weights
+    with np.errstate(over="ignore", invalid="ignore"):
+        combined = novelty_weight * novelty
+        combined += risk_weight * risk
     infinite = np.isinf(novelty)
     if infinite.any():
         combined[infinite] = novelty[infinite]
     return combined
 
 
-def weighted_sum(risk, novelty, weights):
-    """Return the weighted sum of finite scores.
-
-    Rounding keeps the order here: what is not lower in both scores, each times its
-    weight, has no lower sum.
-    """
-    risk_weight, novelty_weight = weights
-    with np.errstate(over="ignore", invalid="ignore"):
-        combined = novelty_weight * novelty
-        combined += risk_weight * risk
-    return combined
-
-
-def all_tie(combined, ranges, weights):
-    """Tell whether rounding is all that distinguishes the sums of a direction.
-
-    `ranges` are those of finite risk and novelty. A score of its own is what it is.
-    """
-    return 0.0 not in weights and np.ptp(combined) <= RESOLUTION * (
-        np.abs(weights) @ ranges
-    )
-
-
 def sizes_of_sums(risk, novelty, weights):
     """Return what weighted sums are rounded at: the magnitudes of both terms, added."""
     risk_weight, novelty_weight = weights
     with np.errstate(over="ignore", invalid="ignore"):
-        sizes, term = novelty_weight * novelty, risk_weight * risk
-        np.abs(sizes, out=sizes)
-        sizes += np.abs(term, out=term)
-    return sizes
+        return np.abs(novelty_weight * novelty) + np.abs(risk_weight * risk)

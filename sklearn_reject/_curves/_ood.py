@@ -10,9 +10,7 @@ from scipy.integrate import trapezoid
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_reject._curves._directions import (
-    all_tie,
     combine,
-    lift_risk,
     score_directions,
     sizes_of_sums,
 )
@@ -21,7 +19,6 @@ from sklearn_reject._curves._prefixes import (
     Prefixes,
     first_thresholds,
     make_finite,
-    snap,
 )
 from sklearn_reject._validation import (
     check_extended_vector,
@@ -156,15 +153,14 @@ class OriginSamples:
     def group(self, scores=None, *, sizes=None):
         """Return the samples grouped by a score, the one that they have for None.
 
-        With the `sizes` of sums each sample is in the first group that a rule accepts
-        it with.
+        With the `sizes` that a score is rounded at, each sample is in the first group
+        that a rule accepts it with.
         """
         scores = self.scores[0] if scores is None else scores
         order = np.argsort(scores)
         scores = scores[order]
         if sizes is not None:
-            low = np.searchsorted(scores, -np.inf, "right")
-            finite = slice(low, np.searchsorted(scores, np.inf))
+            finite = np.isfinite(scores)
             some = first_thresholds(scores[finite], sizes[order[finite]])
             again = np.argsort(some, kind="stable")
             scores[finite], order[finite] = some[again], order[finite][again]
@@ -174,22 +170,14 @@ class OriginSamples:
     def rules(self):
         """Yield, for each combined score, the samples grouped as rules tell them apart.
 
-        These accept together what differs by rounding, and each sample is in the group
-        that it is first accepted with. No rule rests on sums that rounding alone
-        tells apart, so where all do there is none.
+        These accept together what differs by rounding.
         """
         if len(self.scores) == 1:
-            yield self.group(snap(*self.scores))
+            yield self.group(sizes=self.scores[0])
             return
-        pair, snapped = _lift(*self.scores), _lift(*map(snap, self.scores))
-        finite = np.isfinite(snapped[1])
-        ranges = [np.ptp(s[finite]) if finite.any() else 0.0 for s in snapped]
-        for weights in score_directions(*pair):
-            scores = combine(*snapped, weights)
-            if finite.any() and all_tie(scores[finite], ranges, weights):
-                continue
-            sizes = None if 0.0 in weights else sizes_of_sums(*snapped, weights)
-            yield self.group(scores, sizes=sizes)
+        for weights in score_directions(*self.scores):
+            sizes = sizes_of_sums(*self.scores, weights)
+            yield self.group(combine(*self.scores, weights), sizes=sizes)
 
     def rankings(self, positive="id"):
         """Yield the samples grouped by each combined score, for areas.
@@ -203,14 +191,10 @@ class OriginSamples:
             samples, sign = OriginSamples(self.scores, self.sums[[1, 0, 2]]), -1.0
         combined = self.scores
         if len(self.scores) == 2:
-            pair = _lift(*self.scores)
-            combined = (combine(*pair, weights) for weights in score_directions(*pair))
+            directions = score_directions(*self.scores)
+            combined = (combine(*self.scores, weights) for weights in directions)
         for scores in combined:
             yield samples.group(make_finite(sign * scores))
-
-
-def _lift(risk, novelty):
-    return lift_risk(risk)[0], novelty
 
 
 def gather_samples(scores, losses, is_ood, sample_weight):
@@ -220,10 +204,10 @@ def gather_samples(scores, losses, is_ood, sample_weight):
     losses = np.zeros(len(last)) if losses is None else losses
     last, *rest = check_origin_samples(last, losses, is_ood, sample_weight)
     scores = [*(check_vector(score, "the risk scores") for score in first), last]
-    sums, present = sums_of(*rest), rest[-1] > 0
-    if not present.all():
-        scores, sums = [score[present] for score in scores], sums[:, present]
-    return OriginSamples(scores, sums)
+    present = rest[-1] > 0
+    return OriginSamples(
+        [score[present] for score in scores], sums_of(*rest)[:, present]
+    )
 
 
 def check_positive(positive):
@@ -235,14 +219,8 @@ def check_ood_prior(ood_prior, *, open_low=False):
     """Return the prior as a float in [0, 1[, or ]0, 1[; None stays None."""
     if ood_prior is None:
         return None
-    prior = check_number(ood_prior, "ood_prior", high=1.0, open_low=open_low)
-    if prior == 1:
-        interval = "]0, 1[" if open_low else "[0, 1["
-        raise ValueError(
-            f"ood_prior must be in {interval}, got {ood_prior!r}. Without ID samples "
-            "there is nothing to accept."
-        )
-    return prior
+    ends = {"high": 1.0, "open_low": open_low, "open_high": True}
+    return check_number(ood_prior, "ood_prior", **ends)
 
 
 def undefined_without_ood(what):

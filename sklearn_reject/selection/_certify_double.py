@@ -41,10 +41,6 @@ from sklearn_reject.selection._rule import check_draws
 _SLACK = 1e-9
 
 
-# By how much, relatively, six digits of a rate may differ from it.
-_PRINTED = 1e-5
-
-
 # Chance that a bound is certified with a rule whose true rates are those tuned with.
 _POWER = 0.95
 
@@ -104,12 +100,6 @@ class OODCertificate(DictMixin):
     n_accepted_id: Count
     n_accepted_ood: Count
 
-    def __post_init__(self):
-        """Refuse what no certificate says."""
-        super().__post_init__()
-        if self.n_accepted_id > self.n_id or self.n_accepted_ood > self.n_ood:
-            raise ValueError("an OODCertificate accepts at most all of its samples.")
-
 
 @dataclass(frozen=True)
 class Levels:
@@ -151,10 +141,12 @@ class Levels:
             return n_id + 1
         return int(binom.ppf(1 - self.delta, n_id, self.model.min_tpr)) + 1
 
-    def largest_rate(self, tpr):
-        """Return which share of the flagged samples may be accepted beside a TPR."""
-        of_id = (1 - self.wild_share) * tpr
-        return self.wild_share * self.model.max_fpr_at(tpr) + of_id
+    @property
+    def largest_rate(self):
+        """Share of the flagged samples that may be accepted at the least TPR."""
+        tpr = self.model.min_tpr
+        of_ood = self.wild_share * self.model.max_fpr_at(tpr)
+        return of_ood + (1 - self.wild_share) * tpr
 
     def fpr_of_rate(self, rate, tpr):
         """Return the FPR where a share of the flagged samples is accepted."""
@@ -167,11 +159,6 @@ class Levels:
             return fpr
         precision = precision_of(self.model.min_tpr, fpr, self.model.ood_prior)
         return precision * (1 - _SLACK)
-
-    def most_ood(self, n_ood):
-        """Return the most OOD samples whose acceptance certifies the FPR, or -1."""
-        share = self.largest_rate(self.model.min_tpr)
-        return most_successes(n_ood, share, self.delta)
 
     def rates_to_certify(self, n_id, n_ood, *, bound="binomial", max_loss=1.0):
         """Return rates, as dicts, that make it likely that the bounds are certified.
@@ -191,10 +178,11 @@ class Levels:
             # The bound of Hoeffding and Bentkus is at most e times the binomial tail.
             delta = self.delta if bound == "binomial" else self.delta / math.e
             most = most_successes(rank - 1, self.max_risk / max_loss, delta)
-            shares = _shares_to_certify(max(most, 0), rank - 1)
+            shares = _shares_to_certify(most, rank - 1)
             return [of_tpr | {"max_risk": share * max_loss} for share in shares]
         if self.max_fpr is not None:
-            shares = _shares_to_certify(self.most_ood(n_ood), n_ood)
+            most = most_successes(n_ood, self.largest_rate, self.delta)
+            shares = _shares_to_certify(most, n_ood)
             fprs = [self.fpr_of_rate(share, rank / n_id) for share in shares]
             return [of_tpr | {"max_fpr": fpr} for fpr in fprs]
         if self.model.name is None:  # the FPR is a part of the risk
@@ -216,33 +204,77 @@ class Levels:
             )
         if self.finds_fpr:
             check_ood(self.model, n_ood)
-            share = 1 - self.max_risk / max_loss
-            if share > 0 and share ** (rank - 1) > delta:
-                # What is certified of these without any loss.
-                best = None
-                if rank > 1:
-                    best = (1 - delta ** (1 / (rank - 1))) * max_loss * (1 + _SLACK)
-                n_accepted = f"{rank - 1} accepted ID"
-                raise self._too_few(n_accepted, "without any loss", share, best)
-        if self.max_fpr is not None and self.most_ood(n_ood) < 0:
-            share = 1 - self.largest_rate(self.model.min_tpr)
-            best = None
-            if n_ood:
-                best = self.bound_of_rate(1 - delta ** (1 / n_ood))
-            raise self._too_few(f"{n_ood} OOD", "if none is accepted", share, best)
+            n_samples, kind, even = rank - 1, "accepted ID", "without any loss"
+            allowed = self.max_risk / max_loss
+        elif self.max_fpr is not None:
+            n_samples, kind, even = n_ood, "OOD", "if none is accepted"
+            allowed = self.largest_rate
+        else:
+            return
+        if allowed >= 1 or (1 - allowed) ** n_samples <= delta:
+            return
+        attainable = {}
+        if n_samples:
+            best = 1 - delta ** (1 / n_samples)
+            scale = max_loss * (1 + _SLACK)
+            best = best * scale if self.finds_fpr else self.bound_of_rate(best)
+            attainable[self.model.name] = best
+        raise InfeasibleTargetError(
+            f"{n_samples} {kind} samples cannot certify {self.model.asked} together "
+            f"with {wanted}, even {even}: {_count(1 - allowed, delta)} are needed",
+            f"Use more samples, relax {self.model.name}, or use a lower confidence.",
+            attainable,
+        )
 
-    def _too_few(self, samples, even, share, best):
-        """Return the error of samples that are too few even if a share of one counts.
+    def certify_fpr(self, n_accepted, n_ood):
+        """Return the FPR that so many accepted samples certify, None if none is."""
+        if self.max_fpr is None and not self.finds_fpr:
+            return None
+        rate = binomial_upper(n_accepted, n_ood, self.delta)
+        if self.finds_fpr:
+            return min(1.0, self.fpr_of_rate(rate, self.model.min_tpr))
+        if n_accepted > most_successes(n_ood, self.largest_rate, self.delta):
+            reason = f"{n_accepted} of {n_ood} OOD samples are accepted"
+            raise self._infeasible(self.bound_of_rate(rate), reason)
+        return self.max_fpr
 
-        `best` is what they certify, or None.
+    def certify_risk(self, bound, below, tied, n_above, max_loss):
+        """Return the risk that a kind of bound certifies, from losses as shares.
+
+        The losses `below` the ID sample at the threshold are draws of what is strictly
+        below. Of the `n_above` others, `tied` have its score and draw, and are
+        accepted, too. Either bounds what all of these add: as a mixture, by the larger
+        risk, or by their number. Given the sample at the threshold, how many there are
+        does not depend on the losses below.
         """
-        name, verb = self.model.name, "raise" if self.finds_fpr else "relax"
+        upper, delta, min_tpr = bound.upper, self.delta, self.model.min_tpr
+        if len(tied):
+            risk = upper(below, delta / 2)
+            mixture = max(risk, upper(tied, delta / 4))
+            share = binomial_upper(len(tied), n_above, delta / 4)
+            # Of all, at most 1 - min_tpr is above where TPR is at least min_tpr.
+            risk = min(mixture, risk + share * (1 - min_tpr) / min_tpr)
+        else:
+            risk = upper(below, delta)
+        risk = max_loss * risk
+        if risk > self.max_risk:
+            mean = max_loss * below.mean()
+            reason = f"the mean loss of the accepted ID samples is {mean:.3g}"
+            raise self._infeasible(risk * (1 + _SLACK), reason)
+        return risk
+
+    def _infeasible(self, best, reason):
+        """Return the error of a bound beside that on the TPR: it can be certified."""
+        name, extreme, rounded = self.model.name, "smallest", round_up(best)
+        if self.model.bounds_precision:
+            extreme, rounded = "largest", round_down(best)
         return InfeasibleTargetError(
-            f"{samples} samples cannot certify {self.model.asked} together with "
-            f"min_tpr={self.model.min_tpr:g}, even {even}: "
-            f"{_count(share, self.delta)} are needed",
-            f"Use more samples, {verb} {name}, or use a lower confidence.",
-            {} if best is None else {name: best},
+            f"{self.model.asked} cannot be certified together with "
+            f"min_tpr={self.model.min_tpr:g}: {reason}, and the {extreme} {name} that "
+            f"can be certified is {rounded}",
+            f"Relax {name} up to this value, lower min_tpr, use more samples, or use a "
+            "lower confidence.",
+            {name: best},
         )
 
 
@@ -254,6 +286,7 @@ def most_successes(n_trials, share, delta):
 
 def _shares_to_certify(most, n_trials):
     """Return a share that leads to at most so many with high power, and that itself."""
+    most = max(most, 0)
     # Bin(n, p) <= most is as likely as Beta(most + 1, n - most) > p.
     return float(beta.ppf(1 - _POWER, most + 1, n_trials - most)), most / n_trials
 
@@ -384,8 +417,8 @@ def certify_double_score(
     scores, losses, is_ood, _ = check_origin_samples(scores, losses, is_ood)
     is_id = ~is_ood
     bound, max_loss = choose_bound(losses[is_id], bound, max_loss, BOUNDS_OF_SUMS)
-    n_id = int(np.count_nonzero(is_id))
-    levels.refuse_few_samples(n_id, len(scores) - n_id, max_loss)
+    n_id, n_ood = int(is_id.sum()), int(is_ood.sum())
+    levels.refuse_few_samples(n_id, n_ood, max_loss)
     if draws is None:
         draws = check_random_state(random_state).random_sample(len(scores))
     draws = check_draws(draws, len(scores))
@@ -397,12 +430,29 @@ def certify_double_score(
     rank = levels.rank(n_id)
     last = order[rank - 1]
     if scores[last] == np.inf:
-        raise _infeasible_tpr(levels, scores[is_id])
-    of_ood = np.sort(places[is_ood])
-    sample = _Calibration(
-        levels, rank, places[order], losses[order], of_ood, bound, max_loss
+        raise InfeasibleTargetError(
+            f"{min_tpr=:g} cannot be certified: {np.mean(scores[is_id] == np.inf):.3g} "
+            "of the ID samples have infinite novelty and are rejected by every rule",
+            "Lower min_tpr, or use another novelty_score.",
+        )
+    accepted = places <= places[last]
+    n_accepted_id, n_accepted_ood = (
+        int(accepted[is_id].sum()),
+        int(accepted[is_ood].sum()),
     )
-    certificate = sample.certify()
+    shares = losses[order[:n_accepted_id]] / max_loss
+    certificate = OODCertificate(
+        min_tpr=model.min_tpr,
+        max_fpr=levels.certify_fpr(n_accepted_ood, n_ood),
+        max_risk=levels.certify_risk(
+            bound, shares[: rank - 1], shares[rank:], n_id - rank, max_loss
+        ),
+        confidence_level=confidence_level,
+        n_id=n_id,
+        n_ood=n_ood,
+        n_accepted_id=n_accepted_id,
+        n_accepted_ood=n_accepted_ood,
+    )
     # Draws below the probability are accepted, and are multiples of 2^-53.
     proba = 1.0 if scores[last] == -np.inf else float(np.nextafter(draws[last], 1.0))
     rule = replace(
@@ -424,147 +474,3 @@ def _rank_densely(scores, draws):
     is_start = starts_of_ties(scores[order]) | starts_of_ties(draws[order])
     places[order] = np.cumsum(is_start)
     return places
-
-
-@dataclass(frozen=True, eq=False)
-class _Calibration:
-    """Samples by place: of ID samples with their losses, and of those flagged as OOD.
-
-    The threshold is at the ID sample of a rank. `bound` is the kind of bound on a mean
-    of losses of at most `max_loss`.
-    """
-
-    levels: Levels
-    rank: int
-    of_id: np.ndarray
-    losses: np.ndarray
-    of_ood: np.ndarray
-    bound: object
-    max_loss: float
-
-    def certify(self):
-        """Return the certificate, or raise."""
-        levels, n_id, n_ood = self.levels, len(self.of_id), len(self.of_ood)
-        min_tpr, n_accepted = levels.model.min_tpr, int(self._count_ood(self.rank))
-        rate = None
-        if levels.finds_fpr or levels.max_fpr is not None:
-            rate = binomial_upper(n_accepted, n_ood, levels.delta)
-        if levels.max_fpr is not None and n_accepted > levels.most_ood(n_ood):
-            reason = f"{n_accepted} of {n_ood} OOD samples are accepted"
-            raise self._infeasible(levels.bound_of_rate(rate), reason)
-        max_risk = self._bound_risk(self.rank, min_tpr)
-        if max_risk > levels.max_risk:
-            mean = self.losses[: self.rank].mean()
-            reason = f"the mean loss of the accepted ID samples is {mean:.3g}"
-            raise self._infeasible(max_risk * (1 + _SLACK), reason)
-        max_fpr = levels.max_fpr
-        if levels.finds_fpr:
-            max_fpr = min(1.0, levels.fpr_of_rate(rate, min_tpr))
-        return OODCertificate(
-            min_tpr=min_tpr,
-            max_fpr=max_fpr,
-            max_risk=max_risk,
-            confidence_level=levels.confidence_level,
-            n_id=n_id,
-            n_ood=n_ood,
-            n_accepted_id=self._n_reached(self.rank),
-            n_accepted_ood=n_accepted,
-        )
-
-    def _count_ood(self, ranks):
-        """Return how many flagged samples are accepted up to some ID samples."""
-        return np.searchsorted(self.of_ood, self.of_id[ranks - 1], side="right")
-
-    def _n_reached(self, rank):
-        """Return how many ID samples are accepted, those that tie included."""
-        return int(np.searchsorted(self.of_id, self.of_id[rank - 1], side="right"))
-
-    def _bound_risk(self, rank, min_tpr):
-        """Return an upper confidence bound of the risk of what is up to an ID sample.
-
-        The losses below it are draws of what is strictly below. Other samples may have
-        its score and draw, and are accepted, too. Either bounds what all of these add:
-        as a mixture, by the larger risk, or by their number. Given the sample, how many
-        there are does not depend on the losses below.
-        """
-        upper, delta = self.bound.upper, self.levels.delta
-        below = self.losses[: rank - 1] / self.max_loss
-        tied = self.losses[rank : self._n_reached(rank)] / self.max_loss
-        if not len(tied):
-            return self.max_loss * upper(below, delta)
-        risk = upper(below, delta / 2)
-        mixture = max(risk, upper(tied, delta / 4))
-        share = binomial_upper(len(tied), len(self.of_id) - rank, delta / 4)
-        # Of all, at most 1 - min_tpr is above where TPR is at least min_tpr.
-        return self.max_loss * min(mixture, risk + share * (1 - min_tpr) / min_tpr)
-
-    def _infeasible(self, best, reason):
-        """Return an error that says how far either bound can be relaxed to.
-
-        `best` is what can be certified of the bound beside that on the TPR.
-        """
-        model = self.levels.model
-        name, asked = model.name, model.asked
-        shown = f"smallest {name} that can be certified is {round_up(best)}"
-        if model.bounds_precision:
-            shown = f"largest {name} that can be certified is {round_down(best)}"
-        most = self._largest_tpr()
-        attainable, what = {name: best}, name
-        beside = f"No min_tpr can be certified together with {asked}"
-        if not np.isnan(most):
-            attainable, what = {"min_tpr": most, name: best}, "one of the bounds"
-            beside = (
-                f"Together with {asked}, the largest min_tpr that can be certified is "
-                f"{round_down(most)}"
-            )
-        return InfeasibleTargetError(
-            f"{asked} cannot be certified together with min_tpr={model.min_tpr:g}: "
-            f"{reason}, and the {shown}. {beside}",
-            f"Relax {what} up to this value, use more samples, or use a lower "
-            "confidence.",
-            attainable,
-        )
-
-    def _largest_tpr(self):
-        """Return the largest TPR that can be certified with the other bound, or NaN."""
-        levels, n_id, n_ood = self.levels, len(self.of_id), len(self.of_ood)
-        ranks = np.arange(1, self.rank)
-        # Quantiles and tail probabilities agree up to rounding.
-        rates = beta.ppf(levels.delta, ranks, n_id + 1 - ranks) * (1 - _SLACK)
-        possible = rates > 0
-        if levels.max_fpr is not None:
-            # As much less as a rate loses when it is printed.
-            most = np.minimum(1.0, levels.largest_rate(rates * (1 - _PRINTED)))
-            tails = binom.cdf(self._count_ood(ranks), n_ood, most)
-            possible &= (tails <= levels.delta) | (most == 1)
-        possible &= self._has_risk(ranks)
-        for index in np.flatnonzero(possible)[::-1]:
-            tpr = float(rates[index])
-            if self._bound_risk(ranks[index], tpr) <= levels.max_risk:
-                return tpr
-        return np.nan
-
-    def _has_risk(self, ranks):
-        """Tell which ranks of ID samples have a certified risk, but for ties."""
-        share = self.levels.max_risk / self.max_loss
-        if share >= 1:
-            return np.ones(len(ranks), bool)
-        sums = np.append(0.0, np.cumsum(self.losses / self.max_loss))
-        return (
-            self.bound.of_sums(ranks - 1, sums[ranks - 1], share) <= self.levels.delta
-        )
-
-
-def _infeasible_tpr(levels, of_id):
-    """Return the error of too many ID samples of infinite score."""
-    share, n_finite = np.mean(of_id == np.inf), np.count_nonzero(of_id < np.inf)
-    attainable = {}
-    if n_finite:
-        rate = beta.ppf(levels.delta, n_finite, len(of_id) + 1 - n_finite)
-        attainable["min_tpr"] = float(rate) * (1 - _SLACK)
-    return InfeasibleTargetError(
-        f"min_tpr={levels.model.min_tpr:g} cannot be certified: {share:.3g} of the ID "
-        "samples have infinite novelty and are rejected by every rule",
-        "Lower min_tpr, or use another novelty_score.",
-        attainable,
-    )

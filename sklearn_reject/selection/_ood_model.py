@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from inspect import signature
 
 import numpy as np
@@ -70,18 +69,11 @@ class OODProblem:
                 value = value / (self.per @ sums)
         return value
 
-    @cached_property
-    def _loosened(self):
-        """The forms, negative only where rounding does not explain it."""
-        return [
-            [part + RELATIVE_TOLERANCE * np.abs(part) for part in form]
-            for form in self.forms
-        ]
-
     def is_feasible(self, sums):
         """Tell where no form is negative, but for rounding."""
         kept = np.ones(sums.shape[1], dtype=bool)
-        for form, constant in self._loosened:
+        for form in self.forms:
+            form, constant = (part + RELATIVE_TOLERANCE * abs(part) for part in form)
             kept &= form @ sums >= -constant
         return kept
 
@@ -104,25 +96,22 @@ class OODProblem:
         if cut is None:
             return feasible
         price, slack = self.value(sums), self.slack(cut.price)
-        enough = sums[0] >= cut.id_weight * (1 - RELATIVE_TOLERANCE)
-        equal = (price <= cut.price + slack) & enough
-        return feasible & (equal | (price < cut.price - slack))
+        equal = sums[0] >= cut.id_weight * (1 - RELATIVE_TOLERANCE)
+        return feasible & (price <= cut.price + np.where(equal, slack, -slack))
 
     def prefers(self, cut, other):
         """Tell if the price is lower, else the bounds kept better, else the angle."""
         if other is None or cut is None:
             return cut is not None
-        pairs = (
+        for one, two, slack in (
             (cut.price, other.price, self.slack(other.price)),
-            (-cut.id_weight, -other.id_weight, RELATIVE_TOLERANCE * other.id_weight),
+            (other.id_weight, cut.id_weight, RELATIVE_TOLERANCE * other.id_weight),
             (cut.ood_weight, other.ood_weight, RELATIVE_TOLERANCE * other.ood_weight),
-        )
-        for one, two, slack in pairs:
+        ):
             if abs(one - two) > slack:
                 return one < two
-        # Pairs that increase with the angle.
-        one, two = cut.weights, other.weights
-        return (-one[0], one[1]) < (-two[0], two[1])
+        # What decreases with the angle.
+        return (cut.weights[0], -cut.weights[1]) > (other.weights[0], -other.weights[1])
 
 
 @dataclass(frozen=True)
@@ -381,55 +370,47 @@ class OODModel:
     def _infeasible(self, solve, totals):
         """Return the error of bounds that cannot be met together: what each can be."""
         of_tpr, *rest = self._forms(totals)
-        rules = {"min_tpr": solve(OODProblem(-_ID, tuple(rest)))}
-        least = self._least_risk if self.name == "max_risk" else self._least_ood
-        name, wanted = self.name or "max_fpr", f"min_tpr={self.min_tpr:g}"
-        rules[name] = solve(least(totals, (of_tpr,)))
-        asked, beside = wanted, {"min_tpr": "", name: f" at {wanted}"}
+        asked = f"min_tpr={self.min_tpr:g}"
+        best = {"min_tpr": solve(OODProblem(-_ID, tuple(rest)))}
+        beside = {"min_tpr": ""}
         if self.name is not None:
-            asked = f"{wanted} and {self.asked}"
-            beside["min_tpr"] = f" at {self.asked}"
-        best = {
-            key: getattr(rule, _QUANTITIES[key][1]) if rule else np.nan
-            for key, rule in rules.items()
-        }
-        attainable = self._attainable(best)
+            least = self._least_risk if self.name == "max_risk" else self._least_ood
+            best[self.name] = solve(least(totals, (of_tpr,)))
+            beside = {"min_tpr": f" at {self.asked}", self.name: f" at {asked}"}
+            asked = f"{asked} and {self.asked}"
+        shown, attainable = [], {}
+        for name, rule in best.items():
+            quantity, attribute, _ = _QUANTITIES[name]
+            value = getattr(rule, attribute, np.nan)
+            shown.append(_describe(name, quantity + beside[name], value))
+            # A TPR of zero is no bound, and nor is an FPR that a mixture has by chance.
+            high = 1 + RELATIVE_TOLERANCE if name == "max_fpr" else np.inf
+            if value > 0 if name == "min_tpr" else value <= high:
+                attainable[name] = value if name != "max_fpr" else min(max(value, 0), 1)
         way_out = "Use scores"
         if attainable:
-            what = next(iter(attainable))
-            what = what if len(attainable) == 1 else "one of the bounds"
+            what = (
+                "one of the bounds" if len(attainable) > 1 else next(iter(attainable))
+            )
             way_out = f"Relax {what} up to this value, or use scores"
-        shown = [_describe(key, value, beside[key]) for key, value in best.items()]
         return InfeasibleTargetError(
             f"No rule attains {asked} on these samples: {', '.join(shown)}",
             f"{way_out} that separate ID from OOD samples better.",
             attainable,
         )
 
-    def _attainable(self, best):
-        """Return what each bound can be met for, where it can be asked for."""
-        attainable = {"min_tpr": best["min_tpr"]} if best["min_tpr"] > 0 else {}
-        value = best.get(self.name, np.nan)
-        if self.name == "max_fpr" and value <= 1 + RELATIVE_TOLERANCE:
-            # That of a mixture may be out of range by chance.
-            attainable[self.name] = float(np.clip(value, 0, 1))
-        elif self.name != "max_fpr" and not np.isnan(value):
-            attainable[self.name] = value
-        return attainable
-
 
 def _form_of_risk(max_risk):
     return max_risk * _ID - _LOSS, 0.0
 
 
-def _describe(name, value, beside):
+def _describe(name, quantity, value):
     """Return what can be met of a bound."""
     if np.isnan(value):
-        return f"there is no rule at all{beside}"
-    is_least = name.startswith("min")
-    adjective = "largest" if is_least else "smallest"
-    rounded = round_down(value) if is_least else round_up(value)
-    return f"the {adjective} {_QUANTITIES[name][0]}{beside} is {rounded}"
+        return f"no rule has a {quantity}"
+    if name.startswith("min"):
+        return f"the largest {quantity} is {round_down(value)}"
+    return f"the smallest {quantity} is {round_up(value)}"
 
 
 def check_ood(model, total_ood):
@@ -496,20 +477,22 @@ MODEL_PARAMETERS = tuple(signature(check_model).parameters)
 
 def _check_costs(costs):
     """Return the costs as three floats, the second above the third."""
-    try:
-        reject_id, accept_ood, reject_ood = costs
-    except (TypeError, ValueError) as error:
+    kinds = (
+        "of rejecting an ID sample",
+        "of accepting an OOD sample",
+        "of rejecting an OOD sample",
+    )
+    if np.shape(costs) != (3,):
         raise ValueError(
-            "costs must be three numbers, the costs of rejecting an ID sample, of "
-            f"accepting an OOD sample and of rejecting an OOD sample, got {costs!r}."
-        ) from error
-    reject_id = check_number(reject_id, "costs[0] (of rejecting an ID sample)")
-    accept_ood = check_number(accept_ood, "costs[1] (of accepting an OOD sample)")
-    reject_ood = check_number(reject_ood, "costs[2] (of rejecting an OOD sample)")
-    if accept_ood <= reject_ood:
-        raise ValueError(
-            f"costs[1]={accept_ood:g} (of accepting an OOD sample) must be above "
-            f"costs[2]={reject_ood:g} (of rejecting one): otherwise there is no reason "
-            "to reject it."
+            f"costs must be three numbers, {', '.join(kinds)}, got {costs!r}."
         )
-    return reject_id, accept_ood, reject_ood
+    costs = tuple(
+        check_number(cost, f"costs[{index}] ({kind})")
+        for index, (cost, kind) in enumerate(zip(costs, kinds, strict=True))
+    )
+    if costs[1] <= costs[2]:
+        raise ValueError(
+            f"costs[1]={costs[1]:g} ({kinds[1]}) must be above costs[2]={costs[2]:g} "
+            "(of rejecting one): otherwise there is no reason to reject it."
+        )
+    return costs

@@ -53,9 +53,11 @@ class _OODRule(DictMixin):
         return is_below | is_always, is_at & ~is_always
 
     def _measure(self, scores, losses, is_ood, sample_weight, wild_share):
-        accepted, losses, is_ood, weight = self._accepted_weights(
-            scores, losses, is_ood, sample_weight
+        accepted = self.accept_proba(*scores)
+        _, losses, is_ood, weight = check_origin_samples(
+            scores[-1], losses, is_ood, sample_weight
         )
+        accepted = accepted * weight
         of_id, total_ood = accepted.sum(where=~is_ood), weight.sum(where=is_ood)
         tpr, fpr = float(of_id / weight.sum(where=~is_ood)), _NAN
         share = check_wild_share(wild_share)
@@ -69,23 +71,6 @@ class _OODRule(DictMixin):
             precision=precision_of(tpr, fpr, self.ood_prior),
             selective_risk=float(accepted @ losses / of_id) if of_id else _NAN,
         )
-
-    def _accepted_weights(self, scores, losses, is_ood, sample_weight):
-        """Return the weight of each sample that is accepted, and validated arrays."""
-        accepted = self.accept_proba(*scores)
-        _, losses, is_ood, weight = check_origin_samples(
-            scores[-1], losses, is_ood, sample_weight
-        )
-        return accepted * weight, losses, is_ood, weight
-
-    def _standard_error_of_risk(self, scores, losses, is_ood, weight):
-        """Return the standard error of the mean loss of the ID samples accepted.
-
-        It is the root of their variance over their number, effective with weights.
-        """
-        accepted, losses, _, _ = self._accepted_weights(scores, losses, is_ood, weight)
-        share = accepted * ~is_ood / accepted.sum(where=~is_ood)
-        return float(np.sqrt(share @ (losses - share @ losses) ** 2 * (share @ share)))
 
 
 def precision_of(tpr, fpr, ood_prior):
@@ -287,8 +272,7 @@ class DoubleScoreRule(_OODRule):
         combined : ndarray of shape (n_samples,)
             Higher = rejected first. Infinite where the novelty is.
         """
-        weights = self.risk_weight, self.novelty_weight
-        return combine(*self._terms(uncertainty_scores, novelty_scores), weights)
+        return self._combine_with_sizes(uncertainty_scores, novelty_scores)[0]
 
     def _terms(self, uncertainty_scores, novelty_scores):
         """Return what the weights are of: both scores, checked."""

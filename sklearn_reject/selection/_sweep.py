@@ -7,9 +7,9 @@ import numpy as np
 
 from sklearn_reject._curves._directions import (
     RESOLUTION,
+    combine,
     score_directions,
     sizes_of_sums,
-    weighted_sum,
 )
 from sklearn_reject._curves._ood import sums_of
 from sklearn_reject._curves._prefixes import (
@@ -34,9 +34,8 @@ _N_DIRECTIONS = 91, 541
 _FEWEST_IN_CELL = 16
 
 
-# Beyond so many samples, merging those of a point pays from a share of repeated ones.
+# Of so many samples, it pays to merge those of a point.
 _MOST_MERGED = 2**12
-_REPEATED = 0.1
 
 
 # Bins of even width that tell where the best threshold may be, and the fewest samples:
@@ -60,10 +59,8 @@ def find_threshold(problem, scores, sizes, sums, below, randomize):
     starts = np.flatnonzero(starts_of_ties(scores))
     thresholds = scores[starts]
     sizes = np.abs(scores) if sizes is None else sizes[order]
-    with np.errstate(over="ignore"):
-        margin = 2 * TIE_TOLERANCE * sizes.max(initial=0.0)
-        is_apart = (np.diff(thresholds) > margin).all()
-    if is_apart:
+    margin = 2 * TIE_TOLERANCE * sizes.max(initial=0.0)
+    if (thresholds[1:] > thresholds[:-1] + margin).all():
         if len(starts) < len(scores):
             sums = np.add.reduceat(sums, starts, axis=1)
         of_ties, after = sums, np.empty_like(sums)
@@ -150,13 +147,9 @@ class Plane:
         self.risk, self.novelty = risk[order], novelty[order]
         self.sums, self.always = sums.take(order, axis=1), always
         self.cell_sums = np.add.reduceat(self.sums, self.starts, axis=1)
-        (left, low), (right, high) = (
-            [
-                extreme.reduceat(scores, self.starts)
-                for scores in (self.risk, self.novelty)
-            ]
-            for extreme in (np.minimum, np.maximum)
-        )
+        scores = np.array([self.risk, self.novelty])
+        left, low = np.minimum.reduceat(scores, self.starts, axis=1)
+        right, high = np.maximum.reduceat(scores, self.starts, axis=1)
         self.corners = np.array([[left, left, right, right], [low, high, low, high]])
 
     def window(self, weights, problem, known):
@@ -166,7 +159,7 @@ class Plane:
         the cells; or None. A threshold between the lower ends of two cells accepts at
         most the cells up to the first of them, and at least those that end below it.
         """
-        corners = weighted_sum(*self.corners, weights)
+        corners = combine(*self.corners, weights)
         low, high = corners.min(axis=0), corners.max(axis=0)
         by_low, by_high = np.argsort(low), np.argsort(high)
         starts = low[by_low]
@@ -190,8 +183,7 @@ class Plane:
             return None
         _, start, end, low, high = window
         # What ties with a threshold inside, and what ties with that.
-        with np.errstate(over="ignore"):
-            reach = 4 * TIE_TOLERANCE * sizes_of_sums(*self.corners, weights).max()
+        reach = 4 * TIE_TOLERANCE * sizes_of_sums(*self.corners, weights).max()
         start, end = start - reach, end + reach
         is_below = high < start
         below = self.cell_sums.compress(is_below, axis=1).sum(axis=1, keepdims=True)
@@ -201,7 +193,7 @@ class Plane:
         lengths = np.append(self.starts, len(self.risk))[cells + 1] - firsts
         rows = np.arange(lengths.sum())
         rows += np.repeat(firsts - np.cumsum(lengths) + lengths, lengths)
-        scores = weighted_sum(self.risk[rows], self.novelty[rows], weights)
+        scores = combine(self.risk[rows], self.novelty[rows], weights)
         is_below = scores < start
         below += self.sums.take(rows[is_below], axis=1).sum(axis=1, keepdims=True)
         near = np.flatnonzero(~is_below & (scores < end))
@@ -219,10 +211,9 @@ class Plane:
         With them come their scores, and the sums over all that is below.
         """
         lowest, highest = scores.min(), scores.max()
-        with np.errstate(over="ignore", divide="ignore"):
-            scale = (_N_BINS - 1) / (highest - lowest)
-        if not 0 < scale < np.inf:  # equal scores, or as wide as floats get
+        if lowest == highest:
             return rows, scores, below
+        scale = (_N_BINS - 1) / (highest - lowest)
         bins = ((scores - lowest) * scale).astype(np.intp)
         of_bins = [np.bincount(bins, part[rows], _N_BINS) for part in self.sums]
         sums = np.hstack([below, below + np.cumsum(of_bins, axis=1)])
@@ -257,13 +248,6 @@ def _sort_into_cells(risk, novelty):
     return order, starts[: n_cells if n_samples else 0]
 
 
-def _are_repeated(risk, novelty):
-    """Tell from some of many points whether so many are repeated that merging pays."""
-    some = slice(None, None, max(1, len(risk) // _MOST_MERGED))
-    points = snap(risk[some]) + 1j * snap(novelty[some])
-    return len(np.unique(points)) < (1 - _REPEATED) * len(points)
-
-
 def _merge(risk, novelty, sums):
     """Return distinct points, with their sums."""
     order = np.lexsort((novelty, risk))
@@ -278,22 +262,19 @@ class DirectionSearch:
 
     def __init__(self, risk, novelty, losses, is_ood, weight, randomize):
         self.randomize = randomize
-        present = weight > 0
-        scores = (risk, novelty) if present.all() else (risk[present], novelty[present])
         rows, sums, always = _split(novelty, losses, is_ood, weight)
         columns = risk[rows], novelty[rows], sums
         #: Distinct points, one for those that rounding tells apart, where few.
         self.points = None
-        if len(sums[0]) <= _MOST_MERGED or _are_repeated(*columns[:2]):
+        some = snap(columns[0][:: 1 + len(sums[0]) // _MOST_MERGED])
+        if len(sums[0]) <= _MOST_MERGED or len(np.unique(some)) < 0.9 * len(some):
             points = _merge(*map(snap, columns[:2]), sums)
             if len(points[0]) <= _MOST_FOR_EXACT:
                 self.points = points
             columns = _merge(*columns)
         self.plane = Plane(*columns, always)
-        few, many = _N_DIRECTIONS
-        self.directions = score_directions(
-            *scores, many if self.points is None else few
-        )
+        n_directions = _N_DIRECTIONS[self.points is None]
+        self.directions = score_directions(risk[rows], novelty[rows], n_directions)
 
     def find_cut(self, problem):
         """Return the best cut of a problem, None if there is none.
@@ -309,16 +290,13 @@ class DirectionSearch:
         if best is None:
             return None
         self.directions.append(best.weights)
-        scores = weighted_sum(self.plane.risk, self.plane.novelty, best.weights)
+        scores = combine(self.plane.risk, self.plane.novelty, best.weights)
         return _open_end(best, scores)
 
     def _sweep_grid(self, directions, problem, best):
         """Return the best cut of some directions and of a known one."""
-        bounds = []
-        for weights in directions:
-            window = self.plane.window(weights, problem, best)
-            if window is not None:
-                bounds.append((window[0], weights))
+        windows = ((self.plane.window(w, problem, best), w) for w in directions)
+        bounds = [(window[0], w) for window, w in windows if window is not None]
         # The most promising first: the cut it leads to spares others.
         for bound, weights in sorted(bounds, key=itemgetter(0)):
             if best is not None and bound > best.price + problem.slack(best.price):
@@ -392,8 +370,7 @@ class DirectionSearch:
             ((risk < 0) & (novelty > 0)) | ((risk > 0) & (novelty < 0))
         )
         risk, novelty = risk[moving], novelty[moving]
-        with np.errstate(over="ignore", under="ignore"):
-            slopes = np.abs(risk / novelty)
+        slopes = np.abs(risk / novelty)
         order = np.argsort(slopes)
         slopes = slopes[order]
         # At first those of lower risk are below the pivot, at last those of lower
@@ -409,11 +386,9 @@ class DirectionSearch:
         # Between slopes that only rounding tells apart there are no directions.
         is_apart = high > low * (1 + RESOLUTION)
         states = np.flatnonzero(is_apart & problem.may_match(known, boxes))
-        before, of_own = (
-            before.take(states, axis=1),
-            np.repeat(own, len(states), axis=1),
-        )
-        cut = find_best_cut(problem, before + of_own, of_own, self.randomize)
+        own = np.repeat(own, len(states), axis=1)
+        after = before.take(states, axis=1) + own
+        cut = find_best_cut(problem, after, own, self.randomize)
         if cut is None:
             return None
         state = states[cut.index]
@@ -422,8 +397,6 @@ class DirectionSearch:
 
 def _slope_between(low, high):
     """Return a slope in the middle of two, which may be zero and infinite."""
-    if low == 0:
-        return float(high / 2) if np.isfinite(high) else 1.0
     if np.isinf(high):
-        return float(low * 2)
-    return float(np.sqrt(low) * np.sqrt(high))  # the product itself may underflow
+        return float(low * 2 or 1.0)
+    return float(np.sqrt(low or high / 4) * np.sqrt(high))

@@ -56,13 +56,10 @@ class Tail(DictMixin):
     def __post_init__(self):
         """Refuse what no tail is."""
         super().__post_init__()
-        scores, values = np.array(self.scores), np.array(self.values)
-        is_curve = len(scores) == len(values) > 0 and np.isfinite(scores).all()
-        if not (
-            is_curve
-            and (np.diff(scores) > 0).all()
-            and (np.diff(values, prepend=0.0) >= 0).all()
-        ):
+        steps = np.diff(self.scores), np.diff(self.values, prepend=0.0)
+        is_curve = len(self.scores) == len(self.values) > 0
+        is_curve = is_curve and np.isfinite(self.scores).all()
+        if not (is_curve and (steps[0] > 0).all() and (steps[1] >= 0).all()):
             raise ValueError(
                 "scores of a Tail must be finite and increasing, and its values as "
                 "many, at least 0 and not decreasing."
@@ -250,18 +247,14 @@ def tune_tail_score(
     totals = Totals.of_samples(id_losses, is_ood, weight, wild_share)
     cut = search.find_cut(totals.reach(min_tpr))
     if cut is None:
-        some = weight.sum(where=present & (novelty < np.inf))
-        raise _infeasible(min_tpr, float(some) / totals.of_id)
+        most = float(weight.sum(where=present & (novelty < np.inf))) / totals.of_id
+        raise InfeasibleTargetError(
+            f"No threshold attains min_tpr={min_tpr:g}, because only a share of "
+            f"{round_down(most)} of the ID samples has a finite novelty",
+            "Use at most this value, or another novelty_score.",
+            {"min_tpr": most} if most > 0 else None,
+        )
     rule = replace(rule, threshold=cut.threshold, proba_at_threshold=cut.share or 1.0)
     return rule.measure(
         risk, novelty, id_losses, is_ood, sample_weight=weight, wild_share=wild_share
-    )
-
-
-def _infeasible(min_tpr, most):
-    return InfeasibleTargetError(
-        f"No threshold attains min_tpr={min_tpr:g}, because only a share of "
-        f"{round_down(most)} of the ID samples has a finite novelty",
-        "Use at most this value, or another novelty_score.",
-        {"min_tpr": most} if most > 0 else None,
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_reject._curves._directions import lift_risk
 from sklearn_reject._curves._ood import check_origin_samples
 from sklearn_reject._validation import check_option, of_arrays
 from sklearn_reject.selection._ood_model import Totals, check_model
@@ -282,26 +282,27 @@ def find_double_score_rule(
     check_option(randomize, "randomize", (True, False))
     risk, novelty = check_two_scores(uncertainty_scores, novelty_scores)
     sample = check_origin_samples(novelty, losses, is_ood, sample_weight)
-    lifted, power = lift_risk(risk)
-    search = DirectionSearch(lifted, *sample, randomize)
+    search = DirectionSearch(risk, *sample, randomize)
 
     def make_rule(cut):
-        # Of the risks themselves, which are lower by a power of two.
         risk_weight, novelty_weight = cut.weights
-        scale = power if risk_weight else 1.0
         return DoubleScoreRule(
-            threshold=cut.threshold / scale,
+            threshold=cut.threshold,
             proba_at_threshold=cut.share,
             risk_weight=risk_weight,
-            novelty_weight=novelty_weight / scale,
+            novelty_weight=novelty_weight,
         )
 
     scores = risk, novelty
     solve, totals = _solver(model, search, make_rule, scores, sample, wild_share)
     rule = model.solve(solve, totals)
     if spares_ood and totals.of_ood and model.spares_ood:
-        error = rule._standard_error_of_risk(scores, *sample[1:])
-        return model.spare(solve, totals, rule, error)
+        _, losses, is_ood, weight = sample
+        share = rule.accept_proba(*scores) * weight * ~is_ood
+        share /= share.sum()
+        # The root of the variance over the number, which is effective with weights.
+        error = np.sqrt(share @ (losses - share @ losses) ** 2 * (share @ share))
+        return model.spare(solve, totals, rule, float(error))
     return rule
 
 

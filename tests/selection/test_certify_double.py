@@ -141,10 +141,8 @@ def test_infinite_novelty():
     assert rule.certificate.n_accepted_ood == (np.isinf(novelty) & is_ood).sum()
     assert rule.fpr == pytest.approx(np.isinf(novelty[is_ood]).mean())
     novelty = np.where(risk < 0.5, np.inf, 0.0)
-    with pytest.raises(InfeasibleTargetError, match="infinite novelty") as info:
+    with pytest.raises(InfeasibleTargetError, match=r"0\.5.* have infinite novelty"):
         certify((risk, novelty, losses, is_ood), min_tpr=0.7)
-    attainable = info.value.attainable
-    certify((risk, novelty, losses, is_ood), **attainable)
 
 
 def test_the_wild_certificate_against_its_definition():
@@ -167,8 +165,6 @@ def test_the_wild_certificate_against_its_definition():
     with pytest.raises(InfeasibleTargetError, match="smallest max_fpr") as info:
         certify(sample, max_fpr=asked, **options)
     assert info.value.attainable["max_fpr"] == pytest.approx(certificate.max_fpr)
-    less = options | {"min_tpr": info.value.attainable["min_tpr"]}
-    certify(sample, max_fpr=asked, **less)
 
 
 # What cannot be certified
@@ -184,7 +180,7 @@ def test_the_wild_certificate_against_its_definition():
         (draw(2000, 1), {"max_risk": 0.1}, {"max_loss": 3.0}, "mean loss"),
     ],
 )
-def test_infeasible_says_how_far_each_bound_goes(sample, asked, beside, reason):
+def test_infeasible_says_how_far_the_bound_goes(sample, asked, beside, reason):
     name, bound = next(iter(asked.items()))
     if "max_loss" in beside:
         sample, asked = (*sample[:2], 3 * sample[2], sample[3]), {name: 3 * bound}
@@ -196,40 +192,17 @@ def test_infeasible_says_how_far_each_bound_goes(sample, asked, beside, reason):
     with pytest.raises(InfeasibleTargetError, match=message + reason) as info:
         certify(sample, min_tpr=min_tpr, **asked, **options)
     text, attainable = str(info.value), info.value.attainable
-    assert list(attainable) == ["min_tpr", name]
+    assert list(attainable) == [name]
     assert f"the {kind} {name} that can be certified is" in text
-    assert f"Together with {name}=" in text
-    assert "Relax one of the bounds up to this value" in text
-    numbers = [float(x) for x in re.findall(r" is (\d(?:\.\d+)?)\. ", text)]
-    for value in (attainable[name], numbers[0]):
+    assert f"Relax {name} up to this value, lower min_tpr" in text
+    (number,) = [float(x) for x in re.findall(r" is (\d(?:\.\d+)?)\. ", text)]
+    for value in (attainable[name], number):
         certify(sample, min_tpr=min_tpr, **asked | {name: value}, **options)
-    for value in (attainable["min_tpr"], numbers[1]):
-        certify(sample, min_tpr=value, **asked, **options)
     # And no more than that.
     step = 1e-6 if name == "min_precision" else -1e-6
     beyond = asked | {name: attainable[name] + step}
     with pytest.raises(InfeasibleTargetError):
         certify(sample, min_tpr=min_tpr, **beyond, **options)
-    with pytest.raises(InfeasibleTargetError):
-        certify(sample, min_tpr=attainable["min_tpr"] * (1 + 2e-9), **asked, **options)
-
-
-def test_a_tpr_of_zero_is_never_suggested():
-    rng = np.random.default_rng(0)
-    # All OOD samples come first: at no TPR is the FPR small.
-    novelty = np.append(rng.random(300) + 2, rng.random(300))
-    is_ood = np.arange(600) >= 300
-    for name, asked, loss in (
-        ("max_fpr", {"max_fpr": 0.2}, 0.0),
-        ("min_precision", PRECISION, 0.0),
-        ("max_risk", {"max_risk": 0.5}, 1.0),
-    ):
-        sample = np.zeros(600), novelty, np.full(600, loss), is_ood
-        with pytest.raises(
-            InfeasibleTargetError, match=f"No min_tpr can be .*Relax {name} up to"
-        ) as info:
-            certify(sample, min_tpr=0.5, **asked)
-        assert list(info.value.attainable) == [name]
 
 
 HALF = {"min_tpr": 0.5}
