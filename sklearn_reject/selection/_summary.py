@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_reject._as_dict import check_fields, check_type
-from sklearn_reject._curves._cell_curves import CellCurves
-from sklearn_reject._curves._cells import CellTable
+from sklearn_reject._curves._cells import CellBounds, Cells, CellTable
 from sklearn_reject._curves._cut import Cut, best_cut, cheapest, reaching_coverage
-from sklearn_reject._curves._prefixes import Prefixes, tie_range
+from sklearn_reject._curves._prefixes import tie_range
+from sklearn_reject._interval import Interval
 from sklearn_reject._typing import Options
 from sklearn_reject._validation import (
     as_real_array,
@@ -44,7 +44,7 @@ from sklearn_reject.selection._solve import cut_at_risk
 _FEWEST_BITS, _MOST_BITS = 13, 32
 
 
-class RiskCoverageSummary(CellCurves):
+class RiskCoverageSummary:
     """Compact summary of scores and losses for curves, areas and rules.
 
     Samples are counted in cells of their scores: rows, weight, losses. Summaries of
@@ -110,6 +110,11 @@ class RiskCoverageSummary(CellCurves):
                 "22 the width of a cell is a thousandth of its scores."
             )
         self._table = CellTable.of((), (), None, self.n_bits)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples with positive weight."""
+        return int(self._table.rows.sum())
 
     @property
     def n_cells(self) -> int:
@@ -191,6 +196,189 @@ class RiskCoverageSummary(CellCurves):
         merged._table = self._table + other._table
         return merged
 
+    def aurc(self) -> Interval:
+        """Return the area under the risk-coverage curve. Lower is better.
+
+        That of :func:`~sklearn_reject.metrics.aurc_score` with
+        ``interpolation="mean"``.
+
+        Returns
+        -------
+        area : Interval
+            The area that cells in random order have, and an interval that always
+            contains that of the samples.
+
+        Raises
+        ------
+        ValueError
+            If there are no samples.
+        """
+        return self._interval(CellBounds(self._table).aurc())
+
+    def augrc(self) -> Interval:
+        """Return the area under the generalized risk-coverage curve. Lower is better.
+
+        That of :func:`~sklearn_reject.metrics.augrc_score`.
+
+        Returns
+        -------
+        area : Interval
+            The area that cells in random order have, and an interval that always
+            contains that of the samples.
+
+        Raises
+        ------
+        ValueError
+            If there are no samples.
+        """
+        return self.sele(ties="midrank")
+
+    def sele(self, *, ties: Literal["inclusive", "midrank"] = "inclusive") -> Interval:
+        """Return the SELE statistic. Lower is better.
+
+        That of :func:`~sklearn_reject.metrics.sele_score`.
+
+        Parameters
+        ----------
+        ties : {"inclusive", "midrank"}, default="inclusive"
+            Whether a pair of tied samples, a sample with itself included, counts in
+            full as in the paper, or one half.
+
+        Returns
+        -------
+        value : Interval
+            The value that cells in random order have, and an interval that always
+            contains that of the samples.
+
+        Raises
+        ------
+        ValueError
+            If there are no samples.
+        """
+        check_option(ties, "ties", ("inclusive", "midrank"))
+        return self._interval(CellBounds(self._table).sele(ties))
+
+    def selective_risk_at_coverage(
+        self, coverage: float, *, randomize: bool = False
+    ) -> Interval:
+        """Return the risk at the smallest threshold that reaches a coverage.
+
+        That of :func:`~sklearn_reject.metrics.selective_risk_at_coverage_score`. Lower
+        is better.
+
+        Parameters
+        ----------
+        coverage : float in ]0, 1]
+            Share of the samples to accept.
+
+        randomize : bool, default=False
+            If False, the whole tie group at the threshold is accepted. If True, the
+            share of that group is accepted that makes the coverage exact.
+
+        Returns
+        -------
+        risk : Interval
+            The risk that a cell in random order has, and an interval that always
+            contains that of the samples.
+
+        Raises
+        ------
+        ValueError
+            If `coverage` is not in ]0, 1], or there are no samples.
+        """
+        coverage = check_number(coverage, "coverage", high=1.0, open_low=True)
+        check_option(randomize, "randomize", (True, False))
+        found = CellBounds(self._table).risks(coverage, to_end=not randomize)
+        return self._interval(found)
+
+    def coverage_at_risk(self, risk: float, *, randomize: bool = False) -> Interval:
+        """Return the largest coverage whose selective risk stays within a bound.
+
+        That of :func:`~sklearn_reject.metrics.coverage_at_risk_score`. Higher is
+        better.
+
+        Parameters
+        ----------
+        risk : float >= 0
+            Largest selective risk, in units of the loss.
+
+        randomize : bool, default=False
+            If False, tie groups are accepted as a whole or not at all. If True, a
+            share of the one that would exceed the risk is accepted.
+
+        Returns
+        -------
+        coverage : Interval
+            The coverage up to the last cell within the risk, and an interval that
+            always contains that of the samples. NaN where no threshold keeps the risk,
+            and 0 as the lower end where maybe none does.
+
+        Raises
+        ------
+        ValueError
+            If `risk` is negative, or there are no samples.
+        """
+        risk = check_number(risk, "risk")
+        check_option(randomize, "randomize", (True, False))
+        return self._interval(CellBounds(self._table).coverage_at(risk, randomize))
+
+    def risk_coverage_curve(
+        self, *, max_points: int = 1000
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return points of the risk-coverage curve between cells, which are exact.
+
+        Those of :func:`~sklearn_reject.metrics.risk_coverage_curve`, fewer of them.
+
+        Parameters
+        ----------
+        max_points : int >= 1, default=1000
+            Largest number of points, spread evenly over the coverage.
+
+        Returns
+        -------
+        coverage : ndarray of shape (n_points,)
+            Weighted share of accepted samples, increasing up to 1.
+
+        risk : ndarray of shape (n_points,)
+            Weighted mean loss of the accepted samples, in units of the loss.
+
+        thresholds : ndarray of shape (n_points,)
+            Scores up to which samples are accepted, increasing.
+
+        Raises
+        ------
+        ValueError
+            If `max_points` is no positive int, or there are no samples.
+        """
+        check_count(max_points, "max_points")
+        return CellBounds(self._table).points(max_points)
+
+    def risk_coverage_band(self, coverage: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        """Return a band that always contains the risk-coverage curve.
+
+        Parameters
+        ----------
+        coverage : array-like of shape (n_points,)
+            Coverages in ]0, 1], reached exactly: tie groups are accepted in part.
+
+        Returns
+        -------
+        low, high : ndarray of shape (n_points,)
+            Lower and upper bound of the selective risk.
+
+        Raises
+        ------
+        ValueError
+            If a coverage is not in ]0, 1], or there are no samples.
+        """
+        coverage = check_vector(coverage, "coverage")
+        if coverage.min() <= 0 or coverage.max() > 1:
+            raise ValueError(
+                f"coverage must be in ]0, 1], got numbers from {coverage.min():g} to "
+                f"{coverage.max():g}."
+            )
+        return CellBounds(self._table).risks(coverage)[1:]
+
     def solve_target_risk(
         self,
         target: float,
@@ -247,11 +435,9 @@ class RiskCoverageSummary(CellCurves):
         check_bound(bound, max_loss)
         if confidence_level is None:
             cells = self._groups()
-            cut = cut_at_risk(cells, risk, randomize)
-            is_tied = cells.is_tied[cut.n_groups]
-            return make_rule(
-                cells, cut if is_tied else Cut(cut.n_groups), to_next=is_tied
-            )
+            cut = cells.as_whole(cut_at_risk(cells, risk, randomize))
+            to_next = cells.is_tied[cut.n_groups :][:1].any()
+            return make_rule(cells, cut, to_next=to_next)
         confidence_level = check_confidence_level(confidence_level, self._table.weight)
         cells = self._groups()
         test = RiskTest(confidence_level, *cells.choose_bound(bound, max_loss))
@@ -302,9 +488,7 @@ class RiskCoverageSummary(CellCurves):
         if confidence_level is None:
             cells = self._groups()
             model = reaching_coverage(high, cells.total("weight"))
-            cut = best_cut(cells, model, randomize)
-            if cut.share and not cells.is_tied[cut.n_groups]:
-                cut = Cut(cut.n_groups + 1)
+            cut = cells.as_whole(best_cut(cells, model, randomize), up=True)
             return make_rule(cells, cut)
         confidence_level = check_confidence_level(confidence_level, self._table.weight)
         certificate = certify_coverage(
@@ -460,10 +644,13 @@ class RiskCoverageSummary(CellCurves):
         )
 
     def _groups(self):
-        return _CellGroups(self._cells())
+        return _CellGroups(self._table)
+
+    def _interval(self, found):
+        return Interval(*map(float, found), self.n_samples)
 
 
-class _CellGroups(Prefixes):
+class _CellGroups(Cells):
     """Cells as a rule sees them: groups of tied samples, and the borders between them.
 
     Scores are finite, and near ones are tied. The borders are fixed before the sample
@@ -473,17 +660,14 @@ class _CellGroups(Prefixes):
     """
 
     def __init__(self, table):
-        if not (np.isfinite(table.low[0]) and np.isfinite(table.high[-1])):
+        if np.isinf((table.low[:1], table.high[-1:])).any():
             raise ValueError(
                 "The summary has infinite scores, which a rule cannot compare. Remove "
                 "these samples, or give them a finite score."
             )
-        table = table.join_near()
         self.is_unit = table.least_loss is None
-        self.table = table = table.filled()
-        super().__init__(table.high, weight=table.weight, loss=table.loss)
-        # In cells whose samples differ, a share would be of a score that few have.
-        self.is_tied = np.append(table.low == table.high, False)
+        super().__init__(table.join_near())
+        table = self.table
         # Not where a sample is so close below that it would tie with the threshold.
         is_clear = tie_range(table.high)[1] < np.append(table.edges[1:], np.inf)
         self.borders = np.flatnonzero(np.append(True, is_clear))

@@ -431,12 +431,8 @@ def test_many_losses_that_add_up_with_rounding(name):
     assert area.high - area.low < 1e-9
 
 
-def test_products_that_vanish():
+def test_small_products():
     scores, losses = uniform(20)
-    vanished = RiskCoverageSummary().update(scores, losses * 1e-300, np.full(20, 1e-90))
-    for method in (vanished.aurc, vanished.sele):
-        with pytest.raises(ValueError, match="products underflow"):
-            method()
     small = RiskCoverageSummary().update(scores, losses * 1e-200, np.full(20, 1e-90))
     exact = measure("aurc_score", scores, losses) * 1e-200
     area = small.aurc()
