@@ -19,7 +19,7 @@ from sklearn_reject._curves._prefixes import (
     Prefixes,
     starts_of_ties,
 )
-from sklearn_reject._curves._risk_coverage import float_keys, mean_area, pair_area
+from sklearn_reject._curves._risk_coverage import float_keys, pair_area
 from sklearn_reject._validation import take_weight
 
 # Rows that are counted at a time: more would leave the cache, fewer merge more often.
@@ -144,17 +144,16 @@ class CellTable(DictMixin):
             name: np.append(getattr(one, name), getattr(two, name))[order]
             for name in self.columns | other.columns
         }
-        return CellTable._join(self.n_bits, columns, starts_of_ties(cells[order]))
+        return self._join(columns, starts_of_ties(cells[order]))
 
-    @classmethod
-    def _join(cls, n_bits, columns, is_start):
+    def _join(self, columns, is_start):
         """Return the table of columns in which some entries start a cell each."""
         starts = np.flatnonzero(is_start)
         joined = {
             name: _COLUMNS[name].reduceat(column, starts)
             for name, column in columns.items()
         }
-        return cls(n_bits, **joined)
+        return replace(self, **joined)
 
     def join_near(self):
         """Return the table with one entry for cells that near ties connect.
@@ -166,18 +165,15 @@ class CellTable(DictMixin):
         sizes = np.maximum(np.abs(low), np.abs(high))
         # Twice as far as the ranges of two scores can reach.
         is_apart = low - high > 4 * TIE_TOLERANCE * sizes
-        if is_apart.all():
-            return self
-        return self._join(self.n_bits, self.columns, np.append(True, is_apart))
+        return self._join(self.columns, np.append(True, is_apart))
 
     def check(self):
         """Raise unless the columns go together, and are those of samples."""
         lengths = {len(column) for column in self.columns.values()}
         if len(lengths) > 1 or not self.filled()._is_of_samples():
             raise ValueError(
-                "cells must have columns of one length, with increasing scores and the "
-                "losses and weights of one sample or more each. Write them with "
-                "`to_dict`."
+                "cells must have columns of one length, with increasing scores, and of "
+                "samples. Write them with `to_dict`."
             )
 
     def _is_of_samples(self):
@@ -255,7 +251,7 @@ class CellBounds(Cells):
         # Where a cell weighs next to nothing, differences of sums may be more than it.
         self.missed = 2.0**-48 * largest.max()
 
-    def _locate(self, positions):
+    def locate(self, positions):
         """Return the cell that each position, in weight, ends in."""
         wanted = positions * (1 - RELATIVE_TOLERANCE)
         cells = np.searchsorted(self.sums("weight")[1:], wanted)
@@ -264,10 +260,6 @@ class CellBounds(Cells):
     def areas(self, area):
         """Return an area with cells in random order, and its bounds."""
         return self._widen(*map(area, (self, *self.orders)))
-
-    def aurc(self):
-        """Return what `aurc_score` is with cells in random order, and its bounds."""
-        return self.areas(mean_area)
 
     def sele(self, ties):
         """Return what `sele_score` is with cells in random order, and its bounds."""
@@ -290,7 +282,7 @@ class CellBounds(Cells):
         """
         weights = self.sums("weight")
         positions = coverage * weights[-1]
-        cells = self._locate(positions)
+        cells = self.locate(positions)
         ends = weights[cells + 1]
         first = np.minimum(positions, ends)
         value, places = _risks_at(self, first), [first]
@@ -319,16 +311,6 @@ class CellBounds(Cells):
             value = high = float("nan")
         low, high = value - self.rounding, high + self.rounding
         return value, max(low, 0.0), min(high, 1.0)
-
-    def points(self, max_points):
-        """Return coverages, risks and thresholds between cells."""
-        weights, losses = self.sums("weight")[1:], self.sums("loss")[1:]
-        cells = np.arange(len(self))
-        if len(cells) > max_points:
-            wanted = np.arange(1, max_points + 1) / max_points
-            cells = np.unique(self._locate(wanted * weights[-1]))
-        weights, losses = weights[cells], losses[cells]
-        return weights / self.total("weight"), losses / weights, self.scores[cells]
 
     def _widen(self, value, low, high):
         """Return a value and bounds of it that allow for rounding, none below zero."""

@@ -154,14 +154,11 @@ def _with_weights_of_mean_one(scores, losses, weight):
     """
     if weight is None:
         return scores, losses, None
-    present = weight > 0
-    weight = weight * (np.count_nonzero(present) / weight.sum())
-    present = weight > 0  # again: the smallest may have become zero
+    weight = weight * (np.count_nonzero(weight) / weight.sum())
+    present = weight > 0  # now, as the smallest may have become zero
     if not present.all():
         scores, losses, weight = scores[present], losses[present], weight[present]
-    if weight.min() == weight.max():
-        return scores, losses, None
-    return scores, losses, weight
+    return scores, losses, None if weight.min() == weight.max() else weight
 
 
 def _mean_area(scores, losses, weight):

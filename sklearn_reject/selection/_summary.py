@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -11,7 +10,8 @@ from numpy.typing import ArrayLike
 from sklearn_reject._as_dict import check_fields, check_type
 from sklearn_reject._curves._cells import CellBounds, Cells, CellTable
 from sklearn_reject._curves._cut import Cut, best_cut, cheapest, reaching_coverage
-from sklearn_reject._curves._prefixes import tie_range
+from sklearn_reject._curves._prefixes import Prefixes, tie_range
+from sklearn_reject._curves._risk_coverage import mean_area
 from sklearn_reject._interval import Interval
 from sklearn_reject._typing import Options
 from sklearn_reject._validation import (
@@ -24,7 +24,6 @@ from sklearn_reject._validation import (
     check_part_weight,
     check_same_length,
     check_vector,
-    refuse_dask,
 )
 from sklearn_reject.selection._bounds import BOUNDS
 from sklearn_reject.selection._certify import (
@@ -35,13 +34,13 @@ from sklearn_reject.selection._certify import (
     check_confidence_level,
     choose_bound,
 )
-from sklearn_reject.selection._failure_rate import FailureTarget
+from sklearn_reject.selection._failure_rate import FailureTarget, check_failure_options
 from sklearn_reject.selection._rule import RejectionRule, make_rule
 from sklearn_reject.selection._solve import cut_at_risk
 
-# Sign and exponent take twelve bits, and cells of more than 2^20 a power of two would
-# be as many as the samples.
-_FEWEST_BITS, _MOST_BITS = 13, 32
+# Where p-values need no single losses.
+_OF_MANY = "hoeffding_bentkus"
+_BOUNDS = {name: BOUNDS[name] for name in ("binomial", _OF_MANY)}
 
 
 class RiskCoverageSummary:
@@ -104,10 +103,12 @@ class RiskCoverageSummary:
 
     def __init__(self, n_bits: int = 22) -> None:
         self.n_bits = check_count(n_bits, "n_bits")
-        if not _FEWEST_BITS <= n_bits <= _MOST_BITS:
+        # Sign and exponent take twelve bits, and cells of more than 2^20 a power of two
+        # would be as many as the samples.
+        if not 13 <= n_bits <= 32:
             raise ValueError(
-                f"n_bits must be in [{_FEWEST_BITS}, {_MOST_BITS}], got {n_bits}. With "
-                "22 the width of a cell is a thousandth of its scores."
+                f"n_bits must be in [13, 32], got {n_bits}. With 22 the width of a "
+                "cell is a thousandth of its scores."
             )
         self._table = CellTable.of((), (), None, self.n_bits)
 
@@ -156,16 +157,14 @@ class RiskCoverageSummary:
         ValueError
             If an array is invalid. The summary then is what it was.
         """
-        for name, values in (("scores", scores), ("losses", losses)):
-            refuse_dask(values, name)
-        n_samples = len(as_real_array(scores, "scores"))
-        check_same_length(n_samples, losses=losses)
-        weight = check_part_weight(sample_weight, n_samples)
-        if n_samples == 0:
-            return self
-        scores = check_extended_vector(scores, "scores")
-        losses = check_vector(losses, "losses", non_negative=True)
-        self._table += CellTable.of(scores, losses, weight, self.n_bits)
+        scores = as_real_array(scores, "scores")
+        losses = as_real_array(losses, "losses")
+        check_same_length(len(scores), losses=losses)
+        weight = check_part_weight(sample_weight, len(scores))
+        if len(scores):
+            scores = check_extended_vector(scores, "scores")
+            losses = check_vector(losses, "losses", non_negative=True)
+            self._table += CellTable.of(scores, losses, weight, self.n_bits)
         return self
 
     def merge(self, other: RiskCoverageSummary) -> Self:
@@ -189,8 +188,8 @@ class RiskCoverageSummary:
         check_other(self, other, "summary", "summaries")
         if other.n_bits != self.n_bits:
             raise ValueError(
-                f"other has n_bits={other.n_bits}, but this summary has {self.n_bits}, "
-                "so their cells differ. Make summaries with the same n_bits."
+                f"other has n_bits={other.n_bits}, but this summary has {self.n_bits}. "
+                "Make summaries with the same n_bits."
             )
         merged = RiskCoverageSummary(self.n_bits)
         merged._table = self._table + other._table
@@ -213,7 +212,7 @@ class RiskCoverageSummary:
         ValueError
             If there are no samples.
         """
-        return self._interval(CellBounds(self._table).aurc())
+        return self._interval(CellBounds(self._table).areas(mean_area))
 
     def augrc(self) -> Interval:
         """Return the area under the generalized risk-coverage curve. Lower is better.
@@ -288,8 +287,8 @@ class RiskCoverageSummary:
         """
         coverage = check_number(coverage, "coverage", high=1.0, open_low=True)
         check_option(randomize, "randomize", (True, False))
-        found = CellBounds(self._table).risks(coverage, to_end=not randomize)
-        return self._interval(found)
+        bounds = CellBounds(self._table)
+        return self._interval(bounds.risks(coverage, to_end=not randomize))
 
     def coverage_at_risk(self, risk: float, *, randomize: bool = False) -> Interval:
         """Return the largest coverage whose selective risk stays within a bound.
@@ -351,7 +350,14 @@ class RiskCoverageSummary:
             If `max_points` is no positive int, or there are no samples.
         """
         check_count(max_points, "max_points")
-        return CellBounds(self._table).points(max_points)
+        bounds = CellBounds(self._table)
+        weights, losses = bounds.sums("weight")[1:], bounds.sums("loss")[1:]
+        cells = np.arange(len(bounds))
+        if len(cells) > max_points:
+            wanted = np.arange(1, max_points + 1) / max_points
+            cells = np.unique(bounds.locate(wanted * weights[-1]))
+        coverage, risk = weights / weights[-1], losses / weights
+        return coverage[cells], risk[cells], bounds.scores[cells]
 
     def risk_coverage_band(self, coverage: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Return a band that always contains the risk-coverage curve.
@@ -432,15 +438,14 @@ class RiskCoverageSummary:
         """
         risk = check_number(target, "target (the selective risk)")
         check_option(randomize, "randomize", (True, False))
-        check_bound(bound, max_loss)
+        check_bound(bound, max_loss, _BOUNDS)
+        cells = _CellGroups(self._table)
         if confidence_level is None:
-            cells = self._groups()
             cut = cells.as_whole(cut_at_risk(cells, risk, randomize))
             to_next = cells.is_tied[cut.n_groups :][:1].any()
             return make_rule(cells, cut, to_next=to_next)
-        confidence_level = check_confidence_level(confidence_level, self._table.weight)
-        cells = self._groups()
-        test = RiskTest(confidence_level, *cells.choose_bound(bound, max_loss))
+        level = check_confidence_level(confidence_level, self._table.weight)
+        test = RiskTest(level, *cells.choose_bound(bound, max_loss))
 
         def p_values(counts, risk):
             sums = cells.losses[np.searchsorted(cells.counts, counts)] / test.max_loss
@@ -485,16 +490,14 @@ class RiskCoverageSummary:
         """
         high = check_number(target, "target (the coverage)", high=1.0, open_low=True)
         check_option(randomize, "randomize", (True, False))
+        cells = _CellGroups(self._table)
         if confidence_level is None:
-            cells = self._groups()
             model = reaching_coverage(high, cells.total("weight"))
             cut = cells.as_whole(best_cut(cells, model, randomize), up=True)
             return make_rule(cells, cut)
-        confidence_level = check_confidence_level(confidence_level, self._table.weight)
-        certificate = certify_coverage(
-            self.n_samples, high, confidence_level=confidence_level
-        )
-        return self._groups().certified_rule(certificate)
+        level = check_confidence_level(confidence_level, self._table.weight)
+        certificate = certify_coverage(self.n_samples, high, confidence_level=level)
+        return cells.certified_rule(certificate)
 
     def solve_reject_cost(self, target: float) -> RejectionRule:
         """Minimize the expected loss with a cost of rejection.
@@ -518,7 +521,7 @@ class RiskCoverageSummary:
             If `target` is negative, or there are no samples.
         """
         cost = check_number(target, "target (the reject cost)")
-        cells = self._groups()
+        cells = _CellGroups(self._table)
         return make_rule(cells, best_cut(cells, cheapest(cost)))
 
     def solve_target_failure_rate(
@@ -571,16 +574,10 @@ class RiskCoverageSummary:
             weights, or there are none.
         """
         rate = check_number(target, "target (the failure rate)", open_low=True)
-        check_bound(bound, max_loss)
-        if self._table.weight is not None:
-            raise ValueError(
-                "The summary has sample weights, which cannot be combined with a "
-                "failure rate, because its bound needs samples from one distribution. "
-                "Use a target risk."
-            )
+        check_failure_options(False, bound, self._table.weight)
         if confidence_level is not None:
             confidence_level = check_confidence_level(confidence_level)
-        cells = self._groups()
+        cells = _CellGroups(self._table)
         test, largest = cells.choose_bound(bound, max_loss)
         asked = FailureTarget(rate, largest, test, confidence_level, self.n_samples)
         asked.refuse_few()
@@ -589,11 +586,9 @@ class RiskCoverageSummary:
             certificate = asked.certificate(cells.at("weight", *cut))
             rule = make_rule(cells, cut, certificate=certificate)
         else:
-            p_value = None
-            if asked.share < 1:
-                sums = cells.losses / largest
-                p_value = test.failure_test_of_sums(sums, self.n_samples, asked.share)
-            border, p_value = asked.find_longest(p_value, np.arange(len(cells.counts)))
+            sums = cells.losses / largest
+            p_value = test.failure_test_of_sums(sums, self.n_samples, asked.share)
+            border, p_value = asked.find_longest(p_value, np.arange(len(sums)))
             certificate = asked.certificate(cells.counts[border], p_value)
             rule = cells.certified_rule(certificate)
         asked.warn_of_nothing_accepted(rule)
@@ -643,9 +638,6 @@ class RiskCoverageSummary:
             f"n_samples={self.n_samples}, n_cells={self.n_cells}>"
         )
 
-    def _groups(self):
-        return _CellGroups(self._table)
-
     def _interval(self, found):
         return Interval(*map(float, found), self.n_samples)
 
@@ -676,25 +668,14 @@ class _CellGroups(Cells):
 
     def choose_bound(self, name, max_loss):
         """Return a bound that the losses allow for, and the largest loss."""
-        if name == "betting":
-            raise ValueError(
-                "bound='betting' needs single losses, but a summary stores only their "
-                "sums. Pass bound='hoeffding_bentkus', or all samples to the function."
-            )
-        table, losses = self.table, np.array([0.0, 1.0])
+        losses = [self.table.least_loss, self.table.largest_loss]
         if not self.is_unit:
             # Of losses that are not all 0 or 1, one of these is neither.
-            means = table.loss / table.weight
-            losses = np.concatenate([table.least_loss, table.largest_loss, means])
-        of_many = "hoeffding_bentkus"
-        of_sums = {each: BOUNDS[each] for each in ("binomial", of_many)}
-        return choose_bound(losses, name, max_loss, of_sums, of_many)
+            losses.append(self.table.loss / self.table.weight)
+        return choose_bound(np.concatenate(losses), name, max_loss, _BOUNDS, _OF_MANY)
 
     def certified_rule(self, certificate):
         """Return the rule of the border that a certificate is for."""
-        index = np.searchsorted(self.counts, certificate.n_accepted)
-        border = int(self.borders[index])
-        rule = make_rule(self, Cut(border), to_next=True, certificate=certificate)
-        if border < len(self):
-            rule = replace(rule, threshold=float(self.table.edges[border]))
-        return rule
+        border = self.borders[np.searchsorted(self.counts, certificate.n_accepted)]
+        cells = Prefixes(self.table.edges, **self.columns)
+        return make_rule(cells, Cut(border), to_next=True, certificate=certificate)

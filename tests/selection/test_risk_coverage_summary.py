@@ -316,7 +316,7 @@ BINOMIAL = CERTIFIED | {"max_loss": 1, "bound": "binomial"}
         (PLAIN, "solve_target_risk", {"target": 0.1, "randomize": 2}, "randomize"),
         (PLAIN, "solve_target_risk", CERTIFIED | {"confidence_level": 2}, "confiden"),
         (PLAIN, "solve_target_risk", {"target": 0.1, "bound": "exact"}, "bound must"),
-        (PLAIN, "solve_target_risk", CERTIFIED | {"bound": "betting"}, "only their su"),
+        (PLAIN, "solve_target_risk", CERTIFIED | {"bound": "betting"}, "bound must"),
         (PLAIN, "solve_target_coverage", {"target": 0}, "coverage"),
         (PLAIN, "solve_reject_cost", {"target": -1}, "reject cost"),
         (PLAIN, "solve_target_failure_rate", {"target": 0}, "failure rate"),
