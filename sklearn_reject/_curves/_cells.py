@@ -19,7 +19,7 @@ from sklearn_reject._curves._prefixes import (
     Prefixes,
     starts_of_ties,
 )
-from sklearn_reject._curves._risk_coverage import float_keys, pair_area
+from sklearn_reject._curves._risk_coverage import float_keys, mean_area, pair_area
 from sklearn_reject._validation import take_weight
 
 # Rows that are counted at a time: more would leave the cache, fewer merge more often.
@@ -167,14 +167,15 @@ class CellTable(DictMixin):
         is_apart = low - high > 4 * TIE_TOLERANCE * sizes
         return self._join(self.columns, np.append(True, is_apart))
 
-    def check(self):
-        """Raise unless the columns go together, and are those of samples."""
+    def checked(self):
+        """Return the table if its columns go together and are of samples, or raise."""
         lengths = {len(column) for column in self.columns.values()}
         if len(lengths) > 1 or not self.filled()._is_of_samples():
             raise ValueError(
                 "cells must have columns of one length, with increasing scores, and of "
                 "samples. Write them with `to_dict`."
             )
+        return self
 
     def _is_of_samples(self):
         rows, weight, loss, cells = self.rows, self.weight, self.loss, self.cells
@@ -234,8 +235,6 @@ class CellBounds(Cells):
             table = replace(table, weight=scale * table.weight, loss=scale * table.loss)
         super().__init__(table)
         table, (weights, losses) = self.table, map(self.columns.get, ("weight", "loss"))
-        # Rows were added up one after the other.
-        self.rounding = max(RELATIVE_TOLERANCE, float(table.rows.max()) * 2**-52)
         mean = losses / weights
         is_exact = self.is_tied | (table.least_loss == table.largest_loss)
         # Rounding may put the mean outside of the two.
@@ -249,7 +248,10 @@ class CellBounds(Cells):
         losses = self.parts * [least, largest]
         self.orders = [_chain(self.parts[::step], losses[::step]) for step in (1, -1)]
         # Where a cell weighs next to nothing, differences of sums may be more than it.
-        self.missed = 2.0**-48 * largest.max()
+        missed = 2.0**-48 * largest.max()
+        # Rows were added up one after the other.
+        self.rounding = max(RELATIVE_TOLERANCE, float(table.rows.max()) * 2**-52)
+        self.least_slack = missed + self.rounding * losses.sum() / weights.sum()
 
     def locate(self, positions):
         """Return the cell that each position, in weight, ends in."""
@@ -257,7 +259,7 @@ class CellBounds(Cells):
         cells = np.searchsorted(self.sums("weight")[1:], wanted)
         return np.minimum(cells, len(self) - 1)
 
-    def areas(self, area):
+    def areas(self, area=mean_area):
         """Return an area with cells in random order, and its bounds."""
         return self._widen(*map(area, (self, *self.orders)))
 
@@ -294,8 +296,7 @@ class CellBounds(Cells):
             turns = weights[cells] + self.parts[:, cells]
             places = [np.clip(place, first, ends) for place in (first, *turns, ends)]
         low, high = ([_risks_at(each, at) for at in places] for each in self.orders)
-        low, high = np.min(low, axis=0), np.max(high, axis=0)
-        return self._widen(value, low - self.missed, high + self.missed)
+        return self._widen(value, np.min(low, axis=0), np.max(high, axis=0))
 
     def coverage_at(self, risk, randomize):
         """Return the largest coverage within a risk, and its bounds."""
@@ -314,7 +315,7 @@ class CellBounds(Cells):
 
     def _widen(self, value, low, high):
         """Return a value and bounds of it that allow for rounding, none below zero."""
-        slack = self.rounding * (high + self.total("loss") / self.total("weight"))
+        slack = self.rounding * high + self.least_slack
         low, high = np.maximum(low - slack, 0.0), high + slack
         return np.clip(value, low, high), low, high
 

@@ -164,9 +164,11 @@ def _with_weights_of_mean_one(scores, losses, weight):
 def _mean_area(scores, losses, weight):
     """Return the mean of the selective risks of all prefixes."""
     if weight is None and len(scores) >= _FEWEST_TO_COUNT:
-        area = _mean_area_of_few_losses(scores, losses)
-        if area is not None:
-            return area
+        n_losses = np.count_nonzero(losses)
+        if 0 < n_losses <= _LARGEST_LOSS_RATE * len(scores):
+            cut = _cut_into_cells(scores, n_losses)
+            if cut is not None:
+                return _mean_area_of_few_losses(scores, losses, cut)
     prefixes = Prefixes.of(scores, weight, loss=losses)
     if weight is None and len(prefixes) == len(scores):
         risks = np.arange(1.0, len(scores) + 1)
@@ -189,20 +191,12 @@ _FEWEST_TO_COUNT, _LARGEST_LOSS_RATE = 2**16, 0.15
 _CELLS_PER_LOSS, _FEWEST_CELLS, _MOST_CELLS = 16, 2**10, 2**20
 
 
-def _mean_area_of_few_losses(scores, losses):
-    """Return the area without sorting all samples, or None where that is no faster.
+def _mean_area_of_few_losses(scores, losses, cut):
+    """Return the area without sorting all samples.
 
     Those in cells of the scores without a loss only have to be counted.
     """
-    n_samples, n_losses = len(scores), np.count_nonzero(losses)
-    if not 0 < n_losses <= _LARGEST_LOSS_RATE * n_samples:
-        return None
-    n_cells = int(np.clip(_CELLS_PER_LOSS * n_losses, _FEWEST_CELLS, _MOST_CELLS))
-    n_bits = n_cells.bit_length() - 1
-    cut = _cut_into_cells(scores, n_bits, most_shared=n_samples / n_losses)
-    if cut is None:
-        return None
-    cells = cut(scores)
+    cells = _cells_of(scores, *cut)
     passed_over = np.bincount(cells)
     has_loss = np.zeros(len(passed_over), dtype=bool)
     has_loss[cells[np.flatnonzero(losses > 0)]] = True
@@ -213,34 +207,34 @@ def _mean_area_of_few_losses(scores, losses):
     prefixes = Prefixes.of(scores[rows], loss=losses[rows])
     # Only groups with a loss add to the area.
     some = np.flatnonzero(prefixes.columns["loss"])
-    ends = prefixes.sums("weight")[some + 1] + passed_over[cut(prefixes.scores[some])]
+    cells = _cells_of(prefixes.scores[some], *cut)
+    ends = prefixes.sums("weight")[some + 1] + passed_over[cells]
     columns = {name: values[some] for name, values in prefixes.columns.items()}
-    return _weigh_losses(n_samples, ends, **columns)
+    return _weigh_losses(len(scores), ends, **columns)
 
 
-def _cut_into_cells(scores, n_bits, *, most_shared):
-    """Return an increasing map from scores to cells below ``2**n_bits``, or None.
+def _cut_into_cells(scores, n_losses):
+    """Return how `_cells_of` cuts scores into cells, None where too many share one.
 
-    At most `most_shared` others may share the cell of a sample, on average. Cells of
-    equal width are tried first. Scores that pile up near zero, as those of a confident
-    classifier do, are told apart by cells that are even in the floating-point
+    Cells of equal width are tried first. Scores that pile up near zero, as those of a
+    confident classifier do, are told apart by cells that are even in the floating-point
     representation, so about as wide as the score is large.
     """
+    n_cells = np.clip(_CELLS_PER_LOSS * n_losses, _FEWEST_CELLS, _MOST_CELLS)
     some = scores[:: max(1, len(scores) >> 15)]  # enough to see where they are dense
     for keys in (np.asarray, float_keys):
         low, high = keys(np.array([scores.min(), scores.max()]))
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            scale = (2**n_bits - 1) / (high - low)
+            scale = (n_cells - 1) / (high - low)
         if 0 < scale < np.inf:  # else constant or infinite, or as wide as floats get
-            cut = partial(_cut_evenly, keys, low, scale)
-            _, counts = np.unique(cut(some), return_counts=True)
-            pairs = counts @ (counts - 1) / len(some) ** 2
-            if pairs * len(scores) <= most_shared:
-                return cut
+            _, counts = np.unique(_cells_of(some, keys, low, scale), return_counts=True)
+            # On average as many as there are samples for each loss may share a cell.
+            if counts @ (counts - 1) * n_losses <= len(some) ** 2:
+                return keys, low, scale
     return None
 
 
-def _cut_evenly(keys, low, scale, scores):
+def _cells_of(scores, keys, low, scale):
     """Return the cells of scores, of equal width in their keys from the lowest on."""
     return ((keys(scores) - low) * scale).astype(np.int64)
 
@@ -249,9 +243,7 @@ def float_keys(values):
     """Return unsigned integers in the order of the floats."""
     bits = (values + 0.0).view(np.int64)  # -0.0 becomes 0.0
     # Flips all bits of negative floats, else the sign only.
-    flips = bits >> 63
-    flips |= np.int64(-(2**63))
-    bits ^= flips
+    bits ^= (bits >> 63) | np.int64(-(2**63))
     return bits.view(np.uint64)
 
 
@@ -324,10 +316,9 @@ def digamma_increment(x, step):
     for k, coefficient in enumerate(_SERIES, start=1):
         increment += coefficient * z ** (-2 * k) * np.expm1(-2 * k * growth)
     # digamma(x) = digamma(x + 1) - 1 / x leads back to the small ones.
-    if small.any():
-        x, step = x[small], step[small]
-        for shift in range(_ASYMPTOTIC_FROM):
-            increment[small] += step / ((x + shift) * (x + shift + step))
+    x, step = x[small], step[small]
+    for shifted in x + np.arange(_ASYMPTOTIC_FROM)[:, np.newaxis]:
+        increment[small] += step / (shifted * (shifted + step))
     return increment
 
 
@@ -362,25 +353,21 @@ class CountedSamples:
     """
 
     def __init__(self, scores, losses, weight=None):
-        self._order = np.argsort(scores)
-        self._losses = losses[self._order]
-        self._weight = take_weight(weight, self._order)
-        self._starts = np.flatnonzero(starts_of_ties(scores[self._order]))
-        self._has_ties = len(self._starts) < len(losses)
+        self._order = order = np.argsort(scores)
+        self._losses, self._weight = losses[order], take_weight(weight, order)
+        starts = np.flatnonzero(starts_of_ties(scores[order]))
+        self._has_ties = len(starts) < len(losses)
         # Groups with a loss or, summed by parts, single samples with another one than
         # the next.
-        changes = -np.diff(self._losses, append=0.0)
         if self._has_ties:
+            self._sum_groups = partial(np.add.reduceat, indices=starts, axis=-1)
             changes = self._sum_groups(self._losses)
+        else:
+            self._sum_groups = np.asarray
+            changes = -np.diff(self._losses, append=0.0)
         self._some = np.flatnonzero(changes)
         self._changes = changes[self._some]
         self._tails = np.zeros(0)
-
-    def _sum_groups(self, values):
-        """Return the sums along the last axis over each group of equal scores."""
-        if not self._has_ties:
-            return values
-        return np.add.reduceat(values, self._starts, axis=-1)
 
     def aurc(self, counts):
         """Return the AuRC of each resample."""
@@ -394,8 +381,8 @@ class CountedSamples:
         """Return S(m) = m (1 + 1/(m + 1) + ... + 1/n), from a table."""
         if n.max() >= len(self._tails):
             self._tails = prefix_sums(1 / np.arange(n.max(), 0.0, -1))[::-1]
-        sums, excess = self._tails[ranks], self._tails[n] - 1
-        sums -= excess
+        sums = self._tails[ranks]
+        sums -= self._tails[n] - 1
         sums *= ranks
         return sums
 
@@ -423,9 +410,8 @@ class CountedSamples:
         weights = counts if self._weight is None else counts * self._weight
         losses = self._sum_groups(weights * self._losses).cumsum(axis=1)
         weights = self._sum_groups(weights).cumsum(axis=1)
-        risks = np.empty((len(counts), len(coverage)))
+        risks = np.multiply.outer(weights[:, -1], coverage)
         for risk, weight, loss in zip(risks, weights, losses, strict=True):
-            wanted = coverage * weight[-1]
             ends = np.append(0.0, weight), np.append(0.0, loss)
-            np.divide(np.interp(wanted, *ends), wanted, out=risk)
+            risk[:] = np.interp(risk, *ends) / risk
         return risks

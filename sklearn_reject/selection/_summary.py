@@ -11,7 +11,6 @@ from sklearn_reject._as_dict import check_fields, check_type
 from sklearn_reject._curves._cells import CellBounds, Cells, CellTable
 from sklearn_reject._curves._cut import Cut, best_cut, cheapest, reaching_coverage
 from sklearn_reject._curves._prefixes import Prefixes, tie_range
-from sklearn_reject._curves._risk_coverage import mean_area
 from sklearn_reject._interval import Interval
 from sklearn_reject._typing import Options
 from sklearn_reject._validation import (
@@ -106,10 +105,7 @@ class RiskCoverageSummary:
         # Sign and exponent take twelve bits, and cells of more than 2^20 a power of two
         # would be as many as the samples.
         if not 13 <= n_bits <= 32:
-            raise ValueError(
-                f"n_bits must be in [13, 32], got {n_bits}. With 22 the width of a "
-                "cell is a thousandth of its scores."
-            )
+            raise ValueError(f"n_bits must be in [13, 32], got {n_bits}.")
         self._table = CellTable.of((), (), None, self.n_bits)
 
     @property
@@ -212,7 +208,7 @@ class RiskCoverageSummary:
         ValueError
             If there are no samples.
         """
-        return self._interval(CellBounds(self._table).areas(mean_area))
+        return self._interval(CellBounds(self._table).areas())
 
     def augrc(self) -> Interval:
         """Return the area under the generalized risk-coverage curve. Lower is better.
@@ -378,11 +374,8 @@ class RiskCoverageSummary:
             If a coverage is not in ]0, 1], or there are no samples.
         """
         coverage = check_vector(coverage, "coverage")
-        if coverage.min() <= 0 or coverage.max() > 1:
-            raise ValueError(
-                f"coverage must be in ]0, 1], got numbers from {coverage.min():g} to "
-                f"{coverage.max():g}."
-            )
+        for end in (coverage.min(), coverage.max()):
+            check_number(float(end), "coverage", high=1.0, open_low=True)
         return CellBounds(self._table).risks(coverage)[1:]
 
     def solve_target_risk(
@@ -627,8 +620,7 @@ class RiskCoverageSummary:
         check_fields(cls.__name__, state.keys(), {"type", "cells"}, {"type", "cells"})
         table = CellTable.from_dict(state["cells"])
         summary = cls(table.n_bits)
-        table.check()
-        summary._table = table
+        summary._table = table.checked()
         return summary
 
     def __repr__(self):
