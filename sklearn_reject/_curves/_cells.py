@@ -165,6 +165,8 @@ class CellTable(DictMixin):
         sizes = np.maximum(np.abs(low), np.abs(high))
         # Twice as far as the ranges of two scores can reach.
         is_apart = low - high > 4 * TIE_TOLERANCE * sizes
+        if is_apart.all():
+            return self
         return self._join(self.columns, np.append(True, is_apart))
 
     def checked(self):
@@ -207,6 +209,12 @@ class Cells(Prefixes):
         self.table = table = table.filled()
         super().__init__(table.high, weight=table.weight, loss=table.loss)
         self.is_tied = table.low == table.high
+
+    def locate(self, positions):
+        """Return the cell that each position, in weight, ends in."""
+        wanted = positions * (1 - RELATIVE_TOLERANCE)
+        cells = np.searchsorted(self.sums("weight")[1:], wanted)
+        return np.minimum(cells, len(self) - 1)
 
     def as_whole(self, cut, *, up=False):
         """Return a cut without a share of a cell in which only few have its score."""
@@ -252,12 +260,6 @@ class CellBounds(Cells):
         # Rows were added up one after the other.
         self.rounding = max(RELATIVE_TOLERANCE, float(table.rows.max()) * 2**-52)
         self.least_slack = missed + self.rounding * losses.sum() / weights.sum()
-
-    def locate(self, positions):
-        """Return the cell that each position, in weight, ends in."""
-        wanted = positions * (1 - RELATIVE_TOLERANCE)
-        cells = np.searchsorted(self.sums("weight")[1:], wanted)
-        return np.minimum(cells, len(self) - 1)
 
     def areas(self, area=mean_area):
         """Return an area with cells in random order, and its bounds."""

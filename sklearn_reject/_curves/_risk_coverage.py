@@ -316,9 +316,8 @@ def digamma_increment(x, step):
     for k, coefficient in enumerate(_SERIES, start=1):
         increment += coefficient * z ** (-2 * k) * np.expm1(-2 * k * growth)
     # digamma(x) = digamma(x + 1) - 1 / x leads back to the small ones.
-    x, step = x[small], step[small]
-    for shifted in x + np.arange(_ASYMPTOTIC_FROM)[:, np.newaxis]:
-        increment[small] += step / (shifted * (shifted + step))
+    shifted, step = x[small] + np.arange(_ASYMPTOTIC_FROM)[:, np.newaxis], step[small]
+    increment[small] += (step / (shifted * (shifted + step))).sum(axis=0)
     return increment
 
 

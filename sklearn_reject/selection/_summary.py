@@ -346,14 +346,14 @@ class RiskCoverageSummary:
             If `max_points` is no positive int, or there are no samples.
         """
         check_count(max_points, "max_points")
-        bounds = CellBounds(self._table)
-        weights, losses = bounds.sums("weight")[1:], bounds.sums("loss")[1:]
-        cells = np.arange(len(bounds))
+        cells = Cells(self._table)
+        weights, losses = cells.sums("weight")[1:], cells.sums("loss")[1:]
+        ends = np.arange(len(cells))
         if len(cells) > max_points:
             wanted = np.arange(1, max_points + 1) / max_points
-            cells = np.unique(bounds.locate(wanted * weights[-1]))
+            ends = np.unique(cells.locate(wanted * weights[-1]))
         coverage, risk = weights / weights[-1], losses / weights
-        return coverage[cells], risk[cells], bounds.scores[cells]
+        return coverage[ends], risk[ends], cells.scores[ends]
 
     def risk_coverage_band(self, coverage: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Return a band that always contains the risk-coverage curve.
