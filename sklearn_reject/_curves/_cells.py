@@ -243,11 +243,8 @@ class CellBounds(Cells):
             table = replace(table, weight=scale * table.weight, loss=scale * table.loss)
         super().__init__(table)
         table, (weights, losses) = self.table, map(self.columns.get, ("weight", "loss"))
-        mean = losses / weights
-        is_exact = self.is_tied | (table.least_loss == table.largest_loss)
-        # Rounding may put the mean outside of the two.
-        least = np.where(is_exact, mean, np.minimum(table.least_loss, mean))
-        largest = np.where(is_exact, mean, np.maximum(table.largest_loss, mean))
+        known = table.least_loss, table.largest_loss
+        least, largest = np.where(self.is_tied, losses / weights, known)
         excess, width = losses - least * weights, largest - least
         # The weight that the largest losses have where all others are the least.
         heavy = np.divide(excess, width, out=np.zeros(len(self)), where=width > 0)

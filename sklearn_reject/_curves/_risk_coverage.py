@@ -37,15 +37,12 @@ def risk_coverage_curve(
 
     Scores may be infinite where `is_ood` is given; losses of OOD samples are not used.
     """
-    if max_fpr is not None:
-        max_fpr = check_number(max_fpr, "max_fpr", high=1.0)
     if is_ood is not None:
         return _curve_of_id(scores, losses, is_ood, max_fpr, sample_weight)
     if max_fpr is not None:
         raise ValueError(
-            f"max_fpr={max_fpr:g} limits the OOD samples that are accepted, but no "
-            "sample is marked as OOD. Pass is_ood, or ood_label to the metric of the "
-            "same name."
+            f"max_fpr={max_fpr} limits accepted OOD samples, but none is marked. Pass "
+            "is_ood, or ood_label to the metric of the same name."
         )
     prefixes = join_ties(scores, losses, sample_weight)
     weights, losses = prefixes.sums("weight")[1:], prefixes.sums("loss")[1:]
@@ -56,14 +53,13 @@ def risk_coverage_curve(
 
 
 def _curve_of_id(scores, losses, is_ood, max_fpr, sample_weight):
-    samples = gather_samples(scores, losses, is_ood, sample_weight)
-    if max_fpr is None:
-        max_fpr = 1.0
-    else:
+    samples, limit = gather_samples(scores, losses, is_ood, sample_weight), 1.0
+    if max_fpr is not None:
+        limit = check_number(max_fpr, "max_fpr", high=1.0)
         samples.refuse_without_ood("a bound on the FPR")
     groups = samples.group()
     accepted = groups.accepted("id")
-    points = groups.false_positive_rates <= max_fpr * (1 + RELATIVE_TOLERANCE)
+    points = groups.false_positive_rates <= limit * (1 + RELATIVE_TOLERANCE)
     points &= np.diff(accepted, prepend=0.0) > 0
     risk = groups.accepted("loss")[points] / accepted[points]
     return groups.true_positive_rates[points], risk, groups.thresholds[points]
@@ -316,8 +312,9 @@ def digamma_increment(x, step):
     for k, coefficient in enumerate(_SERIES, start=1):
         increment += coefficient * z ** (-2 * k) * np.expm1(-2 * k * growth)
     # digamma(x) = digamma(x + 1) - 1 / x leads back to the small ones.
-    shifted, step = x[small] + np.arange(_ASYMPTOTIC_FROM)[:, np.newaxis], step[small]
-    increment[small] += (step / (shifted * (shifted + step))).sum(axis=0)
+    x, step = x[small], step[small]
+    for shift in range(_ASYMPTOTIC_FROM if x.size else 0):
+        increment[small] += step / ((x + shift) * (x + shift + step))
     return increment
 
 

@@ -625,10 +625,8 @@ class RiskCoverageSummary:
 
     def __repr__(self):
         """Return the parameters and what is known so far."""
-        return (
-            f"<{type(self).__name__}(n_bits={self.n_bits}): "
-            f"n_samples={self.n_samples}, n_cells={self.n_cells}>"
-        )
+        known = f"n_samples={self.n_samples}, n_cells={self.n_cells}"
+        return f"<{type(self).__name__}(n_bits={self.n_bits}): {known}>"
 
     def _interval(self, found):
         return Interval(*map(float, found), self.n_samples)
