@@ -21,8 +21,7 @@ from sklearn_reject._curves._ood import (
 )
 from sklearn_reject._curves._prefixes import make_finite
 from sklearn_reject._curves._risk_coverage import (
-    CountedArea,
-    CountedRisks,
+    CountedSamples,
     augrc_score,
     aurc_score,
     coverage_at_risk_score,

@@ -1,4 +1,4 @@
-"""Samples counted in cells of their scores: tables that add up.
+"""Samples counted in cells of their scores: tables that add up, and what they tell.
 
 The cell of a score is its leading bits as a floating-point number, so that no range of
 scores has to be known beforehand, and tables of the parts of a sample have the same
@@ -8,51 +8,19 @@ cells. With 22 bits a cell is as wide as a thousandth of its scores.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
 from sklearn_reject._as_dict import DictMixin
-from sklearn_reject._curves._prefixes import TIE_TOLERANCE, starts_of_ties
+from sklearn_reject._curves._cut import Cut, best_cut, within_risk
+from sklearn_reject._curves._prefixes import (
+    RELATIVE_TOLERANCE,
+    TIE_TOLERANCE,
+    Prefixes,
+    starts_of_ties,
+)
+from sklearn_reject._curves._risk_coverage import float_keys, mean_area, pair_area
 from sklearn_reject._validation import take_weight
-
-
-def cut_into_cells(scores, n_bits, *, most_shared):
-    """Return an increasing map from scores to cells below ``2**n_bits``, or None.
-
-    At most `most_shared` others may share the cell of a sample, on average. Cells of
-    equal width are tried first. Scores that pile up near zero, as those of a confident
-    classifier do, are told apart by cells that are even in the floating-point
-    representation, so about as wide as the score is large.
-    """
-    some = scores[:: max(1, len(scores) >> 15)]  # enough to see where they are dense
-    for keys in (np.asarray, _float_keys):
-        low, high = keys(np.array([scores.min(), scores.max()]))
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            scale = (2**n_bits - 1) / (high - low)
-        if 0 < scale < np.inf:  # else constant or infinite, or as wide as floats get
-            cut = partial(_cut_evenly, keys, low, scale)
-            _, counts = np.unique(cut(some), return_counts=True)
-            pairs = counts @ (counts - 1) / len(some) ** 2
-            if pairs * len(scores) <= most_shared:
-                return cut
-    return None
-
-
-def _cut_evenly(keys, low, scale, scores):
-    """Return the cells of scores, of equal width in their keys from the lowest on."""
-    return ((keys(scores) - low) * scale).astype(np.int64)
-
-
-def _float_keys(values):
-    """Return unsigned integers in the order of the floats."""
-    bits = (values + 0.0).view(np.int64)  # -0.0 becomes 0.0
-    # Flips all bits of negative floats, else the sign only.
-    flips = bits >> 63
-    flips |= np.int64(-(2**63))
-    bits ^= flips
-    return bits.view(np.uint64)
-
 
 # Rows that are counted at a time: more would leave the cache, fewer merge more often.
 _BATCH_SIZE = 2**19
@@ -125,16 +93,14 @@ class CellTable(DictMixin):
             columns |= {"loss": losses * weight, "weight": weight}
         if np.count_nonzero(losses) != np.count_nonzero(losses == 1):
             columns |= {"least_loss": losses, "largest_loss": losses}
-
-        def gather(function, values):
+        for name, values in columns.items():
+            function = _COLUMNS[name]
             if function is np.add:  # slower than this where many rows share a cell
-                known = np.bincount(cells, values, len(rows))
+                known = np.bincount(cells, values)
             else:
                 known = np.full(len(rows), _OF_NONE[function])
                 function.at(known, cells, values)
-            return known[full]
-
-        columns = {name: gather(_COLUMNS[name], columns[name]) for name in columns}
+            columns[name] = known[full]
         return cls(n_bits, rows=rows[full].astype(np.float64), **columns)
 
     def __len__(self):
@@ -162,7 +128,7 @@ class CellTable(DictMixin):
         """Return the table with all columns."""
         weight = self.rows if self.weight is None else self.weight
         least, largest = self.least_loss, self.largest_loss
-        if least is None:
+        if least is None or largest is None:
             least = (self.loss >= weight).astype(np.float64)
             largest = (self.loss > 0).astype(np.float64)
         return replace(self, weight=weight, least_loss=least, largest_loss=largest)
@@ -173,12 +139,21 @@ class CellTable(DictMixin):
             return self if len(self) else other
         cells = np.append(self.cells, other.cells)
         order = np.argsort(cells, kind="stable")
-        known = self.filled().columns, other.filled().columns
+        one, two = self.filled(), other.filled()
         columns = {
-            name: np.concatenate([each[name] for each in known])[order]
+            name: np.append(getattr(one, name), getattr(two, name))[order]
             for name in self.columns | other.columns
         }
-        return _join(self.n_bits, columns, starts_of_ties(cells[order]))
+        return self._join(columns, starts_of_ties(cells[order]))
+
+    def _join(self, columns, is_start):
+        """Return the table of columns in which some entries start a cell each."""
+        starts = np.flatnonzero(is_start)
+        joined = {
+            name: _COLUMNS[name].reduceat(column, starts)
+            for name, column in columns.items()
+        }
+        return replace(self, **joined)
 
     def join_near(self):
         """Return the table with one entry for cells that near ties connect.
@@ -192,18 +167,17 @@ class CellTable(DictMixin):
         is_apart = low - high > 4 * TIE_TOLERANCE * sizes
         if is_apart.all():
             return self
-        return _join(self.n_bits, self.columns, np.append(True, is_apart))
+        return self._join(self.columns, np.append(True, is_apart))
 
-    def check(self):
-        """Raise unless the columns go together, and are those of samples."""
+    def checked(self):
+        """Return the table if its columns go together and are of samples, or raise."""
         lengths = {len(column) for column in self.columns.values()}
-        has_both = (self.least_loss is None) == (self.largest_loss is None)
-        if len(lengths) > 1 or not has_both or not self.filled()._is_of_samples():
+        if len(lengths) > 1 or not self.filled()._is_of_samples():
             raise ValueError(
-                "cells must have columns of one length, with increasing scores and the "
-                "losses and weights of one sample or more each. Write them with "
-                "`to_dict`."
+                "cells must have columns of one length, with increasing scores, and of "
+                "samples. Write them with `to_dict`."
             )
+        return self
 
     def _is_of_samples(self):
         rows, weight, loss, cells = self.rows, self.weight, self.loss, self.cells
@@ -219,20 +193,143 @@ class CellTable(DictMixin):
         )
 
 
-def _join(n_bits, columns, is_start):
-    """Return the table of columns in which some entries start a cell each."""
-    starts = np.flatnonzero(is_start)
-    return CellTable(
-        n_bits,
-        **{
-            name: _COLUMNS[name].reduceat(column, starts)
-            for name, column in columns.items()
-        },
-    )
-
-
 def _cells_of(scores, n_bits):
     """Return the cell of each score, an unsigned integer that grows with the score."""
-    cells = _float_keys(scores)
-    cells >>= np.uint64(64 - n_bits)
-    return cells
+    return float_keys(scores) >> np.uint64(64 - n_bits)
+
+
+class Cells(Prefixes):
+    """The cells of a table as groups of samples, tied in those of one score only."""
+
+    def __init__(self, table):
+        if not len(table):
+            raise ValueError(
+                "The summary has no samples (of positive weight) yet. Update it first."
+            )
+        self.table = table = table.filled()
+        super().__init__(table.high, weight=table.weight, loss=table.loss)
+        self.is_tied = table.low == table.high
+
+    def locate(self, positions):
+        """Return the cell that each position, in weight, ends in."""
+        wanted = positions * (1 - RELATIVE_TOLERANCE)
+        cells = np.searchsorted(self.sums("weight")[1:], wanted)
+        return np.minimum(cells, len(self) - 1)
+
+    def as_whole(self, cut, *, up=False):
+        """Return a cut without a share of a cell in which only few have its score."""
+        if not cut.share or self.is_tied[cut.n_groups]:
+            return cut
+        return Cut(cut.n_groups + up)
+
+
+class CellBounds(Cells):
+    """Bounds of the prefixes of samples of which a table of cells is known.
+
+    The weight of a cell and the sum of its losses are known, not their order inside of
+    it. With losses from `least` to `largest`, the order that puts the small ones first
+    has the lowest prefixes of any length, and the reverse the highest. So every sample
+    with this table has values between those of these two, where the area is one of a
+    density of losses along the cumulative weight: what it weighs never rises.
+
+    Cells whose samples are tied, or have one loss, have a single order: in expectation,
+    every prefix of a tie group has its share of the loss.
+    """
+
+    def __init__(self, table):
+        self.has_weights = table.weight is not None
+        if self.has_weights:  # harmonic sums read the total as a number of samples
+            scale = table.rows.sum() / table.weight.sum()
+            table = replace(table, weight=scale * table.weight, loss=scale * table.loss)
+        super().__init__(table)
+        table, (weights, losses) = self.table, map(self.columns.get, ("weight", "loss"))
+        known = table.least_loss, table.largest_loss
+        least, largest = np.where(self.is_tied, losses / weights, known)
+        excess, width = losses - least * weights, largest - least
+        # The weight that the largest losses have where all others are the least.
+        heavy = np.divide(excess, width, out=np.zeros(len(self)), where=width > 0)
+        heavy = np.clip(heavy, 0.0, weights)
+        self.parts = np.array([weights - heavy, heavy])
+        losses = self.parts * [least, largest]
+        self.orders = [_chain(self.parts[::step], losses[::step]) for step in (1, -1)]
+        # Where a cell weighs next to nothing, differences of sums may be more than it.
+        missed = 2.0**-48 * largest.max()
+        # Rows were added up one after the other.
+        self.rounding = max(RELATIVE_TOLERANCE, float(table.rows.max()) * 2**-52)
+        self.least_slack = missed + self.rounding * losses.sum() / weights.sum()
+
+    def areas(self, area=mean_area):
+        """Return an area with cells in random order, and its bounds."""
+        return self._widen(*map(area, (self, *self.orders)))
+
+    def sele(self, ties):
+        """Return what `sele_score` is with cells in random order, and its bounds."""
+        found = self.areas(pair_area)
+        if ties == "midrank":
+            return found
+        # A tie group counts in full: half of its weight on top for each unit of loss.
+        losses, total = self.columns["loss"], self.total("weight")
+        most = losses * self.columns["weight"] / 2
+        single = 0.0 if self.has_weights else losses / 2
+        least = np.where(self.is_tied, most, single)
+        mean = np.where(self.is_tied, most, most / self.table.rows)
+        added = [each.sum() / total / total for each in (mean, least, most)]
+        return self._widen(*np.add(found, added))
+
+    def risks(self, coverage, *, to_end=False):
+        """Return the selective risks at coverages, and their bounds.
+
+        With `to_end` the last tie group counts as a whole, whichever it is of the cell.
+        """
+        weights = self.sums("weight")
+        positions = coverage * weights[-1]
+        cells = self.locate(positions)
+        ends = weights[cells + 1]
+        first = np.minimum(positions, ends)
+        value, places = _risks_at(self, first), [first]
+        if to_end:
+            first = np.where(self.is_tied[cells], ends, first)
+            # In between, both bounds are quotients of linear functions up to where the
+            # order of the losses turns, and from there on: they are largest and
+            # smallest at these places.
+            turns = weights[cells] + self.parts[:, cells]
+            places = [np.clip(place, first, ends) for place in (first, *turns, ends)]
+        low, high = ([_risks_at(each, at) for at in places] for each in self.orders)
+        return self._widen(value, np.min(low, axis=0), np.max(high, axis=0))
+
+    def coverage_at(self, risk, randomize):
+        """Return the largest coverage within a risk, and its bounds."""
+        total = self.total("weight")
+        cut = self.as_whole(best_cut(self, within_risk(risk), randomize))
+        value = self.at("weight", *cut) / total
+        # Up to the end of the last cell that may end within: randomized, of a tie group
+        # that follows, too.
+        best, _ = self.orders
+        cut = best_cut(best, within_risk(risk * (1 + self.rounding)))
+        high = best.at("weight", *cut) / total
+        if high == 0:
+            value = high = float("nan")
+        low, high = value - self.rounding, high + self.rounding
+        return value, max(low, 0.0), min(high, 1.0)
+
+    def _widen(self, value, low, high):
+        """Return a value and bounds of it that allow for rounding, none below zero."""
+        slack = self.rounding * high + self.least_slack
+        low, high = np.maximum(low - slack, 0.0), high + slack
+        return np.clip(value, low, high), low, high
+
+
+def _chain(weights, losses):
+    """Return the prefixes of cells in parts that follow each other, some of them none.
+
+    Both have the shape (n_parts, n_cells).
+    """
+    weights, losses = weights.T.ravel(), losses.T.ravel()
+    some = np.flatnonzero(weights)
+    return Prefixes(some, weight=weights[some], loss=losses[some])
+
+
+def _risks_at(prefixes, positions):
+    """Return the mean losses up to positions in weight."""
+    sums = np.interp(positions, prefixes.sums("weight"), prefixes.sums("loss"))
+    return sums / positions

@@ -5,11 +5,12 @@ them. They are sorted once. A resample is then a number of times that each sampl
 there, and costs some passes over these counts, whatever the number of resamples.
 """
 
+from functools import partial
+
 import numpy as np
 from scipy.special import digamma
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_reject._curves._cells import cut_into_cells
 from sklearn_reject._curves._cut import best_cut, reaching_coverage, within_risk
 from sklearn_reject._curves._ood import gather_samples
 from sklearn_reject._curves._prefixes import (
@@ -20,7 +21,12 @@ from sklearn_reject._curves._prefixes import (
     prefix_sums,
     starts_of_ties,
 )
-from sklearn_reject._validation import check_number, check_option, check_samples
+from sklearn_reject._validation import (
+    check_number,
+    check_option,
+    check_samples,
+    take_weight,
+)
 from sklearn_reject.exceptions import warn_user
 
 
@@ -31,15 +37,12 @@ def risk_coverage_curve(
 
     Scores may be infinite where `is_ood` is given; losses of OOD samples are not used.
     """
-    if max_fpr is not None:
-        max_fpr = check_number(max_fpr, "max_fpr", high=1.0)
     if is_ood is not None:
         return _curve_of_id(scores, losses, is_ood, max_fpr, sample_weight)
     if max_fpr is not None:
         raise ValueError(
-            f"max_fpr={max_fpr:g} limits the OOD samples that are accepted, but no "
-            "sample is marked as OOD. Pass is_ood, or ood_label to the metric of the "
-            "same name."
+            f"max_fpr={max_fpr} limits accepted OOD samples, but none is marked. Pass "
+            "is_ood, or ood_label to the metric of the same name."
         )
     prefixes = join_ties(scores, losses, sample_weight)
     weights, losses = prefixes.sums("weight")[1:], prefixes.sums("loss")[1:]
@@ -50,14 +53,13 @@ def risk_coverage_curve(
 
 
 def _curve_of_id(scores, losses, is_ood, max_fpr, sample_weight):
-    samples = gather_samples(scores, losses, is_ood, sample_weight)
-    if max_fpr is None:
-        max_fpr = 1.0
-    else:
+    samples, limit = gather_samples(scores, losses, is_ood, sample_weight), 1.0
+    if max_fpr is not None:
+        limit = check_number(max_fpr, "max_fpr", high=1.0)
         samples.refuse_without_ood("a bound on the FPR")
     groups = samples.group()
     accepted = groups.accepted("id")
-    points = groups.false_positive_rates <= max_fpr * (1 + RELATIVE_TOLERANCE)
+    points = groups.false_positive_rates <= limit * (1 + RELATIVE_TOLERANCE)
     points &= np.diff(accepted, prepend=0.0) > 0
     risk = groups.accepted("loss")[points] / accepted[points]
     return groups.true_positive_rates[points], risk, groups.thresholds[points]
@@ -148,32 +150,33 @@ def _with_weights_of_mean_one(scores, losses, weight):
     """
     if weight is None:
         return scores, losses, None
-    present = weight > 0
-    weight = weight * (np.count_nonzero(present) / weight.sum())
-    present = weight > 0  # again: the smallest may have become zero
+    weight = weight * (np.count_nonzero(weight) / weight.sum())
+    present = weight > 0  # now, as the smallest may have become zero
     if not present.all():
         scores, losses, weight = scores[present], losses[present], weight[present]
-    if weight.min() == weight.max():
-        return scores, losses, None
-    return scores, losses, weight
+    return scores, losses, None if weight.min() == weight.max() else weight
 
 
 def _mean_area(scores, losses, weight):
     """Return the mean of the selective risks of all prefixes."""
     if weight is None and len(scores) >= _FEWEST_TO_COUNT:
-        area = _mean_area_of_few_losses(scores, losses)
-        if area is not None:
-            return area
+        n_losses = np.count_nonzero(losses)
+        if 0 < n_losses <= _LARGEST_LOSS_RATE * len(scores):
+            cut = _cut_into_cells(scores, n_losses)
+            if cut is not None:
+                return _mean_area_of_few_losses(scores, losses, cut)
     prefixes = Prefixes.of(scores, weight, loss=losses)
     if weight is None and len(prefixes) == len(scores):
         risks = np.arange(1.0, len(scores) + 1)
         np.divide(prefixes.sums("loss")[1:], risks, out=risks)
         return risks.mean()
-    weights = prefixes.columns["weight"]
-    below = prefixes.sums("weight")[1:]
-    total = below[-1]
-    below -= weights  # in place, as nothing else is made of these sums
-    return weigh_losses(total, below, weights, prefixes.columns["loss"])
+    return mean_area(prefixes)
+
+
+def mean_area(prefixes):
+    """Return the mean of the selective risks of all prefixes of whole samples."""
+    ends = prefixes.sums("weight")[1:]
+    return _weigh_losses(ends[-1], ends, **prefixes.columns)
 
 
 # From so many samples, and below this share of losses, counting most of them is faster
@@ -184,20 +187,12 @@ _FEWEST_TO_COUNT, _LARGEST_LOSS_RATE = 2**16, 0.15
 _CELLS_PER_LOSS, _FEWEST_CELLS, _MOST_CELLS = 16, 2**10, 2**20
 
 
-def _mean_area_of_few_losses(scores, losses):
-    """Return the area without sorting all samples, or None where that is no faster.
+def _mean_area_of_few_losses(scores, losses, cut):
+    """Return the area without sorting all samples.
 
     Those in cells of the scores without a loss only have to be counted.
     """
-    n_samples, n_losses = len(scores), np.count_nonzero(losses)
-    if not 0 < n_losses <= _LARGEST_LOSS_RATE * n_samples:
-        return None
-    n_cells = int(np.clip(_CELLS_PER_LOSS * n_losses, _FEWEST_CELLS, _MOST_CELLS))
-    n_bits = n_cells.bit_length() - 1
-    cut = cut_into_cells(scores, n_bits, most_shared=n_samples / n_losses)
-    if cut is None:
-        return None
-    cells = cut(scores)
+    cells = _cells_of(scores, *cut)
     passed_over = np.bincount(cells)
     has_loss = np.zeros(len(passed_over), dtype=bool)
     has_loss[cells[np.flatnonzero(losses > 0)]] = True
@@ -207,19 +202,54 @@ def _mean_area_of_few_losses(scores, losses):
     del cells
     prefixes = Prefixes.of(scores[rows], loss=losses[rows])
     # Only groups with a loss add to the area.
-    with_loss = np.flatnonzero(prefixes.columns["loss"] > 0)
-    below = prefixes.sums("weight")[with_loss]
-    below += passed_over[cut(prefixes.scores[with_loss])]
-    columns = (prefixes.columns[name][with_loss] for name in ("weight", "loss"))
-    return weigh_losses(n_samples, below, *columns)
+    some = np.flatnonzero(prefixes.columns["loss"])
+    cells = _cells_of(prefixes.scores[some], *cut)
+    ends = prefixes.sums("weight")[some + 1] + passed_over[cells]
+    columns = {name: values[some] for name, values in prefixes.columns.items()}
+    return _weigh_losses(len(scores), ends, **columns)
 
 
-def weigh_losses(total, below, weights, losses):
+def _cut_into_cells(scores, n_losses):
+    """Return how `_cells_of` cuts scores into cells, None where too many share one.
+
+    Cells of equal width are tried first. Scores that pile up near zero, as those of a
+    confident classifier do, are told apart by cells that are even in the floating-point
+    representation, so about as wide as the score is large.
+    """
+    n_cells = np.clip(_CELLS_PER_LOSS * n_losses, _FEWEST_CELLS, _MOST_CELLS)
+    some = scores[:: max(1, len(scores) >> 15)]  # enough to see where they are dense
+    for keys in (np.asarray, float_keys):
+        low, high = keys(np.array([scores.min(), scores.max()]))
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            scale = (n_cells - 1) / (high - low)
+        if 0 < scale < np.inf:  # else constant or infinite, or as wide as floats get
+            _, counts = np.unique(_cells_of(some, keys, low, scale), return_counts=True)
+            # On average as many as there are samples for each loss may share a cell.
+            if counts @ (counts - 1) * n_losses <= len(some) ** 2:
+                return keys, low, scale
+    return None
+
+
+def _cells_of(scores, keys, low, scale):
+    """Return the cells of scores, of equal width in their keys from the lowest on."""
+    return ((keys(scores) - low) * scale).astype(np.int64)
+
+
+def float_keys(values):
+    """Return unsigned integers in the order of the floats."""
+    bits = (values + 0.0).view(np.int64)  # -0.0 becomes 0.0
+    # Flips all bits of negative floats, else the sign only.
+    bits ^= (bits >> 63) | np.int64(-(2**63))
+    return bits.view(np.uint64)
+
+
+def _weigh_losses(total, ends, weight, loss):
     """Add up what the losses of each group contribute to the mean selective risk."""
-    area = 0.0
-    for start in range(0, len(below), BATCH_SIZE):
+    area, weights, losses = 0.0, weight, loss
+    for start in range(0, len(ends), BATCH_SIZE):
         batch = slice(start, start + BATCH_SIZE)
-        low, weight = below[batch], weights[batch]
+        weight = weights[batch]
+        low = ends[batch] - weight
         factors = digamma(total + 1.0) - digamma(low + 1.0)
         tied = np.flatnonzero(weight != 1)  # elsewhere the rest is zero
         if tied.size:
@@ -243,7 +273,14 @@ def sele_score(scores, losses, *, ties="inclusive", sample_weight=None):
     """
     check_option(ties, "ties", ("inclusive", "midrank"))
     prefixes = join_ties(scores, losses, sample_weight)
-    tied_part = 0.0 if ties == "inclusive" else 0.5
+    return pair_area(prefixes, 0.0 if ties == "inclusive" else 0.5)
+
+
+def pair_area(prefixes, tied_part=0.5):
+    """Return the mean over all pairs of the loss of the one that is accepted first.
+
+    It has none in the `tied_part` of those that are tied.
+    """
     total = prefixes.total("weight")
     # The share of what is after, in place: each array is one number a sample.
     after = (1 - tied_part) * prefixes.columns["weight"]
@@ -275,143 +312,102 @@ def digamma_increment(x, step):
     for k, coefficient in enumerate(_SERIES, start=1):
         increment += coefficient * z ** (-2 * k) * np.expm1(-2 * k * growth)
     # digamma(x) = digamma(x + 1) - 1 / x leads back to the small ones.
-    if small.any():
-        x, step = x[small], step[small]
-        for shift in range(_ASYMPTOTIC_FROM):
-            increment[small] += step / ((x + shift) * (x + shift + step))
+    x, step = x[small], step[small]
+    for shift in range(_ASYMPTOTIC_FROM if x.size else 0):
+        increment[small] += step / ((x + shift) * (x + shift + step))
     return increment
 
 
-class _CountedSamples:
-    """Losses in the order of the scores, and where groups of equal scores start."""
-
-    def __init__(self, scores, losses):
-        self.order = np.argsort(scores)
-        self.losses = losses[self.order]
-        self.starts = np.flatnonzero(starts_of_ties(scores[self.order]))
-        self.has_ties = len(self.starts) < len(self.losses)
-
-    def _sum_groups(self, values):
-        """Return the sums along the last axis over each group of equal scores."""
-        if not self.has_ties:
-            return values
-        return np.add.reduceat(values, self.starts, axis=-1)
-
-
-class CountedArea(_CountedSamples):
-    r"""AuRC or AUGRC of rows that are repeated, from the number of times of each.
+class CountedSamples:
+    r"""Areas and risks of rows that are repeated, from the number of times of each.
 
     With n rows in all, the loss at rank p of them adds s_p / n: the harmonic sum of
     1/p to 1/n to the AuRC, and (n - p + 1/2) / n to the AUGRC. A tie group at the ranks
     a + 1 to b shares its losses among them, so that each adds
     (S(b) - S(a)) / (b - a) / n, with S(m) = s_1 + ... + s_m.
 
+    Counts are integers of shape (n_resamples, n_samples), with columns in the order of
+    the samples as they came.
+
     Parameters
     ----------
     scores, losses : ndarray of shape (n_samples,)
         Validated, see `check_samples`.
 
-    kind : {"aurc", "augrc"}
-        Which area.
+    weight : ndarray of shape (n_samples,), default=None
+        Positive weight of each sample, each time it is there. Areas have none.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_reject._curves._risk_coverage import CountedArea
+    >>> from sklearn_reject._curves._risk_coverage import CountedSamples
     >>> from sklearn_reject._curves._risk_coverage import aurc_score
     >>> scores, losses = np.array([0.1, 0.2, 0.3]), np.array([0.0, 1.0, 0.0])
-    >>> area = CountedArea(scores, losses, "aurc").areas(np.array([[2, 1, 0]]))
+    >>> area = CountedSamples(scores, losses).aurc(np.array([[2, 1, 0]]))
     >>> bool(np.isclose(area[0], aurc_score([0.1, 0.1, 0.2], [0, 0, 1])))
     True
     """
 
-    def __init__(self, scores, losses, kind):
-        super().__init__(scores, losses)
-        self._sums = _HarmonicSums(len(scores)) if kind == "aurc" else _linear_sums
+    def __init__(self, scores, losses, weight=None):
+        self._order = order = np.argsort(scores)
+        self._losses, self._weight = losses[order], take_weight(weight, order)
+        starts = np.flatnonzero(starts_of_ties(scores[order]))
+        self._has_ties = len(starts) < len(losses)
         # Groups with a loss or, summed by parts, single samples with another one than
         # the next.
-        changes = -np.diff(self.losses, append=0.0)
-        if self.has_ties:
-            changes = self._sum_groups(self.losses)
-        self._groups = np.flatnonzero(changes)
-        self._changes = changes[self._groups]
+        if self._has_ties:
+            self._sum_groups = partial(np.add.reduceat, indices=starts, axis=-1)
+            changes = self._sum_groups(self._losses)
+        else:
+            self._sum_groups = np.asarray
+            changes = -np.diff(self._losses, append=0.0)
+        self._some = np.flatnonzero(changes)
+        self._changes = changes[self._some]
+        self._tails = np.zeros(0)
 
-    def areas(self, counts):
-        """Return the area of each resample: counts of shape (n_resamples, n_samples).
+    def aurc(self, counts):
+        """Return the AuRC of each resample."""
+        return self._areas(counts, self._harmonic_sums)
 
-        The columns are in the order of the samples as they came, the counts integers.
-        """
-        counts = counts.take(self.order, axis=1)
-        weights = self._sum_groups(counts)
-        stops = weights.cumsum(axis=1)
-        total = stops[:, -1]
-        stops = stops[:, self._groups]
-        if not self.has_ties:
-            return self._sums(stops, total) @ self._changes / total
-        losses = self._sum_groups(counts * self.losses)[:, self._groups]
-        weights = weights[:, self._groups]
-        sums = self._sums(stops, total) - self._sums(stops - weights, total)
-        # A group that is left out has no loss.
-        return (losses / np.maximum(weights, 1) * sums).sum(axis=1) / total
+    def augrc(self, counts):
+        """Return the AUGRC of each resample."""
+        return self._areas(counts, lambda ranks, n: ranks - ranks * (ranks / (2.0 * n)))
 
-
-class _HarmonicSums:
-    """S(m), the sum over p <= m of 1/p + ... + 1/n, from a table."""
-
-    def __init__(self, size):
-        self._tabulate(size)
-
-    def _tabulate(self, size):
-        # To the largest n; what is the same for all ranks is taken off for others.
-        self._tails = prefix_sums(1 / np.arange(size, 0.0, -1))[::-1]
-        self._table = prefix_sums(self._tails[:-1])
-
-    def __call__(self, ranks, total):
-        if total.max() >= len(self._tails):
-            self._tabulate(int(total.max()))
-        sums, excess = self._table[ranks], self._tails[total]
-        if excess.any():
-            sums -= ranks * excess[:, np.newaxis]
+    def _harmonic_sums(self, ranks, n):
+        """Return S(m) = m (1 + 1/(m + 1) + ... + 1/n), from a table."""
+        if n.max() >= len(self._tails):
+            self._tails = prefix_sums(1 / np.arange(n.max(), 0.0, -1))[::-1]
+        sums = self._tails[ranks]
+        sums -= self._tails[n] - 1
+        sums *= ranks
         return sums
 
+    def _areas(self, counts, sums):
+        """Return areas, of which `sums` is S, a function of ranks and of n."""
+        counts = counts.take(self._order, axis=1)
+        weights = self._sum_groups(counts)
+        stops = weights.cumsum(axis=1)
+        n = stops[:, -1:]
+        stops = stops[:, self._some]
+        if not self._has_ties:
+            return sums(stops, n) @ self._changes / n[:, 0]
+        losses = self._sum_groups(counts * self._losses)[:, self._some]
+        weights = weights[:, self._some]
+        # A group that is left out has no loss.
+        losses /= np.maximum(weights, 1) * n
+        return (losses * (sums(stops, n) - sums(stops - weights, n))).sum(axis=1)
 
-def _linear_sums(ranks, total):
-    """Return S(m), the sum over p <= m of (n - p + 1/2) / n."""
-    return ranks - ranks * (ranks / (2.0 * total[:, np.newaxis]))
+    def risks(self, counts, coverage):
+        """Return risks at coverages in ]0, 1], shape (n_resamples, n_coverages).
 
-
-class CountedRisks(_CountedSamples):
-    """Selective risks at given coverages of rows that are repeated.
-
-    At a coverage within a tie group, the share of it is accepted that makes the
-    coverage exact.
-
-    Parameters
-    ----------
-    scores, losses : ndarray of shape (n_samples,)
-        Validated, see `check_samples`.
-
-    weight : ndarray of shape (n_samples,) or None
-        Positive weight of each sample, each time it is there.
-
-    coverage : ndarray of shape (n_coverages,)
-        In ]0, 1].
-    """
-
-    def __init__(self, scores, losses, weight, coverage):
-        super().__init__(scores, losses)
-        self.weight = None if weight is None else weight[self.order]
-        self.coverage = coverage
-
-    def risks(self, counts):
-        """Return risks, shape (n_resamples, n_coverages), of counts as of an area."""
-        counts = counts.take(self.order, axis=1)
-        weights = counts if self.weight is None else counts * self.weight
-        losses = self._sum_groups(weights * self.losses).cumsum(axis=1)
+        Of a tie group, the share is accepted that makes the coverage exact.
+        """
+        counts = counts.take(self._order, axis=1)
+        weights = counts if self._weight is None else counts * self._weight
+        losses = self._sum_groups(weights * self._losses).cumsum(axis=1)
         weights = self._sum_groups(weights).cumsum(axis=1)
-        risks = np.empty((len(counts), len(self.coverage)))
+        risks = np.multiply.outer(weights[:, -1], coverage)
         for risk, weight, loss in zip(risks, weights, losses, strict=True):
-            wanted = self.coverage * weight[-1]
             ends = np.append(0.0, weight), np.append(0.0, loss)
-            np.divide(np.interp(wanted, *ends), wanted, out=risk)
+            risk[:] = np.interp(risk, *ends) / risk
         return risks

@@ -197,12 +197,12 @@ class CountedMetric(_Metric):
     def __init__(self, metric, sides, kind):
         samples = [_scores_and_losses(*side.take(None)) for side in sides]
         self._values = [metric(None, None, s, loss=losses) for s, losses in samples]
-        self._areas = [curves.CountedArea(*sample, kind) for sample in samples]
+        self._areas = [getattr(curves.CountedSamples(*each), kind) for each in samples]
 
     def of_batch(self, resamples, batch):
         """Return values of a batch of resamples, and None, as it never fails."""
         counts = resamples.counts(batch)
-        return _subtract([area.areas(counts) for area in self._areas]), None
+        return _subtract([area(counts) for area in self._areas]), None
 
 
 _AREAS = ((aurc_score, "aurc"), (augrc_score, "augrc"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, Self
 
@@ -10,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_reject._as_dict import check_fields, check_type
-from sklearn_reject._curves._cell_curves import CellCurves
-from sklearn_reject._curves._cells import CellTable
+from sklearn_reject._curves._cells import CellBounds, Cells, CellTable
 from sklearn_reject._curves._cut import Cut, best_cut, cheapest, reaching_coverage
 from sklearn_reject._curves._prefixes import Prefixes, tie_range
+from sklearn_reject._interval import Interval
 from sklearn_reject._typing import Options
 from sklearn_reject._validation import (
     as_real_array,
@@ -25,7 +24,6 @@ from sklearn_reject._validation import (
     check_part_weight,
     check_same_length,
     check_vector,
-    refuse_dask,
 )
 from sklearn_reject.selection._bounds import BOUNDS_OF_SUMS
 from sklearn_reject.selection._certify import (
@@ -41,12 +39,8 @@ from sklearn_reject.selection._failure_rate import FailureTarget, refuse_few
 from sklearn_reject.selection._rule import RejectionRule, make_rule
 from sklearn_reject.selection._solve import cut_at_risk
 
-# Sign and exponent take twelve bits, and cells of more than 2^20 a power of two would
-# be as many as the samples.
-_FEWEST_BITS, _MOST_BITS = 13, 32
 
-
-class RiskCoverageSummary(CellCurves):
+class RiskCoverageSummary:
     """Compact summary of scores and losses for curves, areas and rules.
 
     Samples are counted in cells of their scores: rows, weight, losses. Summaries of
@@ -106,12 +100,16 @@ class RiskCoverageSummary(CellCurves):
 
     def __init__(self, n_bits: int = 22) -> None:
         self.n_bits = check_count(n_bits, "n_bits")
-        if not _FEWEST_BITS <= n_bits <= _MOST_BITS:
-            raise ValueError(
-                f"n_bits must be in [{_FEWEST_BITS}, {_MOST_BITS}], got {n_bits}. With "
-                "22 the width of a cell is a thousandth of its scores."
-            )
+        # Sign and exponent take twelve bits, and cells of more than 2^20 a power of two
+        # would be as many as the samples.
+        if not 13 <= n_bits <= 32:
+            raise ValueError(f"n_bits must be in [13, 32], got {n_bits}.")
         self._table = CellTable.of((), (), None, self.n_bits)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples with positive weight."""
+        return int(self._table.rows.sum())
 
     @property
     def n_cells(self) -> int:
@@ -153,16 +151,14 @@ class RiskCoverageSummary(CellCurves):
         ValueError
             If an array is invalid. The summary then is what it was.
         """
-        for name, values in (("scores", scores), ("losses", losses)):
-            refuse_dask(values, name)
-        n_samples = len(as_real_array(scores, "scores"))
-        check_same_length(n_samples, losses=losses)
-        weight = check_part_weight(sample_weight, n_samples)
-        if n_samples == 0:
-            return self
-        scores = check_extended_vector(scores, "scores")
-        losses = check_vector(losses, "losses", non_negative=True)
-        self._table += CellTable.of(scores, losses, weight, self.n_bits)
+        scores = as_real_array(scores, "scores")
+        losses = as_real_array(losses, "losses")
+        check_same_length(len(scores), losses=losses)
+        weight = check_part_weight(sample_weight, len(scores))
+        if len(scores):
+            scores = check_extended_vector(scores, "scores")
+            losses = check_vector(losses, "losses", non_negative=True)
+            self._table += CellTable.of(scores, losses, weight, self.n_bits)
         return self
 
     def merge(self, other: RiskCoverageSummary) -> Self:
@@ -186,12 +182,199 @@ class RiskCoverageSummary(CellCurves):
         check_other(self, other, "summary", "summaries")
         if other.n_bits != self.n_bits:
             raise ValueError(
-                f"other has n_bits={other.n_bits}, but this summary has {self.n_bits}, "
-                "so their cells differ. Make summaries with the same n_bits."
+                f"other has n_bits={other.n_bits}, but this summary has {self.n_bits}. "
+                "Make summaries with the same n_bits."
             )
         merged = RiskCoverageSummary(self.n_bits)
         merged._table = self._table + other._table
         return merged
+
+    def aurc(self) -> Interval:
+        """Return the area under the risk-coverage curve. Lower is better.
+
+        That of :func:`~sklearn_reject.metrics.aurc_score` with
+        ``interpolation="mean"``.
+
+        Returns
+        -------
+        area : Interval
+            The area that cells in random order have, and an interval that always
+            contains that of the samples.
+
+        Raises
+        ------
+        ValueError
+            If there are no samples.
+        """
+        return self._interval(CellBounds(self._table).areas())
+
+    def augrc(self) -> Interval:
+        """Return the area under the generalized risk-coverage curve. Lower is better.
+
+        That of :func:`~sklearn_reject.metrics.augrc_score`.
+
+        Returns
+        -------
+        area : Interval
+            The area that cells in random order have, and an interval that always
+            contains that of the samples.
+
+        Raises
+        ------
+        ValueError
+            If there are no samples.
+        """
+        return self.sele(ties="midrank")
+
+    def sele(self, *, ties: Literal["inclusive", "midrank"] = "inclusive") -> Interval:
+        """Return the SELE statistic. Lower is better.
+
+        That of :func:`~sklearn_reject.metrics.sele_score`.
+
+        Parameters
+        ----------
+        ties : {"inclusive", "midrank"}, default="inclusive"
+            Whether a pair of tied samples, a sample with itself included, counts in
+            full as in the paper, or one half.
+
+        Returns
+        -------
+        value : Interval
+            The value that cells in random order have, and an interval that always
+            contains that of the samples.
+
+        Raises
+        ------
+        ValueError
+            If there are no samples.
+        """
+        check_option(ties, "ties", ("inclusive", "midrank"))
+        return self._interval(CellBounds(self._table).sele(ties))
+
+    def selective_risk_at_coverage(
+        self, coverage: float, *, randomize: bool = False
+    ) -> Interval:
+        """Return the risk at the smallest threshold that reaches a coverage.
+
+        That of :func:`~sklearn_reject.metrics.selective_risk_at_coverage_score`. Lower
+        is better.
+
+        Parameters
+        ----------
+        coverage : float in ]0, 1]
+            Share of the samples to accept.
+
+        randomize : bool, default=False
+            If False, the whole tie group at the threshold is accepted. If True, the
+            share of that group is accepted that makes the coverage exact.
+
+        Returns
+        -------
+        risk : Interval
+            The risk that a cell in random order has, and an interval that always
+            contains that of the samples.
+
+        Raises
+        ------
+        ValueError
+            If `coverage` is not in ]0, 1], or there are no samples.
+        """
+        coverage = check_number(coverage, "coverage", high=1.0, open_low=True)
+        check_option(randomize, "randomize", (True, False))
+        bounds = CellBounds(self._table)
+        return self._interval(bounds.risks(coverage, to_end=not randomize))
+
+    def coverage_at_risk(self, risk: float, *, randomize: bool = False) -> Interval:
+        """Return the largest coverage whose selective risk stays within a bound.
+
+        That of :func:`~sklearn_reject.metrics.coverage_at_risk_score`. Higher is
+        better.
+
+        Parameters
+        ----------
+        risk : float >= 0
+            Largest selective risk, in units of the loss.
+
+        randomize : bool, default=False
+            If False, tie groups are accepted as a whole or not at all. If True, a
+            share of the one that would exceed the risk is accepted.
+
+        Returns
+        -------
+        coverage : Interval
+            The coverage up to the last cell within the risk, and an interval that
+            always contains that of the samples. NaN where no threshold keeps the risk,
+            and 0 as the lower end where maybe none does.
+
+        Raises
+        ------
+        ValueError
+            If `risk` is negative, or there are no samples.
+        """
+        risk = check_number(risk, "risk")
+        check_option(randomize, "randomize", (True, False))
+        return self._interval(CellBounds(self._table).coverage_at(risk, randomize))
+
+    def risk_coverage_curve(
+        self, *, max_points: int = 1000
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return points of the risk-coverage curve between cells, which are exact.
+
+        Those of :func:`~sklearn_reject.metrics.risk_coverage_curve`, fewer of them.
+
+        Parameters
+        ----------
+        max_points : int >= 1, default=1000
+            Largest number of points, spread evenly over the coverage.
+
+        Returns
+        -------
+        coverage : ndarray of shape (n_points,)
+            Weighted share of accepted samples, increasing up to 1.
+
+        risk : ndarray of shape (n_points,)
+            Weighted mean loss of the accepted samples, in units of the loss.
+
+        thresholds : ndarray of shape (n_points,)
+            Scores up to which samples are accepted, increasing.
+
+        Raises
+        ------
+        ValueError
+            If `max_points` is no positive int, or there are no samples.
+        """
+        check_count(max_points, "max_points")
+        cells = Cells(self._table)
+        weights, losses = cells.sums("weight")[1:], cells.sums("loss")[1:]
+        ends = np.arange(len(cells))
+        if len(cells) > max_points:
+            wanted = np.arange(1, max_points + 1) / max_points
+            ends = np.unique(cells.locate(wanted * weights[-1]))
+        coverage, risk = weights / weights[-1], losses / weights
+        return coverage[ends], risk[ends], cells.scores[ends]
+
+    def risk_coverage_band(self, coverage: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        """Return a band that always contains the risk-coverage curve.
+
+        Parameters
+        ----------
+        coverage : array-like of shape (n_points,)
+            Coverages in ]0, 1], reached exactly: tie groups are accepted in part.
+
+        Returns
+        -------
+        low, high : ndarray of shape (n_points,)
+            Lower and upper bound of the selective risk.
+
+        Raises
+        ------
+        ValueError
+            If a coverage is not in ]0, 1], or there are no samples.
+        """
+        coverage = check_vector(coverage, "coverage")
+        for end in (coverage.min(), coverage.max()):
+            check_number(float(end), "coverage", high=1.0, open_low=True)
+        return CellBounds(self._table).risks(coverage)[1:]
 
     def solve_target_risk(
         self,
@@ -246,17 +429,14 @@ class RiskCoverageSummary(CellCurves):
         """
         risk = check_number(target, "target (the selective risk)")
         check_option(randomize, "randomize", (True, False))
-        check_bound(bound, max_loss)
+        check_bound(bound, max_loss, BOUNDS_OF_SUMS)
+        cells = _CellGroups(self._table)
         if confidence_level is None:
-            cells = self._groups()
-            cut = cut_at_risk(cells, risk, randomize)
-            is_tied = cells.is_tied[cut.n_groups]
-            return make_rule(
-                cells, cut if is_tied else Cut(cut.n_groups), to_next=is_tied
-            )
-        confidence_level = check_confidence_level(confidence_level, self._table.weight)
-        cells = self._groups()
-        test = cells.choose_test(confidence_level, bound, max_loss)
+            cut = cells.as_whole(cut_at_risk(cells, risk, randomize))
+            to_next = cells.is_tied[cut.n_groups :][:1].any()
+            return make_rule(cells, cut, to_next=to_next)
+        level = check_confidence_level(confidence_level, self._table.weight)
+        test = cells.choose_test(level, bound, max_loss)
 
         def p_values(counts, risk, level):
             sums = cells.losses[np.searchsorted(cells.counts, counts)] / test.max_loss
@@ -302,18 +482,14 @@ class RiskCoverageSummary(CellCurves):
         """
         high = check_number(target, "target (the coverage)", high=1.0, open_low=True)
         check_option(randomize, "randomize", (True, False))
+        cells = _CellGroups(self._table)
         if confidence_level is None:
-            cells = self._groups()
             model = reaching_coverage(high, cells.total("weight"))
-            cut = best_cut(cells, model, randomize)
-            if cut.share and not cells.is_tied[cut.n_groups]:
-                cut = Cut(cut.n_groups + 1)
+            cut = cells.as_whole(best_cut(cells, model, randomize), up=True)
             return make_rule(cells, cut)
-        confidence_level = check_confidence_level(confidence_level, self._table.weight)
-        certificate = certify_coverage(
-            self.n_samples, high, confidence_level=confidence_level
-        )
-        return self._groups().certified_rule(certificate)
+        level = check_confidence_level(confidence_level, self._table.weight)
+        certificate = certify_coverage(self.n_samples, high, confidence_level=level)
+        return cells.certified_rule(certificate)
 
     def solve_reject_cost(self, target: float) -> RejectionRule:
         """Minimize the expected loss with a cost of rejection.
@@ -337,7 +513,7 @@ class RiskCoverageSummary(CellCurves):
             If `target` is negative, or there are no samples.
         """
         cost = check_number(target, "target (the reject cost)")
-        cells = self._groups()
+        cells = _CellGroups(self._table)
         return make_rule(cells, best_cut(cells, cheapest(cost)))
 
     def solve_target_failure_rate(
@@ -390,9 +566,9 @@ class RiskCoverageSummary(CellCurves):
             weights, or there are none.
         """
         rate = check_number(target, "target (the failure rate)", open_low=True)
-        check_bound(bound, max_loss)
+        check_bound(bound, max_loss, BOUNDS_OF_SUMS)
         refuse_weights(self._table.weight, "a failure rate", "use a target_risk")
-        cells = self._groups()
+        cells = _CellGroups(self._table)
         test = cells.choose_test(confidence_level, bound, max_loss)
         asked = FailureTarget(rate, self.n_samples, test)
         refuse_few([asked])
@@ -403,8 +579,7 @@ class RiskCoverageSummary(CellCurves):
         else:
             sums = cells.losses / test.max_loss
             make_test = partial(test.bound.failure_test_of_sums, sums, self.n_samples)
-            borders = np.arange(len(cells.counts))
-            border, p_value = asked.find_longest(borders, make_test)
+            border, p_value = asked.find_longest(np.arange(len(sums)), make_test)
             certificate = asked.certificate(cells.counts[border], p_value)
             rule = cells.certified_rule(certificate)
         asked.warn_of_nothing_accepted(rule)
@@ -443,22 +618,19 @@ class RiskCoverageSummary(CellCurves):
         check_fields(cls.__name__, state.keys(), {"type", "cells"}, {"type", "cells"})
         table = CellTable.from_dict(state["cells"])
         summary = cls(table.n_bits)
-        table.check()
-        summary._table = table
+        summary._table = table.checked()
         return summary
 
     def __repr__(self):
         """Return the parameters and what is known so far."""
-        return (
-            f"<{type(self).__name__}(n_bits={self.n_bits}): "
-            f"n_samples={self.n_samples}, n_cells={self.n_cells}>"
-        )
+        known = f"n_samples={self.n_samples}, n_cells={self.n_cells}"
+        return f"<{type(self).__name__}(n_bits={self.n_bits}): {known}>"
 
-    def _groups(self):
-        return _CellGroups(self._cells())
+    def _interval(self, found):
+        return Interval(*map(float, found), self.n_samples)
 
 
-class _CellGroups(Prefixes):
+class _CellGroups(Cells):
     """Cells as a rule sees them: groups of tied samples, and the borders between them.
 
     Scores are finite, and near ones are tied. The borders are fixed before the sample
@@ -468,17 +640,14 @@ class _CellGroups(Prefixes):
     """
 
     def __init__(self, table):
-        if not (np.isfinite(table.low[0]) and np.isfinite(table.high[-1])):
+        if np.isinf((table.low[:1], table.high[-1:])).any():
             raise ValueError(
                 "The summary has infinite scores, which a rule cannot compare. Remove "
                 "these samples, or give them a finite score."
             )
-        table = table.join_near()
         self.is_unit = table.least_loss is None
-        self.table = table = table.filled()
-        super().__init__(table.high, weight=table.weight, loss=table.loss)
-        # In cells whose samples differ, a share would be of a score that few have.
-        self.is_tied = np.append(table.low == table.high, False)
+        super().__init__(table.join_near())
+        table = self.table
         # Not where a sample is so close below that it would tie with the threshold.
         is_clear = tie_range(table.high)[1] < np.append(table.edges[1:], np.inf)
         self.borders = np.flatnonzero(np.append(True, is_clear))
@@ -487,23 +656,15 @@ class _CellGroups(Prefixes):
 
     def choose_test(self, confidence_level, name, max_loss):
         """Return how to certify the mean of the losses."""
-        if name == "betting":
-            raise ValueError(
-                "bound='betting' needs single losses, but a summary stores only their "
-                "sums. Pass bound='hoeffding_bentkus', or all samples to the function."
-            )
-        table, losses = self.table, np.array([0.0, 1.0])
+        losses = [self.table.least_loss, self.table.largest_loss]
         if not self.is_unit:
             # Of losses that are not all 0 or 1, one of these is neither.
-            means = table.loss / table.weight
-            losses = np.concatenate([table.least_loss, table.largest_loss, means])
+            losses.append(self.table.loss / self.table.weight)
+        losses = np.concatenate(losses)
         return choose_test(losses, confidence_level, name, max_loss, BOUNDS_OF_SUMS)
 
     def certified_rule(self, certificate):
         """Return the rule of the border that a certificate is for."""
-        index = np.searchsorted(self.counts, certificate.n_accepted)
-        border = int(self.borders[index])
-        rule = make_rule(self, Cut(border), to_next=True, certificate=certificate)
-        if border < len(self):
-            rule = replace(rule, threshold=float(self.table.edges[border]))
-        return rule
+        border = self.borders[np.searchsorted(self.counts, certificate.n_accepted)]
+        cells = Prefixes(self.table.edges, **self.columns)
+        return make_rule(cells, Cut(border), to_next=True, certificate=certificate)

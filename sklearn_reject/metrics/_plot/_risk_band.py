@@ -43,9 +43,9 @@ def risk_band(sample, coverage, level, n_resamples, random_state):
     scores, losses, weight = _drop_absent(*sample)
     coverage = coverage[_points(len(coverage))]
     resamples = Resamples(len(scores), None, n_resamples, random_state)
-    counted = curves.CountedRisks(scores, losses, weight, coverage)
+    counted = curves.CountedSamples(scores, losses, weight)
     counts = map(resamples.counts, range(resamples.n_drawn))
-    risks = np.concatenate([counted.risks(of_batch) for of_batch in counts])
+    risks = np.concatenate([counted.risks(of_batch, coverage) for of_batch in counts])
     low, high = percentile_ends(risks, level, axis=0)
     if not losses.any():
         warn_user(
