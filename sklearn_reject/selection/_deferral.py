@@ -26,11 +26,7 @@ from sklearn_reject.selection._deferral_cut import (
     Search,
     certify_budget,
 )
-from sklearn_reject.selection._deferral_rule import (
-    DEFER_ALL,
-    DeferralRule,
-    GroupedDeferralRule,
-)
+from sklearn_reject.selection._deferral_rule import DeferralRule, GroupedDeferralRule
 from sklearn_reject.selection._groups import (
     as_labels,
     encode_labels,
@@ -221,18 +217,17 @@ def solve_deferral(
     target = check_number(target, name, high=1.0 if name == "max_deferral" else np.inf)
     check_option(randomize, "randomize", (True, False))
     check_bound(bound, max_loss)
-    if confidence_level is not None:
-        if name == "deferral_cost":
-            raise ValueError(
-                f"confidence_level={confidence_level!r} is not used with "
-                "deferral_cost, because a cost is not a bound. Pass None, or "
-                "max_deferral or target_risk."
-            )
-        check_confidence_level(confidence_level, sample_weight)
+    if confidence_level is not None and name == "deferral_cost":
+        raise ValueError(
+            f"confidence_level={confidence_level!r} is not used with deferral_cost, "
+            "because a cost is not a bound that could be guaranteed. Pass "
+            "confidence_level=None, or max_deferral or target_risk."
+        )
     samples = check_deferral_samples(*samples, name="gain")
     if confidence_level is None:
         opinions = RankedOpinions(samples, squares=name == "max_deferral")
         return opinions.make_rule(CUTS[name](opinions, target, randomize))
+    check_confidence_level(confidence_level, sample_weight)
     noise = randomize, draws, check_random_state(random_state)
     if name == "max_deferral":
         return certify_budget(samples, target, confidence_level, *noise)
@@ -295,15 +290,14 @@ def _solve_groups(samples, groups, target, pilot, certified, options):
 
     def solve_one(label, rows):
         if not is_used[rows].any():
-            raise InfeasibleTargetError(
-                "the second opinion is unknown for all its samples"
-            )
+            problem = "the second opinion is unknown for all its samples"
+            raise InfeasibleTargetError(problem)
         given = {name: targets[label], "pilot": pilots.get(label)}
         return solve(rows, **given, **options, **more(label, rows))
 
     def give_up(label, rows):
         if not is_used[rows].any():
-            return DEFER_ALL
+            return GroupedDeferralRule._otherwise
         with gather_warnings():
             return solve(rows, deferral_cost=0.0)
 

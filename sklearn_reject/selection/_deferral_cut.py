@@ -58,8 +58,7 @@ class RankedOpinions:
             self.asked_weight = float(used.weight.sum())
         elif used is not samples:
             # A rate needs no losses, so that all samples tell of it.
-            known = samples.loss_first * samples.is_used
-            used = samples._replace(loss_first=known)
+            used = samples._replace(loss_first=samples.loss_first * samples.is_used)
         more = {}
         if squares:
             unit = 1.0 if used.weight is None else used.weight
@@ -87,13 +86,13 @@ class RankedOpinions:
         Between two groups, the threshold is the last gain that is deferred or, with
         `to_next`, the first one that is kept.
         """
-        gains = -self.prefixes.scores
-        if n_groups == len(gains):
+        scores = self.prefixes.scores
+        if n_groups == len(scores):
             # The lowest gain seen would keep lower ones to come.
             return -np.inf, 1.0
         if share or to_next:
-            return float(gains[n_groups]), float(share)
-        return (float(gains[n_groups - 1]), 1.0) if n_groups else (np.inf, 0.0)
+            return -float(scores[n_groups]), float(share)
+        return (-float(scores[n_groups - 1]), 1.0) if n_groups else (np.inf, 0.0)
 
     def make_rule(self, cut, *, to_next=False, certificate=None):
         """Return the rule that defers the groups of a cut, and what it achieves."""
@@ -187,8 +186,16 @@ class Search:
             draws = check_draws(draws, len(samples.scores))[samples.is_used]
         samples, rows = samples.used, np.arange(len(draws))
         if pilot is None:
-            rows, aside = _set_aside(rows, random_state)
-            pilot = samples.take(aside)
+            if len(rows) < 2:
+                raise InfeasibleTargetError(
+                    "A single sample cannot certify a rule, because one sample is set "
+                    "aside to choose the rules to test",
+                    "Use more samples, or pass confidence_level=None.",
+                )
+            n_aside = max(1, round(_PILOT_SHARE * len(rows)))
+            order = random_state.permutation(rows)
+            pilot = samples.take(np.sort(order[:n_aside]))
+            rows = np.sort(order[n_aside:])
         rows = random_state.permutation(rows)
         self.n_samples, self.test, self.randomize = len(rows), test, randomize
         self.ranges, self.draws = tie_range(-samples.scores[rows]), draws[rows]
@@ -306,19 +313,6 @@ class Search:
             "a lower confidence, more samples, a better second opinion, or a gain that "
             "ranks the samples better.",
         )
-
-
-def _set_aside(rows, random_state):
-    """Return rows that certify, and those of a pilot, in the order of the samples."""
-    if len(rows) < 2:
-        raise InfeasibleTargetError(
-            "A single sample cannot certify a rule, because one sample is set aside to "
-            "choose the rules to test",
-            "Use more samples, or pass confidence_level=None.",
-        )
-    n_aside = max(1, round(_PILOT_SHARE * len(rows)))
-    order = random_state.permutation(rows)
-    return np.sort(order[n_aside:]), np.sort(order[:n_aside])
 
 
 def certify_budget(samples, rate, level, randomize, draws, random_state):

@@ -402,8 +402,7 @@ def _measures(samples, deferred):
 
     def mean(values):
         """Return a mean, NaN where nobody was asked."""
-        is_some = len(asked) > 0
-        return float(np.average(values, weights=used.weight)) if is_some else np.nan
+        return float(np.average(values, weights=used.weight)) if len(asked) else np.nan
 
     return {
         "deferral_rate": mean(deferred if used.weight is None else asked),
