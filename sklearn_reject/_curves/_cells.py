@@ -159,7 +159,7 @@ class CellTable(DictMixin):
         """Return the table with one entry for cells that near ties connect.
 
         No score of an entry is so close to one of another that a rule could take them
-        for tied, see :func:`sklearn_reject._curves._ties.tie_range`.
+        for tied, see :func:`sklearn_reject._curves._prefixes.tie_range`.
         """
         low, high = self.low[1:], self.high[:-1]
         sizes = np.maximum(np.abs(low), np.abs(high))
