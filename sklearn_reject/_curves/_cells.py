@@ -159,7 +159,7 @@ class CellTable(DictMixin):
         """Return the table with one entry for cells that near ties connect.
 
         No score of an entry is so close to one of another that a rule could take them
-        for tied, see :func:`sklearn_reject._curves._ties.tie_range`.
+        for tied, see :func:`sklearn_reject._curves._prefixes.tie_range`.
         """
         low, high = self.low[1:], self.high[:-1]
         sizes = np.maximum(np.abs(low), np.abs(high))
@@ -252,8 +252,9 @@ class CellBounds(Cells):
         self.parts = np.array([weights - heavy, heavy])
         losses = self.parts * [least, largest]
         self.orders = [_chain(self.parts[::step], losses[::step]) for step in (1, -1)]
-        # Where a cell weighs next to nothing, differences of sums may be more than it.
-        missed = 2.0**-48 * largest.max()
+        # What weighs next to nothing is missed by differences: of sums, and those that
+        # tell how much has the largest losses.
+        missed, self.missed = 2.0**-48 * largest.max(), 2.0**-48 * weights * width
         # Rows were added up one after the other.
         self.rounding = max(RELATIVE_TOLERANCE, float(table.rows.max()) * 2**-52)
         self.least_slack = missed + self.rounding * losses.sum() / weights.sum()
@@ -295,7 +296,9 @@ class CellBounds(Cells):
             turns = weights[cells] + self.parts[:, cells]
             places = [np.clip(place, first, ends) for place in (first, *turns, ends)]
         low, high = ([_risks_at(each, at) for at in places] for each in self.orders)
-        return self._widen(value, np.min(low, axis=0), np.max(high, axis=0))
+        missed = self.missed[cells] / first
+        low, high = np.min(low, axis=0) - missed, np.max(high, axis=0) + missed
+        return self._widen(value, low, high)
 
     def coverage_at(self, risk, randomize):
         """Return the largest coverage within a risk, and its bounds."""
