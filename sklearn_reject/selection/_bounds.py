@@ -101,6 +101,12 @@ def _variances(losses, risk):
     return variances
 
 
+def most_successes(n_trials, share, delta):
+    """Return the largest count that is as small with a chance of delta, or -1."""
+    count = int(binom.ppf(delta, n_trials, share))
+    return count if binom.cdf(count, n_trials, share) <= delta else count - 1
+
+
 def binomial_upper(count, n_samples, delta):
     """Return the upper confidence bound of a share of which `count` were seen."""
     if count >= n_samples:

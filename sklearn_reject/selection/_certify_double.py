@@ -26,24 +26,22 @@ from sklearn_reject._curves._prefixes import snap, starts_of_ties
 from sklearn_reject._typing import RandomState
 from sklearn_reject._validation import of_arrays
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
-from sklearn_reject.selection._bounds import BOUNDS, binomial_upper
+from sklearn_reject.selection._bounds import BOUNDS, binomial_upper, most_successes
 from sklearn_reject.selection._certify import check_confidence_level, choose_bound
 from sklearn_reject.selection._ood_model import (
     OODModel,
-    check_model,
     check_ood,
     check_wild_share,
 )
 from sklearn_reject.selection._ood_rule import DoubleScoreRule, precision_of
 from sklearn_reject.selection._rule import check_draws
+from sklearn_reject.selection._tune import check_model
 
 # By how much, relatively, an attainable rate is reported on the safe side.
 _SLACK = 1e-9
 
-
 # Chance that a bound is certified with a rule whose true rates are those tuned with.
 _POWER = 0.95
-
 
 _RISK_BOUNDS = {name: bound for name, bound in BOUNDS.items() if bound.upper}
 
@@ -279,12 +277,6 @@ class Levels:
             "lower confidence.",
             {name: best},
         )
-
-
-def most_successes(n_trials, share, delta):
-    """Return the largest count that is as small with a chance of delta, or -1."""
-    count = int(binom.ppf(delta, n_trials, share))
-    return count if binom.cdf(count, n_trials, share) <= delta else count - 1
 
 
 def _shares_to_certify(most, n_trials):

@@ -32,8 +32,8 @@ from sklearn_reject.exceptions import (
     round_up,
     warn_user,
 )
+from sklearn_reject.selection._bounds import most_successes
 from sklearn_reject.selection._certify import RiskTest, choose_test, rank, walk
-from sklearn_reject.selection._certify_double import most_successes
 from sklearn_reject.selection._deferral_rule import DeferralRule, measure_quietly
 from sklearn_reject.selection._rule import Certificate, check_draws
 
