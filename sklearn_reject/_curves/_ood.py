@@ -9,11 +9,7 @@ import numpy as np
 from scipy.integrate import trapezoid
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_reject._curves._directions import (
-    combine,
-    score_directions,
-    sizes_of_sums,
-)
+from sklearn_reject._curves._directions import combine, score_directions, sizes_of_sums
 from sklearn_reject._curves._prefixes import (
     RELATIVE_TOLERANCE,
     Prefixes,
@@ -136,11 +132,6 @@ class OriginSamples:
     def has_ood(self):
         """Whether some samples are OOD."""
         return self.sums[1].any()
-
-    @property
-    def ood_share(self):
-        """Share of the weight that is OOD."""
-        return float(self.sums[1].sum() / self.sums[:2].sum())
 
     def refuse_without_ood(self, what):
         """Raise where nothing can be said about accepted OOD samples."""
@@ -321,12 +312,12 @@ def roc_frontier(scores, is_ood, *, sample_weight=None):
 
 def precision_recall_frontier(scores, is_ood, *, ood_prior, sample_weight=None):
     """Compute :func:`sklearn_reject.metrics.precision_recall_frontier`."""
+    ood_prior = check_ood_prior(ood_prior)
     samples = gather_samples(scores, None, is_ood, sample_weight)
     samples.refuse_without_ood("a precision-recall frontier")
-    prior = samples.ood_share if ood_prior is None else check_ood_prior(ood_prior)
 
     def points(groups):
-        return _of_increasing_cost(groups, groups.precisions(prior))
+        return _of_increasing_cost(groups, groups.precisions(ood_prior))
 
     cost, precision = _frontier(samples, points)
     return precision[::-1], -cost[::-1]

@@ -26,11 +26,7 @@ from sklearn_reject._validation import of_arrays
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
 from sklearn_reject.selection._bounds import BOUNDS, binomial_upper, most_successes
 from sklearn_reject.selection._certify import check_confidence_level, choose_bound
-from sklearn_reject.selection._ood_model import (
-    OODModel,
-    check_ood,
-    check_wild_share,
-)
+from sklearn_reject.selection._ood_model import OODModel, check_ood, check_wild_share
 from sklearn_reject.selection._ood_rule import DoubleScoreRule, precision_of
 from sklearn_reject.selection._rule import check_draws
 from sklearn_reject.selection._tune import check_model
