@@ -158,17 +158,21 @@ class OriginSamples:
         of_id, of_ood, losses = self.sums.take(order, axis=1)
         return OriginGroups.of_sorted(scores, id=of_id, ood=of_ood, loss=losses)
 
+    def _combined(self):
+        """Yield each combined score, and what it is rounded at."""
+        if len(self.scores) == 1:
+            yield self.scores[0], self.scores[0]
+            return
+        for weights in score_directions(*self.scores):
+            yield combine(*self.scores, weights), sizes_of_sums(*self.scores, weights)
+
     def rules(self):
         """Yield, for each combined score, the samples grouped as rules tell them apart.
 
         These accept together what differs by rounding.
         """
-        if len(self.scores) == 1:
-            yield self.group(sizes=self.scores[0])
-            return
-        for weights in score_directions(*self.scores):
-            sizes = sizes_of_sums(*self.scores, weights)
-            yield self.group(combine(*self.scores, weights), sizes=sizes)
+        for scores, sizes in self._combined():
+            yield self.group(scores, sizes=sizes)
 
     def rankings(self, positive="id"):
         """Yield the samples grouped by each combined score, for areas.
@@ -180,11 +184,7 @@ class OriginSamples:
         samples, sign = self, 1.0
         if positive == "ood":
             samples, sign = OriginSamples(self.scores, self.sums[[1, 0, 2]]), -1.0
-        combined = self.scores
-        if len(self.scores) == 2:
-            directions = score_directions(*self.scores)
-            combined = (combine(*self.scores, weights) for weights in directions)
-        for scores in combined:
+        for scores, _ in self._combined():
             yield samples.group(make_finite(sign * scores))
 
 

@@ -191,15 +191,12 @@ class Levels:
                 "Use more samples, a lower min_tpr, or a lower confidence.",
                 {"min_tpr": most} if n_id else None,
             )
+        n_samples, kind, even = n_ood, "OOD", "if none is accepted"
+        allowed = 1.0 if self.max_fpr is None else self.largest_rate
         if self.finds_fpr:
             check_ood(self.model, n_ood)
             n_samples, kind, even = rank - 1, "accepted ID", "without any loss"
             allowed = self.model.bound / max_loss
-        elif self.max_fpr is not None:
-            n_samples, kind, even = n_ood, "OOD", "if none is accepted"
-            allowed = self.largest_rate
-        else:
-            return
         if allowed >= 1 or (1 - allowed) ** n_samples <= delta:
             return
         attainable = {}
