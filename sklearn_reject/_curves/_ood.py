@@ -9,11 +9,7 @@ import numpy as np
 from scipy.integrate import trapezoid
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_reject._curves._directions import (
-    combine,
-    score_directions,
-    sizes_of_sums,
-)
+from sklearn_reject._curves._directions import combine, score_directions, sizes_of_sums
 from sklearn_reject._curves._prefixes import (
     RELATIVE_TOLERANCE,
     Prefixes,
@@ -137,11 +133,6 @@ class OriginSamples:
         """Whether some samples are OOD."""
         return self.sums[1].any()
 
-    @property
-    def ood_share(self):
-        """Share of the weight that is OOD."""
-        return float(self.sums[1].sum() / self.sums[:2].sum())
-
     def refuse_without_ood(self, what):
         """Raise where nothing can be said about accepted OOD samples."""
         if not self.has_ood:
@@ -167,17 +158,21 @@ class OriginSamples:
         of_id, of_ood, losses = self.sums.take(order, axis=1)
         return OriginGroups.of_sorted(scores, id=of_id, ood=of_ood, loss=losses)
 
+    def _combined(self):
+        """Yield each combined score, and what it is rounded at."""
+        if len(self.scores) == 1:
+            yield self.scores[0], self.scores[0]
+            return
+        for weights in score_directions(*self.scores):
+            yield combine(*self.scores, weights), sizes_of_sums(*self.scores, weights)
+
     def rules(self):
         """Yield, for each combined score, the samples grouped as rules tell them apart.
 
         These accept together what differs by rounding.
         """
-        if len(self.scores) == 1:
-            yield self.group(sizes=self.scores[0])
-            return
-        for weights in score_directions(*self.scores):
-            sizes = sizes_of_sums(*self.scores, weights)
-            yield self.group(combine(*self.scores, weights), sizes=sizes)
+        for scores, sizes in self._combined():
+            yield self.group(scores, sizes=sizes)
 
     def rankings(self, positive="id"):
         """Yield the samples grouped by each combined score, for areas.
@@ -189,11 +184,7 @@ class OriginSamples:
         samples, sign = self, 1.0
         if positive == "ood":
             samples, sign = OriginSamples(self.scores, self.sums[[1, 0, 2]]), -1.0
-        combined = self.scores
-        if len(self.scores) == 2:
-            directions = score_directions(*self.scores)
-            combined = (combine(*self.scores, weights) for weights in directions)
-        for scores in combined:
+        for scores, _ in self._combined():
             yield samples.group(make_finite(sign * scores))
 
 
@@ -321,12 +312,12 @@ def roc_frontier(scores, is_ood, *, sample_weight=None):
 
 def precision_recall_frontier(scores, is_ood, *, ood_prior, sample_weight=None):
     """Compute :func:`sklearn_reject.metrics.precision_recall_frontier`."""
+    ood_prior = check_ood_prior(ood_prior)
     samples = gather_samples(scores, None, is_ood, sample_weight)
     samples.refuse_without_ood("a precision-recall frontier")
-    prior = samples.ood_share if ood_prior is None else check_ood_prior(ood_prior)
 
     def points(groups):
-        return _of_increasing_cost(groups, groups.precisions(prior))
+        return _of_increasing_cost(groups, groups.precisions(ood_prior))
 
     cost, precision = _frontier(samples, points)
     return precision[::-1], -cost[::-1]

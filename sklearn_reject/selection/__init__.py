@@ -36,7 +36,6 @@ from sklearn_reject.selection._groups import (
     targets_by_group,
 )
 from sklearn_reject.selection._monitor import CoverageMonitor, RiskMonitor
-from sklearn_reject.selection._ood_model import MODEL_PARAMETERS, check_model
 from sklearn_reject.selection._ood_rule import (
     DoubleScoreRule,
     SingleScoreRule,
@@ -64,6 +63,8 @@ from sklearn_reject.selection._solver import (
 from sklearn_reject.selection._summary import RiskCoverageSummary
 from sklearn_reject.selection._tail_rule import Tail, TailScoreRule, tune_tail_score
 from sklearn_reject.selection._tune import (
+    MODEL_PARAMETERS,
+    check_model,
     find_double_score_rule,
     tune_double_score,
     tune_single_score,

@@ -81,6 +81,12 @@ def betting_p_value(losses, risk, level):
     return math.exp(-max(0.0, float(np.cumsum(values, out=values).max())))
 
 
+def most_successes(n_trials, share, delta):
+    """Return the largest count that is as small with a chance of delta, or -1."""
+    count = int(binom.ppf(delta, n_trials, share))
+    return count if binom.cdf(count, n_trials, share) <= delta else count - 1
+
+
 def binomial_upper(count, n_samples, delta):
     """Return the upper confidence bound of a share of which `count` were seen."""
     if count >= n_samples:

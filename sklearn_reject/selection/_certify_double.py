@@ -1,12 +1,10 @@
 """A threshold whose TPR, FPR and risk hold for the population with high probability.
 
-The direction, that is the weights of both scores, is fixed before the calibration
-sample is seen. The threshold is then the ID sample of a rank that follows from sizes
-and levels alone. Given it, the number of OOD samples up to it is binomial, and the ID
-samples below it are independent draws of what the rule accepts. So each statement is an
-exact tail at an equal share of 1 - confidence, and all hold together with
-`confidence_level`. Draws break ties; samples of the same score and draw are accepted
-together, which the bound on the risk allows for.
+The direction, the weights of both scores, is fixed before the calibration sample is
+seen. The threshold is the ID sample of a rank that follows from sizes and levels alone.
+Given it, the number of OOD samples up to it is binomial, and the ID samples below it
+are draws of what the rule accepts. So each statement is an exact tail at an equal share
+of 1 - confidence. Draws break ties; what ties in both is accepted together.
 """
 
 from __future__ import annotations
@@ -22,24 +20,23 @@ from sklearn.utils import check_random_state
 
 from sklearn_reject._as_dict import Count, DictMixin, Probability, Size
 from sklearn_reject._curves._ood import check_origin_samples
-from sklearn_reject._curves._prefixes import snap, starts_of_ties
+from sklearn_reject._curves._prefixes import snap
 from sklearn_reject._typing import RandomState
 from sklearn_reject._validation import of_arrays
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
-from sklearn_reject.selection._bounds import BOUNDS_OF_SUMS, binomial_upper
-from sklearn_reject.selection._certify import check_confidence_level, choose_bound
-from sklearn_reject.selection._ood_model import (
-    OODModel,
-    check_model,
-    check_ood,
-    check_wild_share,
+from sklearn_reject.selection._bounds import (
+    BOUNDS_OF_SUMS,
+    binomial_upper,
+    most_successes,
 )
+from sklearn_reject.selection._certify import check_confidence_level, choose_bound
+from sklearn_reject.selection._ood_model import OODModel, check_ood, check_wild_share
 from sklearn_reject.selection._ood_rule import DoubleScoreRule, precision_of
 from sklearn_reject.selection._rule import check_draws
+from sklearn_reject.selection._tune import check_model
 
 # By how much, relatively, an attainable rate is reported on the safe side.
 _SLACK = 1e-9
-
 
 # Chance that a bound is certified with a rule whose true rates are those tuned with.
 _POWER = 0.95
@@ -118,11 +115,6 @@ class Levels:
         return self.model.name == "max_risk"
 
     @property
-    def max_risk(self):
-        """Largest risk; infinite where it is found, and not asked for."""
-        return self.model.bound if self.finds_fpr else math.inf
-
-    @property
     def max_fpr(self):
         """Largest FPR beside the least TPR, None where none is asked for."""
         fpr = self.model.max_fpr_at(self.model.min_tpr)
@@ -163,21 +155,20 @@ class Levels:
     def rates_to_certify(self, n_id, n_ood, *, bound="binomial", max_loss=1.0):
         """Return rates, as dicts, that make it likely that the bounds are certified.
 
-        To tune with these, rather than with the bounds, finds the direction that serves
-        the certified rule best. The first rates leave room for FPR or risk on the
-        calibration sample to be larger than it is on the tuning sample; the second are
-        just enough. `bound` and `max_loss` are those of the risk, where that has a
-        bound.
+        To tune with these finds the direction that serves the certified rule best. The
+        first leave room for FPR or risk to be larger on the calibration sample than on
+        the tuning sample; the second are just enough. `bound` and `max_loss` are those
+        of the risk, where that has a bound.
         """
         self.refuse_few_samples(n_id, n_ood, max_loss)
         rank = self.rank(n_id)
         of_tpr = {"min_tpr": rank / n_id}
         if self.finds_fpr:
-            if self.max_risk >= max_loss:
-                return [of_tpr | {"max_risk": self.max_risk}]
+            if self.model.bound >= max_loss:
+                return [of_tpr | {"max_risk": self.model.bound}]
             # The bound of Hoeffding and Bentkus is at most e times the binomial tail.
             delta = self.delta if bound == "binomial" else self.delta / math.e
-            most = most_successes(rank - 1, self.max_risk / max_loss, delta)
+            most = most_successes(rank - 1, self.model.bound / max_loss, delta)
             shares = _shares_to_certify(most, rank - 1)
             return [of_tpr | {"max_risk": share * max_loss} for share in shares]
         if self.max_fpr is not None:
@@ -202,15 +193,12 @@ class Levels:
                 "Use more samples, a lower min_tpr, or a lower confidence.",
                 {"min_tpr": most} if n_id else None,
             )
+        n_samples, kind, even = n_ood, "OOD", "if none is accepted"
+        allowed = 1.0 if self.max_fpr is None else self.largest_rate
         if self.finds_fpr:
             check_ood(self.model, n_ood)
             n_samples, kind, even = rank - 1, "accepted ID", "without any loss"
-            allowed = self.max_risk / max_loss
-        elif self.max_fpr is not None:
-            n_samples, kind, even = n_ood, "OOD", "if none is accepted"
-            allowed = self.largest_rate
-        else:
-            return
+            allowed = self.model.bound / max_loss
         if allowed >= 1 or (1 - allowed) ** n_samples <= delta:
             return
         attainable = {}
@@ -238,27 +226,28 @@ class Levels:
             raise self._infeasible(self.bound_of_rate(rate), reason)
         return self.max_fpr
 
-    def certify_risk(self, bound, below, tied, n_above, max_loss):
-        """Return the risk that a kind of bound certifies, from losses as shares.
+    def certify_risk(self, bound, shares, n_id, max_loss):
+        """Return the risk that a kind of bound certifies, of losses as shares.
 
-        The losses `below` the ID sample at the threshold are draws of what is strictly
-        below. Of the `n_above` others, `tied` have its score and draw, and are
-        accepted, too. Either bounds what all of these add: as a mixture, by the larger
-        risk, or by their number. Given the sample at the threshold, how many there are
-        does not depend on the losses below.
+        Those below the ID sample of the rank are draws of what is strictly below. Those
+        above tie with it and are accepted, too. Either bounds what all of them add: as
+        a mixture, by the larger risk, or by their number, which does not depend on the
+        losses below.
         """
-        upper, delta, min_tpr = bound.upper, self.delta, self.model.min_tpr
+        rank, min_tpr = self.rank(n_id), self.model.min_tpr
+        below, tied = shares[: rank - 1], shares[rank:]
+        upper, delta = bound.upper, self.delta
         if len(tied):
             risk = upper(below, delta / 2)
             mixture = max(risk, upper(tied, delta / 4))
-            share = binomial_upper(len(tied), n_above, delta / 4)
+            share = binomial_upper(len(tied), n_id - rank, delta / 4)
             # Of all, at most 1 - min_tpr is above where TPR is at least min_tpr.
             risk = min(mixture, risk + share * (1 - min_tpr) / min_tpr)
         else:
             risk = upper(below, delta)
         risk = max_loss * risk
-        if risk > self.max_risk:
-            mean = max_loss * below.mean()
+        if self.finds_fpr and risk > self.model.bound:
+            mean = max_loss * shares.mean()
             reason = f"the mean loss of the accepted ID samples is {mean:.3g}"
             raise self._infeasible(risk * (1 + _SLACK), reason)
         return risk
@@ -276,12 +265,6 @@ class Levels:
             "lower confidence.",
             {name: best},
         )
-
-
-def most_successes(n_trials, share, delta):
-    """Return the largest count that is as small with a chance of delta, or -1."""
-    count = int(binom.ppf(delta, n_trials, share))
-    return count if binom.cdf(count, n_trials, share) <= delta else count - 1
 
 
 def _shares_to_certify(most, n_trials):
@@ -425,15 +408,20 @@ def certify_double_score(
 
     # The threshold is the ID sample of a rank by score and, where these tie, by draw;
     # minus infinity is accepted whatever it draws.
-    places = _rank_densely(scores, np.where(scores == -np.inf, 0.0, draws))
+    pairs = scores + 1j * np.where(scores == -np.inf, 0.0, draws)
+    places = np.unique(pairs, return_inverse=True)[1]
     order = np.flatnonzero(is_id)[np.argsort(places[is_id], kind="stable")]
-    rank = levels.rank(n_id)
-    last = order[rank - 1]
+    last = order[levels.rank(n_id) - 1]
     if scores[last] == np.inf:
+        n_finite, attainable = int((scores[is_id] < np.inf).sum()), {}
+        if n_finite:
+            rate = float(beta.ppf(levels.delta, n_finite, n_id + 1 - n_finite))
+            attainable["min_tpr"] = rate * (1 - _SLACK)
         raise InfeasibleTargetError(
-            f"{min_tpr=:g} cannot be certified: {np.mean(scores[is_id] == np.inf):.3g} "
-            "of the ID samples have infinite novelty and are rejected by every rule",
+            f"{min_tpr=:g} cannot be certified: {1 - n_finite / n_id:.3g} of the ID "
+            "samples have infinite novelty and are rejected by every rule",
             "Lower min_tpr, or use another novelty_score.",
+            attainable,
         )
     accepted = places <= places[last]
     n_accepted_id, n_accepted_ood = (
@@ -444,9 +432,7 @@ def certify_double_score(
     certificate = OODCertificate(
         min_tpr=model.min_tpr,
         max_fpr=levels.certify_fpr(n_accepted_ood, n_ood),
-        max_risk=levels.certify_risk(
-            bound, shares[: rank - 1], shares[rank:], n_id - rank, max_loss
-        ),
+        max_risk=levels.certify_risk(bound, shares, n_id, max_loss),
         confidence_level=confidence_level,
         n_id=n_id,
         n_ood=n_ood,
@@ -465,12 +451,3 @@ def certify_double_score(
     return rule.measure(
         uncertainty_scores, novelty_scores, losses, is_ood, wild_share=wild_share
     )
-
-
-def _rank_densely(scores, draws):
-    """Return the place of each sample by score and draw, the same where both tie."""
-    order = np.lexsort((draws, scores))
-    places = np.empty(len(order), np.intp)
-    is_start = starts_of_ties(scores[order]) | starts_of_ties(draws[order])
-    places[order] = np.cumsum(is_start)
-    return places

@@ -16,8 +16,8 @@ from sklearn_reject._curves._cut import Cut, Form, Model, best_cut
 from sklearn_reject._curves._deferral import join_opinions
 from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE, prefix_sums, tie_range
 from sklearn_reject.exceptions import InfeasibleTargetError, round_up, warn_user
+from sklearn_reject.selection._bounds import most_successes
 from sklearn_reject.selection._certify import rank, walk
-from sklearn_reject.selection._certify_double import most_successes
 from sklearn_reject.selection._deferral_rule import DeferralRule
 from sklearn_reject.selection._rule import Certificate, check_draws
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from inspect import signature
 
 import numpy as np
 
-from sklearn_reject._curves._ood import check_ood_prior
 from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE
 from sklearn_reject._validation import check_number
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
@@ -251,11 +249,6 @@ class OODModel:
     ood_prior: float | None
 
     @property
-    def spares_ood(self):
-        """Whether rules of about the least risk may accept fewer OOD samples."""
-        return self.name in ("max_fpr", "min_precision")
-
-    @property
     def bounds_precision(self):
         """Whether the OOD samples are limited by a precision."""
         return self.name == "min_precision"
@@ -288,9 +281,9 @@ class OODModel:
 
     def problem(self, totals):
         """Return the problem for a sample of these totals."""
-        forms = self._forms(totals)
         if self.name == "costs":
             return self._expected_cost(totals)
+        forms = self._forms(totals)
         if self.name == "max_risk":
             return self._least_ood(totals, forms)
         if self.name is None and totals.of_ood:
@@ -299,8 +292,6 @@ class OODModel:
 
     def _forms(self, totals):
         """Return the forms of the TPR, and of what is beside it."""
-        if self.name == "costs":
-            return ()
         forms = totals.reach(self.min_tpr).forms
         if self.name == "max_risk":
             return *forms, _form_of_risk(self.bound)
@@ -421,78 +412,3 @@ def check_ood(model, total_ood):
             "needs OOD samples to know the FPR. Add some, or "
             f"{_QUANTITIES[model.needs_ood][2]}."
         )
-
-
-def check_model(
-    min_tpr=None,
-    max_fpr=None,
-    max_risk=None,
-    min_precision=None,
-    costs=None,
-    ood_prior=None,
-):
-    """Return the model that the parameters ask for."""
-    ood_prior = check_ood_prior(ood_prior)
-    others = {"max_fpr": max_fpr, "max_risk": max_risk, "min_precision": min_precision}
-    others = {name: bound for name, bound in others.items() if bound is not None}
-    is_bounded = min_tpr is not None or bool(others)
-    if is_bounded == (costs is not None):
-        what = "more than one" if is_bounded else "none"
-        raise ValueError(
-            f"Exactly one target must be given, got {what}. Pass min_tpr (with "
-            "max_fpr, with max_risk, with min_precision and ood_prior, or alone), or "
-            "costs with ood_prior."
-        )
-    if ood_prior is None and (costs is not None or min_precision is not None):
-        raise ValueError(
-            "ood_prior is needed with min_precision and costs, got None. Pass the "
-            "share of OOD samples that you expect in production."
-        )
-    if costs is not None:
-        return OODModel(None, "costs", _check_costs(costs), ood_prior)
-    if len(others) > 1:
-        given = " and ".join(f"{name}={bound!r}" for name, bound in others.items())
-        raise ValueError(
-            f"{given} exclude each other. Pass one of max_fpr, max_risk and "
-            "min_precision beside min_tpr."
-        )
-    name, bound = next(iter(others.items()), (None, None))
-    if min_tpr is None:
-        least = "FPR" if name == "max_risk" else "risk"
-        raise ValueError(
-            f"{name}={bound!r} needs min_tpr, got None. Without it, a rule that "
-            f"rejects nearly everything would have the lowest {least}. Pass the share "
-            "of ID samples to accept."
-        )
-    min_tpr = check_number(min_tpr, "min_tpr", high=1.0, open_low=True)
-    if name is not None:
-        high = np.inf if name == "max_risk" else 1.0
-        bound = check_number(bound, name, high=high, open_low=name == "min_precision")
-    return OODModel(min_tpr, name, bound, ood_prior)
-
-
-#: What says which model to solve, as every function that solves one calls it.
-MODEL_PARAMETERS = tuple(signature(check_model).parameters)
-
-
-def _check_costs(costs):
-    """Return the costs as three floats, the second above the third."""
-    kinds = (
-        "of rejecting an ID sample",
-        "of accepting an OOD sample",
-        "of rejecting an OOD sample",
-    )
-    if np.shape(costs) != (3,):
-        raise ValueError(
-            f"costs must be three numbers, {', '.join(kinds)}, got {costs!r}."
-        )
-    costs = tuple(
-        check_number(cost, f"costs[{index}] ({kind})")
-        for index, (cost, kind) in enumerate(zip(costs, kinds, strict=True))
-    )
-    if costs[1] <= costs[2]:
-        raise ValueError(
-            f"costs[1]={costs[1]:g} ({kinds[1]}) must be above costs[2]={costs[2]:g} "
-            "(of rejecting one): otherwise there is no reason to reject it."
-        )
-    return costs

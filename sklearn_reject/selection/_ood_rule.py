@@ -36,15 +36,6 @@ class _OODRule(DictMixin):
     ood_prior: Probability | None = None
     certificate: DictMixin | None = None
 
-    def __post_init__(self):
-        """Refuse what no rule is; the FPR of a mixture may be any number."""
-        super().__post_init__()
-        if self.certificate is not None and self.threshold == np.inf:
-            raise ValueError(
-                "threshold=inf accepts all finite scores, which no certificate of two "
-                "scores is for."
-            )
-
     def _compare_sums(self, scores, sizes=None):
         """Return which scores are below the threshold, and which at it."""
         is_below, is_at = compare(scores, self.threshold, sizes)

@@ -3,19 +3,95 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from inspect import signature
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_reject._curves._ood import check_origin_samples
-from sklearn_reject._validation import check_option, of_arrays
-from sklearn_reject.selection._ood_model import Totals, check_model
+from sklearn_reject._curves._ood import check_ood_prior, check_origin_samples
+from sklearn_reject._validation import check_number, check_option, of_arrays
+from sklearn_reject.selection._ood_model import OODModel, Totals
 from sklearn_reject.selection._ood_rule import (
     DoubleScoreRule,
     SingleScoreRule,
     check_two_scores,
 )
 from sklearn_reject.selection._sweep import DirectionSearch, ThresholdSearch
+
+
+def check_model(
+    min_tpr=None,
+    max_fpr=None,
+    max_risk=None,
+    min_precision=None,
+    costs=None,
+    ood_prior=None,
+):
+    """Return the model that the parameters ask for."""
+    ood_prior = check_ood_prior(ood_prior)
+    others = {"max_fpr": max_fpr, "max_risk": max_risk, "min_precision": min_precision}
+    others = {name: bound for name, bound in others.items() if bound is not None}
+    name, bound = next(iter(others.items()), (None, None))
+    is_bounded = min_tpr is not None or bool(others)
+    if is_bounded == (costs is not None):
+        what = "more than one" if is_bounded else "none"
+        raise ValueError(
+            f"Exactly one target must be given, got {what}. Pass min_tpr (with "
+            "max_fpr, with max_risk, with min_precision and ood_prior, or alone), or "
+            "costs with ood_prior."
+        )
+    if ood_prior is None and (costs is not None or min_precision is not None):
+        raise ValueError(
+            "ood_prior is needed with min_precision and costs, got None. Pass the "
+            "share of OOD samples that you expect in production."
+        )
+    if costs is not None:
+        return OODModel(None, "costs", _check_costs(costs), ood_prior)
+    if len(others) > 1:
+        given = " and ".join(f"{name}={bound!r}" for name, bound in others.items())
+        raise ValueError(
+            f"{given} exclude each other. Pass one of max_fpr, max_risk and "
+            "min_precision beside min_tpr."
+        )
+    if min_tpr is None:
+        least = "FPR" if name == "max_risk" else "risk"
+        raise ValueError(
+            f"{name}={bound!r} needs min_tpr, got None. Without it, a rule that "
+            f"rejects nearly everything would have the lowest {least}. Pass the share "
+            "of ID samples to accept."
+        )
+    min_tpr = check_number(min_tpr, "min_tpr", high=1.0, open_low=True)
+    if name is not None:
+        high = np.inf if name == "max_risk" else 1.0
+        bound = check_number(bound, name, high=high, open_low=name == "min_precision")
+    return OODModel(min_tpr, name, bound, ood_prior)
+
+
+#: What says which model to solve, as every function that solves one calls it.
+MODEL_PARAMETERS = tuple(signature(check_model).parameters)
+
+
+def _check_costs(costs):
+    """Return the costs as three floats, the second above the third."""
+    kinds = (
+        "of rejecting an ID sample",
+        "of accepting an OOD sample",
+        "of rejecting an OOD sample",
+    )
+    if np.shape(costs) != (3,):
+        raise ValueError(
+            f"costs must be three numbers, {', '.join(kinds)}, got {costs!r}."
+        )
+    costs = tuple(
+        check_number(cost, f"costs[{index}] ({kind})")
+        for index, (cost, kind) in enumerate(zip(costs, kinds, strict=True))
+    )
+    if costs[1] <= costs[2]:
+        raise ValueError(
+            f"costs[1]={costs[1]:g} ({kinds[1]}) must be above costs[2]={costs[2]:g} "
+            "(of rejecting one): otherwise there is no reason to reject it."
+        )
+    return costs
 
 
 @of_arrays
@@ -123,11 +199,8 @@ def tune_single_score(
     check_option(randomize, "randomize", (True, False))
     sample = check_origin_samples(scores, losses, is_ood, sample_weight)
     search = ThresholdSearch(*sample, randomize)
-
-    def make_rule(cut):
-        return SingleScoreRule(threshold=cut.threshold, proba_at_threshold=cut.share)
-
-    solve, totals = _solver(model, search, make_rule, sample[:1], sample, wild_share)
+    rule = SingleScoreRule(threshold=0.0, proba_at_threshold=1.0)
+    solve, totals = _solver(model, search, rule, sample[:1], sample, wild_share)
     return model.solve(solve, totals)
 
 
@@ -283,20 +356,11 @@ def find_double_score_rule(
     risk, novelty = check_two_scores(uncertainty_scores, novelty_scores)
     sample = check_origin_samples(novelty, losses, is_ood, sample_weight)
     search = DirectionSearch(risk, *sample, randomize)
-
-    def make_rule(cut):
-        risk_weight, novelty_weight = cut.weights
-        return DoubleScoreRule(
-            threshold=cut.threshold,
-            proba_at_threshold=cut.share,
-            risk_weight=risk_weight,
-            novelty_weight=novelty_weight,
-        )
-
+    rule = DoubleScoreRule(threshold=0.0, proba_at_threshold=1.0)
     scores = risk, novelty
-    solve, totals = _solver(model, search, make_rule, scores, sample, wild_share)
+    solve, totals = _solver(model, search, rule, scores, sample, wild_share)
     rule = model.solve(solve, totals)
-    if spares_ood and totals.of_ood and model.spares_ood:
+    if spares_ood and totals.of_ood and model.name in ("max_fpr", "min_precision"):
         _, losses, is_ood, weight = sample
         share = rule.accept_proba(*scores) * weight * ~is_ood
         share /= share.sum()
@@ -306,8 +370,8 @@ def find_double_score_rule(
     return rule
 
 
-def _solver(model, search, make_rule, scores, sample, wild_share):
-    """Return a function from a problem to its rule, as measured, and the totals."""
+def _solver(model, search, rule, scores, sample, wild_share):
+    """Return a function from a problem to a rule like one, and the totals."""
     _, losses, is_ood, weight = sample
     options = {"sample_weight": weight, "wild_share": wild_share}
 
@@ -315,7 +379,10 @@ def _solver(model, search, make_rule, scores, sample, wild_share):
         cut = search.find_cut(problem)
         if cut is None:
             return None
-        rule = replace(make_rule(cut), ood_prior=model.ood_prior)
-        return rule.measure(*scores, losses, is_ood, **options)
+        values = {"threshold": cut.threshold, "proba_at_threshold": cut.share}
+        if len(scores) == 2:
+            values["risk_weight"], values["novelty_weight"] = cut.weights
+        found = replace(rule, **values, ood_prior=model.ood_prior)
+        return found.measure(*scores, losses, is_ood, **options)
 
     return solve, Totals.of_samples(losses, is_ood, weight, wild_share)

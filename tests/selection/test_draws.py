@@ -147,7 +147,7 @@ def test_what_identifies_no_row(keys):
 
 @pytest.mark.parametrize("keys", [[[1]], [["a"]], 3, "a", None])
 def test_keys_that_are_no_vector(keys):
-    with pytest.raises(ValueError, match="keys must be a vector of integers or strin"):
+    with pytest.raises(ValueError, match="keys must be a vector of integers or string"):
         keyed_draws(0, keys)
 
 
