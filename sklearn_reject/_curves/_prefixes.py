@@ -225,8 +225,8 @@ def _find_near(scores, sizes):
     margin *= 4 * TIE_TOLERANCE  # twice as far as two ranges can reach
     with np.errstate(over="ignore", invalid="ignore"):
         gaps = scores[1:] - scores[:-1]
-    near = np.flatnonzero(gaps <= margin)
-    return near[(gaps[near] > 0) & (gaps[near] < np.inf)]
+    near = np.flatnonzero((gaps > 0) & (gaps <= margin))
+    return near[gaps[near] < np.inf]
 
 
 def _join_near(values, low, high):
