@@ -195,10 +195,10 @@ def gather_samples(scores, losses, is_ood, sample_weight):
     losses = np.zeros(len(last)) if losses is None else losses
     last, *rest = check_origin_samples(last, losses, is_ood, sample_weight)
     scores = [*(check_vector(score, "the risk scores") for score in first), last]
-    present = rest[-1] > 0
-    return OriginSamples(
-        [score[present] for score in scores], sums_of(*rest)[:, present]
-    )
+    sums, present = sums_of(*rest), rest[-1] > 0
+    if not present.all():
+        scores, sums = [score[present] for score in scores], sums[:, present]
+    return OriginSamples(scores, sums)
 
 
 def check_positive(positive):
