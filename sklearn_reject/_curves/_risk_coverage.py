@@ -390,7 +390,8 @@ class CountedSamples:
         n = stops[:, -1:]
         stops = stops[:, self._some]
         if not self._has_ties:
-            return sums(stops, n) @ self._changes / n[:, 0]
+            # A product of matrices would depend on how many resamples there are.
+            return (sums(stops, n) * self._changes).sum(axis=1) / n[:, 0]
         losses = self._sum_groups(counts * self._losses)[:, self._some]
         weights = weights[:, self._some]
         # A group that is left out has no loss.
