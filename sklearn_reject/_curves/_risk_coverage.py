@@ -363,7 +363,11 @@ class CountedSamples:
             changes = -np.diff(self._losses, append=0.0)
         self._some = np.flatnonzero(changes)
         self._changes = changes[self._some]
-        self._tails = np.zeros(0)
+        self._tabulate(len(losses))
+
+    def _tabulate(self, size):
+        """Keep the sums of 1/(m + 1) to 1/size for each m."""
+        self._tails = prefix_sums(1 / np.arange(size, 0.0, -1))[::-1]
 
     def aurc(self, counts):
         """Return the AuRC of each resample."""
@@ -376,7 +380,7 @@ class CountedSamples:
     def _harmonic_sums(self, ranks, n):
         """Return S(m) = m (1 + 1/(m + 1) + ... + 1/n), from a table."""
         if n.max() >= len(self._tails):
-            self._tails = prefix_sums(1 / np.arange(n.max(), 0.0, -1))[::-1]
+            self._tabulate(n.max())
         sums = self._tails[ranks]
         sums -= self._tails[n] - 1
         sums *= ranks
@@ -388,12 +392,12 @@ class CountedSamples:
         weights = self._sum_groups(counts)
         stops = weights.cumsum(axis=1)
         n = stops[:, -1:]
-        stops = stops[:, self._some]
+        # With `take`, sums over rows do not depend on how many there are.
+        stops = stops.take(self._some, axis=1)
         if not self._has_ties:
-            # A product of matrices would depend on how many resamples there are.
             return (sums(stops, n) * self._changes).sum(axis=1) / n[:, 0]
-        losses = self._sum_groups(counts * self._losses)[:, self._some]
-        weights = weights[:, self._some]
+        losses = self._sum_groups(counts * self._losses).take(self._some, axis=1)
+        weights = weights.take(self._some, axis=1)
         # A group that is left out has no loss.
         losses /= np.maximum(weights, 1) * n
         return (losses * (sums(stops, n) - sums(stops - weights, n))).sum(axis=1)
