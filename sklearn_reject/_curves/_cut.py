@@ -168,7 +168,10 @@ def hull_slope(prefixes, n_groups):
     means = losses / weights
     # Neighbors of the same mean are one: of errors, these are most samples.
     starts = np.flatnonzero(starts_of_ties(means))
-    of_runs = np.add.reduceat(weights, starts)
+    if any(weights.strides):
+        of_runs = np.add.reduceat(weights, starts)
+    else:  # a weight of one each
+        of_runs = np.diff(starts, append=len(means)).astype(np.float64)
     blocks = isotonic_regression(means[starts], weights=of_runs).blocks
     run = np.searchsorted(starts, n_groups)
     block = np.searchsorted(blocks, run)
