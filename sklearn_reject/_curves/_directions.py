@@ -1,11 +1,16 @@
 """Directions of two scores: how much a risk and a novelty weigh in their sum."""
 
+import math
+
 import numpy as np
 
 from sklearn_reject._curves._prefixes import snap, starts_of_ties
 
 # Beyond it, weighted sums of scores would come near the limits of float64.
 _LARGEST_SCORE = 1e100
+
+# Weights in units of risks below it may lose digits.
+_LEAST_LIFTED = 1e-250
 
 
 # Directions of a grid, those of each score alone among them.
@@ -90,6 +95,19 @@ def _slopes(risk, novelty, n_slopes):
     chosen = np.searchsorted((gaps[1:] + gaps[:-1]) / 2, wanted)
     chosen = gaps[np.unique(chosen)]
     return np.sqrt(ends[0][chosen] * ends[1][chosen]).tolist()
+
+
+def lift_risk(risk):
+    """Return risks times a power of two, and that: the risks of a very sure classifier.
+
+    They may all be next to zero, 1e-200 or so. Their products would be none then, while
+    weights in units of theirs are far from the limits of float64 still.
+    """
+    spread, least = float(np.ptp(risk)) if len(risk) else 0.0, 1 / _LARGEST_SCORE
+    if not _LEAST_LIFTED < spread < least:
+        return risk, 1.0
+    power = 2.0 ** (math.frexp(least / spread)[1] + 1)
+    return risk * power, power
 
 
 def _check_spread(scores, name):

@@ -9,7 +9,12 @@ import numpy as np
 from scipy.integrate import trapezoid
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_reject._curves._directions import combine, score_directions, sizes_of_sums
+from sklearn_reject._curves._directions import (
+    combine,
+    lift_risk,
+    score_directions,
+    sizes_of_sums,
+)
 from sklearn_reject._curves._prefixes import (
     RELATIVE_TOLERANCE,
     Prefixes,
@@ -191,10 +196,11 @@ class OriginSamples:
 def gather_samples(scores, losses, is_ood, sample_weight):
     """Validate one or two scores, losses of ID samples (None: all zero) and origins."""
     scores = np.asarray(scores)
-    *first, last = scores.T if scores.ndim == 2 else [scores]
+    *risk, last = scores.T if scores.ndim == 2 else [scores]
     losses = np.zeros(len(last)) if losses is None else losses
     last, *rest = check_origin_samples(last, losses, is_ood, sample_weight)
-    scores = [*(check_vector(score, "the risk scores") for score in first), last]
+    risk = [lift_risk(check_vector(score, "the risk scores"))[0] for score in risk]
+    scores = [*risk, last]
     sums, present = sums_of(*rest), rest[-1] > 0
     if not present.all():
         scores, sums = [score[present] for score in scores], sums[:, present]

@@ -57,7 +57,8 @@ def solver(solve):
     It refuses arrays that NumPy would misread, solves a rule for each of `groups`, and
     warns of scores in the wrong order unless somebody else does.
     """
-    names = list(signature(solve).parameters)
+    call = signature(solve)
+    names = list(call.parameters)
     is_deferral = names[0] == "gain"
     warn = warn_of_backward_gain if is_deferral else warn_of_backward_scores
     of_groups = "groups", "all_groups"
@@ -70,7 +71,7 @@ def solver(solve):
         token = IS_TOLD.set(True)
         try:
             if "target" in given and is_by_group(*map(given.get, of_groups)):
-                rule = _solve_groups(solve, **given)
+                rule = _solve_groups(solve, **call.bind(*args, **kwargs).arguments)
             else:
                 rule = solve(*args, **kwargs)
         finally:

@@ -439,3 +439,17 @@ ERRORS = [
 def test_bad_input(function, args, words):
     with pytest.raises(ValueError, match=words):
         function(*args)
+
+
+@pytest.mark.parametrize(
+    ("args", "options"),
+    [
+        (([1, 2], [0, 1], 0.1), {"losses": [0, 0]}),
+        (([1, 2], [0, 1], 0.1, [1, 1]), {}),
+        (([1, 2],), {"target": 0.1}),
+    ],
+)
+def test_calls_are_those_that_the_signature_says(args, options):
+    for groups in ({}, {"groups": ["a", "b"]}):
+        with pytest.raises(TypeError, match="argument"):
+            solve_target_risk(*args, **options, **groups)

@@ -325,7 +325,7 @@ def test_bounds_hold_for_the_samples_as_they_are(randomize):
 @pytest.mark.parametrize(
     ("factors", "shift"),
     [
-        ((2.0**-330, 1.0), 0.0),
+        *(((2.0**power, 1.0), 0.0) for power in (-330, -360, -500, -800)),
         ((1e-9, 1e9), 0.0),
         ((1e-9, 1e9), 1e6),
     ],
@@ -482,7 +482,7 @@ def test_errors_of_both(options, message):
         ([1, INF], [1, 2], "uncertainty_scores must be finite"),
         ([1, 2], [1, np.nan], "novelty_scores must be finite"),
         ([1, 2], [1], "novelty_scores has 1 elements"),
-        ([0.0, 1e-101], [1, 2], "uncertainty_scores hold finite values .* Rescale"),
+        ([0.0, 1e-270], [1, 2], "uncertainty_scores hold finite values .* Rescale"),
         ([1.0, 1e200], [1, 2], "uncertainty_scores hold finite values .* Rescale"),
         ([1.0, 2.0], [1, -1e150], "novelty_scores hold finite values .* Rescale"),
         ([1.0, 2.0], [1e-150, 2e-150], "novelty_scores hold finite values .* Rescale"),
