@@ -132,7 +132,6 @@ def test_rules_come_back_bit_for_bit(name, rewrite):
         assert_same(copy, rule)
     if "NaN" not in str(rule.to_dict()):
         assert restored == rule
-        assert hash(restored) == hash(rule)
 
 
 @given(
@@ -172,12 +171,10 @@ STRANGE = [
     ("plain", {"proba_at_threshold": 7.0}, r"proba_at_threshold .* in \[0, 1\]"),
     ("coverage", {"coverage": 1.5}, r"coverage .* in \[0, 1\], or NaN"),
     ("coverage", {"selective_risk": -0.1}, "selective_risk .* at least 0, or NaN"),
-    ("certified", {"threshold": "Infinity"}, "does not go with the certificate"),
     *(
         ("certified", {"certificate": CERTIFICATE | change}, words)
         for change, words in (
-            ({"n_accepted": 10**6}, "n_accepted=1000000 and n_samples"),
-            ({"n_samples": 0, "n_accepted": 0}, "are not numbers of some of one"),
+            ({"n_accepted": -1}, "n_accepted of a Certificate must be a count"),
             ({"confidence_level": 2}, "confidence_level of a Certificate"),
             ({"target": -1}, "target of a Certificate must be at least 0"),
             ({"p_value": "NaN"}, "p_value of a Certificate"),

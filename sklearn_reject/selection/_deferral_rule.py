@@ -11,25 +11,86 @@ from numpy.typing import ArrayLike
 from sklearn_reject._as_dict import Amount, Count, Number, Probability, Share
 from sklearn_reject._curves._deferral import check_deferral_samples
 from sklearn_reject._typing import Draws, RandomState
-from sklearn_reject._validation import check_vector
 from sklearn_reject.selection._grouped import RulesByGroup
 from sklearn_reject.selection._groups import sort_rows
 from sklearn_reject.selection._rule import (
     Certificate,
     Monitored,
-    compare,
     decide,
     weigh,
 )
 
 
-def compare_gains(gain, threshold):
-    """Return which gains are above a threshold, and which are at it up to rounding."""
-    return compare(-gain, -threshold)
+class Deferring:
+    """Rule that defers above a threshold. `_compare` takes what the methods do.
+
+    It returns what is above and what is at the threshold, and the chance at it.
+    """
+
+    _name, _sign = "gain", -1
+
+    def defer_proba(self, *gain: ArrayLike) -> np.ndarray:
+        """Return the probability that each sample is deferred.
+
+        Parameters
+        ----------
+        *gain : array-likes of shape (n_samples,)
+            Finite gains, higher = deferred first, maybe negative. Of a rule by groups,
+            the gain and the group of each sample.
+
+        Returns
+        -------
+        probability : ndarray of shape (n_samples,)
+            1 above the threshold, `proba_at_threshold` at it, 0 below; 1 in a group
+            without a rule.
+        """
+        return weigh(*self._compare(*gain))
+
+    def defer(
+        self,
+        *gain: ArrayLike,
+        draws: Draws | None = None,
+        random_state: RandomState | None = None,
+    ) -> np.ndarray:
+        """Defer or keep each sample, at random only at the threshold.
+
+        Parameters
+        ----------
+        *gain : array-likes of shape (n_samples,)
+            As in :meth:`defer_proba`.
+
+        draws : array-like of shape (n_samples,) or callable, default=None
+            Numbers in [0, 1[, as :func:`keyed_draws` makes them. At the threshold a
+            sample is deferred if its number is below `proba_at_threshold`; the others
+            are not used. A callable maps the indices of the samples at the threshold to
+            their numbers, and is not called where `proba_at_threshold` is 0 or 1.
+
+        random_state : int, RandomState instance or None, default=None
+            Source of the draws where `draws` is None. A decision then belongs to the
+            call: the same row may be deferred in one batch and not in another.
+
+        Returns
+        -------
+        deferred : ndarray of shape (n_samples,), dtype bool
+            Whether the sample is deferred to the second opinion.
+
+        Raises
+        ------
+        ValueError
+            If `draws` are not in [0, 1[, or given together with `random_state`.
+
+        Examples
+        --------
+        >>> from sklearn_reject.selection import DeferralRule, keyed_draws
+        >>> rule = DeferralRule(threshold=0.4, proba_at_threshold=0.5)
+        >>> rule.defer([0.5, 0.4, 0.4, 0.4], draws=keyed_draws(0, [10, 11, 12, 13]))
+        array([ True,  True, False,  True])
+        """
+        return decide(*self._compare(*gain), draws, random_state)
 
 
 @dataclass(frozen=True)
-class DeferralRule(Monitored):
+class DeferralRule(Deferring, Monitored):
     """Rule that defers samples above a threshold on the gain, at random at it.
 
     The gain of a sample estimates by how much the loss of the first opinion is larger
@@ -93,64 +154,6 @@ class DeferralRule(Monitored):
 
     _watched = "system_risk", "system_risk"
 
-    def defer_proba(self, gain: ArrayLike) -> np.ndarray:
-        """Return the probability that each sample is deferred.
-
-        Parameters
-        ----------
-        gain : array-like of shape (n_samples,)
-            Finite gains, higher = deferred first. They may be negative.
-
-        Returns
-        -------
-        probability : ndarray of shape (n_samples,)
-            1 above the threshold, `proba_at_threshold` at it, 0 below.
-        """
-        return weigh(*self._compare(gain))
-
-    def defer(
-        self,
-        gain: ArrayLike,
-        *,
-        draws: Draws | None = None,
-        random_state: RandomState | None = None,
-    ) -> np.ndarray:
-        """Defer or keep each sample, at random only at the threshold.
-
-        Parameters
-        ----------
-        gain : array-like of shape (n_samples,)
-            Finite gains, higher = deferred first. They may be negative.
-
-        draws : array-like of shape (n_samples,) or callable, default=None
-            Numbers in [0, 1[, as :func:`keyed_draws` makes them. At the threshold a
-            sample is deferred if its number is below `proba_at_threshold`; the others
-            are not used. A callable maps the indices of the samples at the threshold to
-            their numbers, and is not called where `proba_at_threshold` is 0 or 1.
-
-        random_state : int, RandomState instance or None, default=None
-            Source of the draws where `draws` is None. A decision then belongs to the
-            call: the same row may be deferred in one batch and not in another.
-
-        Returns
-        -------
-        deferred : ndarray of shape (n_samples,), dtype bool
-            Whether the sample is deferred to the second opinion.
-
-        Raises
-        ------
-        ValueError
-            If `draws` are not in [0, 1[, or given together with `random_state`.
-
-        Examples
-        --------
-        >>> from sklearn_reject.selection import DeferralRule, keyed_draws
-        >>> rule = DeferralRule(threshold=0.4, proba_at_threshold=0.5)
-        >>> rule.defer([0.5, 0.4, 0.4, 0.4], draws=keyed_draws(0, [10, 11, 12, 13]))
-        array([ True,  True, False,  True])
-        """
-        return decide(*self._compare(gain), draws, random_state)
-
     def measure(
         self,
         gain: ArrayLike,
@@ -199,17 +202,12 @@ class DeferralRule(Monitored):
         """Return the rule measured on validated samples."""
         return replace(self, **_measures(samples, self.defer_proba(samples.scores)))
 
-    def _compare(self, gain):
-        """Return what is above and at the threshold, and the chance at it."""
-        compared = compare_gains(check_vector(gain, "gain"), self.threshold)
-        return *compared, self.proba_at_threshold
-
 
 DEFER_ALL = DeferralRule(threshold=float("-inf"), proba_at_threshold=1.0)
 
 
 @dataclass(frozen=True)
-class GroupedDeferralRule(RulesByGroup):
+class GroupedDeferralRule(Deferring, RulesByGroup):
     """A deferral rule for each of several groups, all others deferred.
 
     A group is a label that is known before the second opinion is asked: the label that
@@ -266,71 +264,7 @@ class GroupedDeferralRule(RulesByGroup):
     n_samples: Count = 0
     n_asked: Count = 0
 
-    __hash__ = RulesByGroup.__hash__
-    _kind = "DeferralRule"
-    _fate = "deferred"
-    _otherwise = DEFER_ALL
-    _compare_with = staticmethod(compare_gains)
-
-    def defer_proba(self, gain: ArrayLike, groups: ArrayLike) -> np.ndarray:
-        """Return the probability that each sample is deferred.
-
-        Parameters
-        ----------
-        gain : array-like of shape (n_samples,)
-            Finite gains, higher = deferred first. They may be negative.
-
-        groups : array-like of shape (n_samples,)
-            Group of each sample.
-
-        Returns
-        -------
-        probability : ndarray of shape (n_samples,)
-            1 above the threshold of the group, its `proba_at_threshold` at it, 0 below;
-            1 in a group without a rule.
-        """
-        return weigh(*self._compare(*self._locate(gain, groups, "gain")))
-
-    def defer(
-        self,
-        gain: ArrayLike,
-        groups: ArrayLike,
-        *,
-        draws: Draws | None = None,
-        random_state: RandomState | None = None,
-    ) -> np.ndarray:
-        """Defer or keep each sample, at random only at the threshold of its group.
-
-        Parameters
-        ----------
-        gain : array-like of shape (n_samples,)
-            Finite gains, higher = deferred first. They may be negative.
-
-        groups : array-like of shape (n_samples,)
-            Group of each sample.
-
-        draws : array-like of shape (n_samples,) or callable, default=None
-            Numbers in [0, 1[, as :func:`keyed_draws` makes them. At the threshold a
-            sample is deferred if its number is below `proba_at_threshold`; the others
-            are not used. A callable maps the indices of the samples at the threshold to
-            their numbers, and is not called where `proba_at_threshold` is 0 or 1.
-
-        random_state : int, RandomState instance or None, default=None
-            Source of the draws where `draws` is None. A decision then belongs to the
-            call: the same row may be deferred in one batch and not in another.
-
-        Returns
-        -------
-        deferred : ndarray of shape (n_samples,), dtype bool
-            Whether the sample is deferred to the second opinion.
-
-        Raises
-        ------
-        ValueError
-            If `draws` are not in [0, 1[, or given together with `random_state`.
-        """
-        compared = self._compare(*self._locate(gain, groups, "gain"))
-        return decide(*compared, draws, random_state)
+    _kind, _fate, _otherwise = DeferralRule, "deferred", DEFER_ALL
 
     def measure(
         self,
@@ -384,8 +318,8 @@ class GroupedDeferralRule(RulesByGroup):
 
     def _measure(self, samples, groups):
         """Return the rule measured on validated samples."""
-        gain, codes = self._locate(samples.scores, groups, "gain")
-        deferred = weigh(*self._compare(gain, codes))
+        codes = self._find(groups, len(samples.scores))
+        deferred = weigh(*self._compare_with(samples.scores, codes))
         rules = dict(self.rules)
         for label, rows in sort_rows(codes, self.rules):
             measures = _measures(samples.take(rows), deferred[rows])

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from math import inf
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_reject._as_dict import Amount, DictMixin, Share
-from sklearn_reject._typing import Draws, RandomState, Target
+from sklearn_reject._typing import Target
 from sklearn_reject._validation import (
     check_level,
     check_same_length,
@@ -32,36 +32,30 @@ from sklearn_reject.selection._groups import (
 )
 from sklearn_reject.selection._monitor import RiskMonitor
 from sklearn_reject.selection._rule import (
+    Accepting,
     Certificate,
     RejectionRule,
     compare,
-    decide,
-    weigh,
 )
 
 
 class RulesByGroup(DictMixin):
     """Dataclass of `rules`, a dict of group to rule, and of what they achieve together.
 
-    `_kind` is the name of a rule's class, and `_fate` says what happens to samples of a
-    group without a rule, as the rule `_otherwise` has it. `_compare_with` tells what is
-    beyond and at a threshold.
+    `_kind` is a rule's class, and `_fate` says what happens to samples of a group
+    without a rule, as the rule `_otherwise` has it.
     """
 
     def __post_init__(self):
-        if not isinstance(self.rules, Mapping) or not self.rules:
+        rules = self.rules if isinstance(self.rules, Mapping) else {}
+        if not rules or any(type(rule) is not self._kind for rule in rules.values()):
             raise ValueError(
-                f"rules must be a dict of group to {self._kind}, got {self.rules!r}."
+                f"rules must be a dict of group to {self._kind.__name__}, got "
+                f"{self.rules!r}."
             )
-        for label, rule in self.rules.items():
-            if type(rule).__name__ != self._kind:
-                raise ValueError(
-                    f"rules[{label!r}] must be a {self._kind}, got {rule!r}."
-                )
         super().__post_init__()
-        labels = [as_plain(label) for label in self.rules]
-        distinct_labels(labels, "rules")
-        rules = dict(zip(labels, self.rules.values(), strict=True))
+        labels = distinct_labels([as_plain(label) for label in rules], "rules")
+        rules = dict(zip(labels, rules.values(), strict=True))
         object.__setattr__(self, "rules", rules)
 
     def __getstate__(self):
@@ -70,10 +64,6 @@ class RulesByGroup(DictMixin):
 
     def __setstate__(self, state):
         vars(self).update(state | {"rules": dict(state["rules"])})
-
-    def __hash__(self):
-        values = [getattr(self, each.name) for each in fields(self)]
-        return hash((frozenset(self.rules.items()), *values[1:]))
 
     @property
     def certificate(self) -> dict[Any, Certificate] | None:
@@ -86,15 +76,10 @@ class RulesByGroup(DictMixin):
         found = {label: each for label, each in found.items() if each is not None}
         return found or None
 
-    def _locate(self, values, groups, name="scores"):
-        """Return the scores as a vector, and the position of the rule of each."""
-        values = check_vector(values, name)
-        labels = as_labels(groups, "groups")
-        check_same_length(len(values), groups=labels)
-        return values, self._find(labels)
-
-    def _find(self, labels):
+    def _find(self, groups, n_samples):
         """Return the position of the rule of each sample, -1 after a warning."""
+        labels = as_labels(groups, "groups")
+        check_same_length(n_samples, groups=labels)
         codes = encode_labels(labels, self.rules)
         unseen = (codes < 0).nonzero()[0].tolist()
         if unseen:
@@ -105,14 +90,22 @@ class RulesByGroup(DictMixin):
             )
         return codes
 
+    def _compare_with(self, values, codes):
+        """Return what is beyond and at the threshold of its rule, and the chance at it.
+
+        Position -1, the last one, is what has no rule.
+        """
+        rules = [*self.rules.values(), self._otherwise]
+        thresholds = np.array([rule.threshold for rule in rules])[codes]
+        chances = np.array([rule.proba_at_threshold for rule in rules])[codes]
+        return *compare(self._sign * values, self._sign * thresholds), chances
+
+    def _compare(self, values, groups):
+        values = check_vector(values, self._name)
+        return self._compare_with(values, self._find(groups, len(values)))
+
     def monitor(
-        self,
-        target: Target | None = None,
-        *,
-        confidence_level: float = 0.95,
-        max_loss: float = 1.0,
-        min_inclusion_proba: float = 1.0,
-        since: Literal["start", "any"] = "start",
+        self, target: Target | None = None, **options: Any
     ) -> dict[Any, RiskMonitor]:
         """Return a monitor of each group: of accepted samples or, of a system, of all.
 
@@ -126,23 +119,9 @@ class RulesByGroup(DictMixin):
             Largest risk that is tolerated, in all groups or in each. None takes, group
             by group, the certified one. It is required where no risk was certified.
 
-        confidence_level : float in ]0, 1[, default=0.95
-            Least probability that there never is a false alarm in any group, and of all
-            intervals together.
-
-        max_loss : float > 0, default=1.0
-            Largest possible loss, known beforehand.
-
-        min_inclusion_proba : float in ]0, 1], default=1.0
-            Smallest probability of a sample to be labeled, if only a random part is.
-            The smaller it is, the more samples are needed to detect a risk above the
-            target.
-
-        since : {"start", "any"}, default="start"
-            Samples that the alarm is about: all since the start, whose mean may be good
-            although the last ones are bad, or those since any one update. "any" detects
-            a change after many samples much earlier, and needs a few more samples at
-            the start.
+        **options : dict
+            `confidence_level`, of all groups together, `max_loss`,
+            `min_inclusion_proba` and `since`, as :class:`RiskMonitor` takes them.
 
         Returns
         -------
@@ -175,21 +154,16 @@ class RulesByGroup(DictMixin):
         south 2 1.0
         """
         watched = self._accepting()
-        confidence_level = check_level(confidence_level, "confidence_level")
+        level = options.get("confidence_level", 0.95)
+        level = check_level(level, "confidence_level")
+        options["confidence_level"] = share_confidence(level, len(watched))
         if isinstance(target, Mapping):
             unwatched = self.rules.keys() - set(watched)
             target = {k: v for k, v in target.items() if as_plain(k) not in unwatched}
-        targets = targets_by_group(target, watched)
-        monitors, level = {}, share_confidence(confidence_level, len(watched))
-        for label in watched:
+        monitors = {}
+        for label, of_group in targets_by_group(target, watched).items():
             try:
-                monitors[label] = self.rules[label].monitor(
-                    targets[label],
-                    confidence_level=level,
-                    max_loss=max_loss,
-                    min_inclusion_proba=min_inclusion_proba,
-                    since=since,
-                )
+                monitors[label] = self.rules[label].monitor(of_group, **options)
             except ValueError as error:
                 raise ValueError(f"group {label!r}: {error}") from None
         return monitors
@@ -198,22 +172,12 @@ class RulesByGroup(DictMixin):
         """Return the groups that accept something."""
         return list(self.rules)
 
-    def _compare(self, values, codes):
-        """Return what is beyond and at the threshold of its rule, and the chance at it.
-
-        Position -1, the last one, is what has no rule.
-        """
-        rules = [*self.rules.values(), self._otherwise]
-        thresholds = np.array([rule.threshold for rule in rules])[codes]
-        chances = np.array([rule.proba_at_threshold for rule in rules])[codes]
-        return *self._compare_with(values, thresholds), chances
-
 
 REJECT_ALL = RejectionRule(threshold=float("-inf"), proba_at_threshold=0.0)
 
 
 @dataclass(frozen=True)
-class GroupedRule(RulesByGroup):
+class GroupedRule(Accepting, RulesByGroup):
     """One rule per group; samples of unknown groups are rejected.
 
     A group is a label that is known when a sample is to be accepted or rejected: the
@@ -253,94 +217,12 @@ class GroupedRule(RulesByGroup):
     coverage: Share = float("nan")
     selective_risk: Amount = float("nan")
 
-    __hash__ = RulesByGroup.__hash__
-    _kind = "RejectionRule"
-    _fate = "rejected"
-    _otherwise = REJECT_ALL
-    _compare_with = staticmethod(compare)
+    _kind, _fate, _otherwise = RejectionRule, "rejected", REJECT_ALL
 
     @property
     def failure_rate(self) -> float:
         """Mean loss over all samples of the calibration set, zero for rejected ones."""
         return self.coverage * self.selective_risk if self.coverage else 0.0
-
-    def accept_proba(self, scores: ArrayLike, groups: ArrayLike) -> np.ndarray:
-        """Return the probability that each sample is accepted.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n_samples,)
-            Finite uncertainty scores, higher = more uncertain.
-
-        groups : array-like of shape (n_samples,)
-            Group of each sample.
-
-        Returns
-        -------
-        probability : ndarray of shape (n_samples,)
-            1 below the threshold of the group, its `proba_at_threshold` at it, 0 above
-            and in a group without a rule.
-        """
-        return weigh(*self._compare(*self._locate(scores, groups)))
-
-    def at_threshold(self, scores: ArrayLike, groups: ArrayLike) -> np.ndarray:
-        """Return which samples are at the threshold of their group.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n_samples,)
-            Finite uncertainty scores, higher = more uncertain.
-
-        groups : array-like of shape (n_samples,)
-            Group of each sample.
-
-        Returns
-        -------
-        is_at : ndarray of shape (n_samples,), dtype bool
-            Whether the sample is accepted with the `proba_at_threshold` of its group.
-        """
-        return self._compare(*self._locate(scores, groups))[1]
-
-    def accept(
-        self,
-        scores: ArrayLike,
-        groups: ArrayLike,
-        *,
-        draws: Draws | None = None,
-        random_state: RandomState | None = None,
-    ) -> np.ndarray:
-        """Accept or reject each sample, at random only at the threshold of its group.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n_samples,)
-            Finite uncertainty scores, higher = more uncertain.
-
-        groups : array-like of shape (n_samples,)
-            Group of each sample.
-
-        draws : array-like of shape (n_samples,) or callable, default=None
-            Numbers in [0, 1[, as :func:`keyed_draws` makes them. At the threshold a
-            sample is accepted if its number is below `proba_at_threshold`; the others
-            are not used. A callable maps the indices of the samples at the threshold to
-            their numbers, and is not called where `proba_at_threshold` is 0 or 1.
-
-        random_state : int, RandomState instance or None, default=None
-            Seed of the draws if `draws` is None. Decisions then depend on the call: the
-            same row may be accepted in one batch and not in another.
-
-        Returns
-        -------
-        accepted : ndarray of shape (n_samples,), dtype bool
-            Whether the sample is accepted.
-
-        Raises
-        ------
-        ValueError
-            If `draws` are not in [0, 1[, or given together with `random_state`.
-        """
-        compared = self._compare(*self._locate(scores, groups))
-        return decide(*compared, draws, random_state)
 
     def measure(
         self,
@@ -382,10 +264,7 @@ class GroupedRule(RulesByGroup):
         (0.5, 1.0)
         """
         scores, losses, weight = check_samples(scores, losses, sample_weight)
-        labels = as_labels(groups, "groups")
-        check_same_length(len(scores), groups=labels)
-        codes = self._find(labels)
-        rules, partition = {}, sort_rows(codes, self.rules)
+        rules, partition = {}, sort_rows(self._find(groups, len(scores)), self.rules)
         for label, rows in partition:
             rule, of_group = self.rules[label], take_weight(weight, rows)
             if is_present(rows, of_group):

@@ -11,20 +11,19 @@ from numpy.typing import ArrayLike
 from sklearn_reject._as_dict import Amount, DictMixin, Number, Probability, Share
 from sklearn_reject._curves._directions import combine, sizes_of_sums
 from sklearn_reject._curves._ood import check_origin_samples
-from sklearn_reject._typing import Draws, RandomState
 from sklearn_reject._validation import (
     check_extended_vector,
     check_same_length,
     check_vector,
 )
 from sklearn_reject.selection._ood_model import check_wild_share
-from sklearn_reject.selection._rule import OneScoreRule, compare, decide, weigh
+from sklearn_reject.selection._rule import Accepting, compare
 
 _NAN = float("nan")
 
 
 @dataclass(frozen=True, kw_only=True)
-class _OODRule(DictMixin):
+class _OODRule(Accepting, DictMixin):
     """What the rules have in common: a threshold, and what it achieves."""
 
     threshold: Number
@@ -37,11 +36,10 @@ class _OODRule(DictMixin):
     certificate: DictMixin | None = None
 
     def _compare_sums(self, scores, sizes=None):
-        """Return which scores are below the threshold, and which at it."""
         is_below, is_at = compare(scores, self.threshold, sizes)
         # No rule rejects minus infinity; infinity is at no threshold.
         is_always = scores == -np.inf
-        return is_below | is_always, is_at & ~is_always
+        return is_below | is_always, is_at & ~is_always, self.proba_at_threshold
 
     def _measure(self, scores, losses, is_ood, sample_weight, wild_share):
         accepted = self.accept_proba(*scores)
@@ -78,7 +76,7 @@ def precision_of(tpr, fpr, ood_prior):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SingleScoreRule(OneScoreRule, _OODRule):
+class SingleScoreRule(_OODRule):
     """Accept below a threshold of one score, at random at it, reject above.
 
     Scores of minus infinity are always accepted, scores of infinity never, whatever the
@@ -275,92 +273,10 @@ class DoubleScoreRule(_OODRule):
         weights = self.risk_weight, self.novelty_weight
         return combine(*terms, weights), sizes_of_sums(*terms, weights)
 
-    def accept_proba(
-        self, uncertainty_scores: ArrayLike, novelty_scores: ArrayLike
-    ) -> np.ndarray:
-        """Return the probability that each sample is accepted.
-
-        Parameters
-        ----------
-        uncertainty_scores : array-like of shape (n_samples,)
-            Finite risk scores, higher = more likely wrong.
-
-        novelty_scores : array-like of shape (n_samples,)
-            Novelty scores, higher = more novel. May be infinite.
-
-        Returns
-        -------
-        probability : ndarray of shape (n_samples,)
-            1 below the threshold, `proba_at_threshold` at it, 0 above.
-        """
-        compared = self._compare(uncertainty_scores, novelty_scores)
-        return weigh(*compared, self.proba_at_threshold)
-
-    def at_threshold(
-        self, uncertainty_scores: ArrayLike, novelty_scores: ArrayLike
-    ) -> np.ndarray:
-        """Return which samples are at the threshold.
-
-        Parameters
-        ----------
-        uncertainty_scores : array-like of shape (n_samples,)
-            Finite risk scores, higher = more likely wrong.
-
-        novelty_scores : array-like of shape (n_samples,)
-            Novelty scores, higher = more novel. May be infinite.
-
-
-        Returns
-        -------
-        is_at : ndarray of shape (n_samples,), dtype bool
-            Whether the sample is accepted with `proba_at_threshold`.
-        """
-        return self._compare(uncertainty_scores, novelty_scores)[1]
-
-    def accept(
-        self,
-        uncertainty_scores: ArrayLike,
-        novelty_scores: ArrayLike,
-        *,
-        draws: Draws | None = None,
-        random_state: RandomState | None = None,
-    ) -> np.ndarray:
-        """Accept or reject each sample, at random only at the threshold.
-
-        Parameters
-        ----------
-        uncertainty_scores : array-like of shape (n_samples,)
-            Finite risk scores, higher = more likely wrong.
-
-        novelty_scores : array-like of shape (n_samples,)
-            Novelty scores, higher = more novel. May be infinite.
-
-        draws : array-like of shape (n_samples,) or callable, default=None
-            Numbers in [0, 1[, as :func:`keyed_draws` makes them. At the threshold a
-            sample is accepted if its number is below `proba_at_threshold`; the others
-            are not used. A callable maps the indices of the samples at the threshold to
-            their numbers, and is not called where `proba_at_threshold` is 0 or 1.
-
-        random_state : int, RandomState instance or None, default=None
-            Seed of the draws if `draws` is None. Decisions then depend on the call: the
-            same row may be accepted in one batch and not in another.
-
-        Returns
-        -------
-        accepted : ndarray of shape (n_samples,), dtype bool
-            Whether the sample is accepted.
-
-        Raises
-        ------
-        ValueError
-            If `draws` are not in [0, 1[, or given together with `random_state`.
-        """
-        compared = self._compare(uncertainty_scores, novelty_scores)
-        return decide(*compared, self.proba_at_threshold, draws, random_state)
-
     def _compare(self, uncertainty_scores, novelty_scores):
-        sums_and_sizes = self._combine_with_sizes(uncertainty_scores, novelty_scores)
-        return self._compare_sums(*sums_and_sizes)
+        return self._compare_sums(
+            *self._combine_with_sizes(uncertainty_scores, novelty_scores)
+        )
 
     def measure(
         self,

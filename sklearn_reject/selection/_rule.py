@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
-from typing import Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -85,32 +84,8 @@ class Certificate(DictMixin):
     confidence_level: Probability | None
     bound: str
     n_samples: Count
-    n_accepted: int
+    n_accepted: Count
     p_value: Probability | None
-
-    def __post_init__(self):
-        """Refuse what no certificate says."""
-        super().__post_init__()
-        if not 0 <= self.n_accepted <= self.n_samples or self.n_samples < 1:
-            raise ValueError(
-                f"n_accepted={self.n_accepted} and n_samples={self.n_samples} of a "
-                f"{type(self).__name__} are not numbers of some of one or more samples."
-            )
-
-    def _check_threshold(self, threshold):
-        """Raise for a threshold that accepts what has not been certified.
-
-        Of coverages, which may be larger, that is to accept nothing.
-        """
-        is_other = {
-            "coverage": threshold == -math.inf,
-            "deferral_rate": threshold == -math.inf and self.n_accepted > 0,
-        }.get(self.quantity, threshold == math.inf and self.n_accepted < self.n_samples)
-        if is_other:
-            raise ValueError(
-                f"threshold={threshold} does not go with the certificate, which is for "
-                f"{self.n_accepted} of {self.n_samples} samples."
-            )
 
 
 def compare(scores, threshold, sizes=None):
@@ -134,8 +109,7 @@ def decide(is_below, is_at, probability, draws, random_state):
     """
     if draws is not None and random_state is not None:
         raise ValueError(
-            f"random_state={random_state!r} is not used if draws are given. Pass one "
-            "of them."
+            f"random_state={random_state!r} is not used with draws. Pass one of them."
         )
     if not callable(draws) and draws is not None:
         draws = check_draws(draws, len(is_below))
@@ -161,8 +135,7 @@ def check_draws(draws, n_samples):
     outside = draws[(draws < 0) | (draws >= 1)]
     if outside.size:
         raise ValueError(
-            f"draws must be in [0, 1[, got {outside[0]}. Pass the result of "
-            "keyed_draws."
+            f"draws must be in [0, 1[, got {outside[0]}. Pass those of keyed_draws."
         )
     return draws
 
@@ -171,23 +144,10 @@ class Monitored(DictMixin):
     """Rule whose risk can be watched in production.
 
     `_watched` is what a certificate calls it, and its name on the calibration set.
+    Values times the `_sign` are decided on in increasing order.
     """
 
-    def __post_init__(self):
-        """Refuse what no rule is."""
-        super().__post_init__()
-        if self.certificate is not None:
-            self.certificate._check_threshold(self.threshold)
-
-    def monitor(
-        self,
-        target: float | None = None,
-        *,
-        confidence_level: float = 0.95,
-        max_loss: float = 1.0,
-        min_inclusion_proba: float = 1.0,
-        since: Literal["start", "any"] = "start",
-    ) -> RiskMonitor:
+    def monitor(self, target: float | None = None, **options: Any) -> RiskMonitor:
         """Return a monitor of the losses of accepted samples or, of a system, of all.
 
         Parameters
@@ -198,23 +158,9 @@ class Monitored(DictMixin):
             certified: the risk on the calibration set is no promise, and a monitor of
             it would often alarm without a reason.
 
-        confidence_level : float in ]0, 1[, default=0.95
-            Probability that there is never a false alarm, and that the interval always
-            holds.
-
-        max_loss : float > 0, default=1.0
-            Largest possible loss, known beforehand.
-
-        min_inclusion_proba : float in ]0, 1], default=1.0
-            Smallest probability of a sample to be labeled, if only a random part is.
-            The smaller it is, the more samples are needed to detect a risk above the
-            target.
-
-        since : {"start", "any"}, default="start"
-            Samples that the alarm is about: all since the start, whose mean may be good
-            although the last ones are bad, or those since any one update. "any" detects
-            a change after many samples much earlier, and needs a few more samples at
-            the start.
+        **options : dict
+            `confidence_level`, `max_loss`, `min_inclusion_proba` and `since`, as
+            :class:`RiskMonitor` takes them.
 
         Returns
         -------
@@ -237,12 +183,13 @@ class Monitored(DictMixin):
         <RiskMonitor(target=0.1, confidence_level=0.99, ...): n_samples=0, ...>
         """
         return RiskMonitor(
-            self._certified_risk() if target is None else target,
-            confidence_level=confidence_level,
-            max_loss=max_loss,
-            min_inclusion_proba=min_inclusion_proba,
-            since=since,
+            self._certified_risk() if target is None else target, **options
         )
+
+    def _compare(self, values):
+        """Return what is beyond and at the threshold, and the chance at it."""
+        values = self._sign * check_vector(values, self._name)
+        return *compare(values, self._sign * self.threshold), self.proba_at_threshold
 
     def _certified_risk(self):
         """Return the target that the rule was certified for, or say what to pass."""
@@ -250,50 +197,56 @@ class Monitored(DictMixin):
         if self.certificate is not None and self.certificate.quantity == quantity:
             return self.certificate.target
         raise ValueError(
-            "The rule has no certified risk to watch. Pass the largest acceptable risk "
-            "as target, above the risk on its calibration set, which is "
-            f"{getattr(self, name):.3g}: a rule often has a larger risk on new samples "
-            "than on those that it was chosen by."
+            "The rule has no certified risk to watch. Pass as target the largest risk "
+            f"that you accept, above {getattr(self, name):.3g}, which it is on the "
+            "calibration set: on new samples it is often larger."
         )
 
 
-class OneScoreRule:
-    """Rule of a `threshold` and a `proba_at_threshold` for one score."""
+class Accepting:
+    """Rule that accepts below a threshold. `_compare` takes what the methods do.
 
-    def accept_proba(self, scores: ArrayLike) -> np.ndarray:
+    It returns what is below and what is at the threshold, and the chance at it.
+    """
+
+    _name, _sign = "scores", 1
+
+    def accept_proba(self, *scores: ArrayLike) -> np.ndarray:
         """Return the probability that each sample is accepted.
 
         Parameters
         ----------
-        scores : array-like of shape (n_samples,)
-            Scores, higher = rejected first. Finite, but for rules of OOD samples.
+        *scores : array-likes of shape (n_samples,)
+            What the rule is for: a score, higher = rejected first, or a risk and a
+            novelty score; of a rule by groups, a score and the group of each sample.
+            Finite, but for rules of OOD samples.
 
         Returns
         -------
         probability : ndarray of shape (n_samples,)
-            1 below the threshold, `proba_at_threshold` at it, 0 above.
+            1 below the threshold, `proba_at_threshold` at it, 0 above, and in a group
+            without a rule.
         """
-        return weigh(*self._compare(scores), self.proba_at_threshold)
+        return weigh(*self._compare(*scores))
 
-    def at_threshold(self, scores: ArrayLike) -> np.ndarray:
+    def at_threshold(self, *scores: ArrayLike) -> np.ndarray:
         """Return which samples are at the threshold.
 
         Parameters
         ----------
-        scores : array-like of shape (n_samples,)
-            Scores, higher = rejected first. Finite, but for rules of OOD samples.
+        *scores : array-likes of shape (n_samples,)
+            As in :meth:`accept_proba`.
 
         Returns
         -------
         is_at : ndarray of shape (n_samples,), dtype bool
             Whether the sample is accepted with `proba_at_threshold`.
         """
-        return self._compare(scores)[1]
+        return self._compare(*scores)[1]
 
     def accept(
         self,
-        scores: ArrayLike,
-        *,
+        *scores: ArrayLike,
         draws: Draws | None = None,
         random_state: RandomState | None = None,
     ) -> np.ndarray:
@@ -301,8 +254,8 @@ class OneScoreRule:
 
         Parameters
         ----------
-        scores : array-like of shape (n_samples,)
-            Scores, higher = rejected first. Finite, but for rules of OOD samples.
+        *scores : array-likes of shape (n_samples,)
+            As in :meth:`accept_proba`.
 
         draws : array-like of shape (n_samples,) or callable, default=None
             Numbers in [0, 1[, as :func:`keyed_draws` makes them. A sample is accepted
@@ -331,16 +284,11 @@ class OneScoreRule:
         >>> rule.accept([0.3, 0.4, 0.4, 0.4], draws=keyed_draws(0, [10, 11, 12, 13]))
         array([ True,  True, False,  True])
         """
-        compared = self._compare(scores)
-        return decide(*compared, self.proba_at_threshold, draws, random_state)
-
-    def _compare(self, scores):
-        """Return which scores are below the threshold, and which at it."""
-        return compare(check_vector(scores, "scores"), self.threshold)
+        return decide(*self._compare(*scores), draws, random_state)
 
 
 @dataclass(frozen=True)
-class RejectionRule(OneScoreRule, Monitored):
+class RejectionRule(Accepting, Monitored):
     """Rule that accepts below a threshold, at random at it (FPV23, eq. 25).
 
     A score is at the threshold if they differ by at most 2^-40 of the score's

@@ -612,7 +612,7 @@ def test_rule_hands_on_what_it_is_certified_for():
     ],
 )
 def test_rule_without_certified_risk(rule):
-    match = f"largest acceptable risk as target.*which is {rule.selective_risk:.3g}:"
+    match = f"as target the largest risk.*above {rule.selective_risk:.3g},"
     with pytest.raises(ValueError, match=match):
         rule.monitor()
     assert rule.monitor(0.1).target == 0.1
