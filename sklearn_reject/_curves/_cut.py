@@ -166,17 +166,14 @@ def hull_slope(prefixes, n_groups):
         return 0.0
     losses, weights = prefixes.columns["loss"], prefixes.columns["weight"]
     means = losses / weights
-    # Neighbors of the same mean are one: of errors, these are most samples.
-    starts = np.flatnonzero(starts_of_ties(means))
+    # Neighbors of the same mean are one run: of errors, these are most samples.
+    starts = starts_of_ties(means).nonzero()[0]
+    stops = np.append(starts[1:], len(means))
     if any(weights.strides):
         of_runs = np.add.reduceat(weights, starts)
     else:  # a weight of one each
-        of_runs = np.diff(starts, append=len(means)).astype(np.float64)
+        of_runs = (stops - starts).astype(np.float64)
     blocks = isotonic_regression(means[starts], weights=of_runs).blocks
-    run = np.searchsorted(starts, n_groups)
-    block = np.searchsorted(blocks, run)
-    stop = blocks[block]
-    inside = slice(
-        starts[blocks[block - 1]], starts[stop] if stop < len(starts) else None
-    )
+    block = blocks.searchsorted(starts.searchsorted(n_groups))
+    inside = slice(starts[blocks[block - 1]], stops[blocks[block] - 1])
     return float(losses[inside].sum() / weights[inside].sum())

@@ -19,7 +19,7 @@ from sklearn_reject.exceptions import InfeasibleTargetError, round_up, warn_user
 from sklearn_reject.selection._bounds import most_successes
 from sklearn_reject.selection._certify import rank, walk
 from sklearn_reject.selection._deferral_rule import DeferralRule
-from sklearn_reject.selection._rule import Certificate, check_draws
+from sklearn_reject.selection._rule import Certificate, check_draws, place
 
 # Share of the samples that is set aside where no pilot is given.
 _PILOT_SHARE = 0.2
@@ -80,19 +80,10 @@ class RankedOpinions:
         loss = columns["first"][n_groups:].sum() + columns["second"][:n_groups].sum()
         return float(loss + share * columns["change"][n_groups] if share else loss)
 
-    def place(self, n_groups, share=0.0, *, to_next=False):
-        """Return the threshold of a cut, and the probability at it.
-
-        Between two groups, the threshold is the last gain that is deferred or, with
-        `to_next`, the first one that is kept.
-        """
-        scores = self.prefixes.scores
-        if n_groups == len(scores):
-            # The lowest gain seen would keep lower ones to come.
-            return -np.inf, 1.0
-        if share or to_next:
-            return -float(scores[n_groups]), float(share)
-        return (-float(scores[n_groups - 1]), 1.0) if n_groups else (np.inf, 0.0)
+    def place(self, cut, to_next=False):
+        """Return the threshold of a cut, a gain, and the probability at it."""
+        threshold, proba = place(self.prefixes, cut, to_next)
+        return -threshold, proba
 
     def make_rule(self, cut, *, to_next=False, certificate=None):
         """Return the rule that defers the groups of a cut, and what it achieves."""
@@ -100,7 +91,7 @@ class RankedOpinions:
         losses = self.lose(*cut), *self.ends
         risks = (loss / self.asked_weight for loss in losses)
         measures = rate, *risks, self.n_samples, self.n_asked
-        return DeferralRule(*self.place(*cut, to_next=to_next), *measures, certificate)
+        return DeferralRule(*self.place(cut, to_next), *measures, certificate)
 
 
 def cut_at_cost(opinions, cost, randomize=False):
@@ -113,17 +104,10 @@ def cut_at_cost(opinions, cost, randomize=False):
 
 def cut_at_budget(opinions, rate, randomize):
     """Return the cut of most deferrals, up to a share, that does no evident harm."""
-    weights, share = opinions.prefixes.sums("weight"), 0.0
-    # A look-up is faster than a model, which reads all that may be deferred.
-    wanted = rate * weights[-1]
-    within = np.searchsorted(weights, wanted * (1 + RELATIVE_TOLERANCE), side="right")
-    n_groups = int(within) - 1
-    if randomize and n_groups < len(opinions.prefixes):
-        step = opinions.prefixes.columns["weight"][n_groups]
-        share = float((wanted - weights[n_groups]) / step)
-    # What rounding explains is none of a group.
-    cut = Cut(n_groups, share if share > RELATIVE_TOLERANCE else 0.0)
-    return most_up_to(opinions, cut)
+    within = Form({"weight": -1.0}, rate * opinions.prefixes.total("weight"))
+    return most_up_to(
+        opinions, best_cut(opinions.prefixes, Model((within,)), randomize)
+    )
 
 
 def most_up_to(opinions, cut):
@@ -250,14 +234,14 @@ class Search:
         rates, prefixes = self.rates, self.pilot.prefixes
         n_groups = int(np.searchsorted(rates, rate, side="right")) - 1
         if rate == rates[n_groups]:
-            return self.pilot.place(n_groups)
+            return self.pilot.place(Cut(n_groups))
         share = (rate - rates[n_groups]) / (rates[n_groups + 1] - rates[n_groups])
         if prefixes.columns["weight"][n_groups] == 1 and n_groups:
             # Where gains do not tie, a threshold between two is what defers in between.
             above, below = -prefixes.scores[n_groups - 1 : n_groups + 1]
             return float(above * (1 - share) + below * share), 1.0
         share = share if self.randomize else share >= 0.5
-        return self.pilot.place(n_groups, share, to_next=True)
+        return self.pilot.place(Cut(n_groups, share), to_next=True)
 
     def defer(self, rate):
         """Return which samples a rule defers, as `DeferralRule.defer` decides."""

@@ -407,27 +407,30 @@ class RejectionRule(Accepting, Monitored):
         )
 
 
-def make_rule(prefixes, cut, *, to_next=False, certificate=None):
-    """Return the rule that a cut is, and what it achieves.
+def place(prefixes, cut, to_next=False):
+    """Return the threshold of a cut, and the probability at it.
 
     Where no share of a group is accepted, the threshold is the last score accepted or,
     with `to_next`, the next one. Where everything is accepted it is infinite: the
     largest score seen would reject larger ones to come.
     """
     n_groups, share = cut
-    threshold, proba = float("-inf"), 0.0
     if n_groups == len(prefixes):
-        threshold, proba = float("inf"), 1.0
-    elif share or to_next:
-        threshold, proba = float(prefixes.scores[n_groups]), float(share)
-    elif n_groups:
-        threshold, proba = float(prefixes.scores[n_groups - 1]), 1.0
+        return float("inf"), 1.0
+    if share or to_next:
+        return float(prefixes.scores[n_groups]), float(share)
+    return (float(prefixes.scores[n_groups - 1]), 1.0) if n_groups else (-np.inf, 0.0)
+
+
+def make_rule(prefixes, cut, *, to_next=False, certificate=None):
+    """Return the rule that a cut is, see `place`, and what it achieves."""
+    threshold, proba = place(prefixes, cut, to_next)
     weight, loss = (prefixes.at(name, *cut) for name in ("weight", "loss"))
     return RejectionRule(
         threshold=threshold,
         proba_at_threshold=proba,
         coverage=weight / prefixes.total("weight"),
         selective_risk=loss / weight if weight else float("nan"),
-        reject_cost=hull_slope(prefixes, n_groups + bool(share)),
+        reject_cost=hull_slope(prefixes, cut.n_groups + bool(cut.share)),
         certificate=certificate,
     )
