@@ -62,8 +62,8 @@ def check_deferral_samples(
     is_used = is_known & counts
     if not is_used.any():
         raise ValueError(
-            "sample_weight is zero wherever loss_second is known. The second opinion "
-            "must be known for some samples of positive weight."
+            "sample_weight is zero wherever loss_second is known. Pass samples with a "
+            "second opinion and a positive weight."
         )
     if not is_known[counts].all():
         _warn_of_choice(scores[counts], loss_first[counts], is_known[counts])
@@ -77,8 +77,8 @@ def _check_answers(losses):
     if array.ndim == 1 and missing.any():
         if missing.all():
             raise ValueError(
-                f"loss_second is missing in all {len(array)} samples. The second "
-                "opinion must be known for some of them. Ask it about a random sample."
+                f"loss_second is missing in all {len(array)} samples. Ask the second "
+                "opinion about a random part of them."
             )
         array = np.where(missing, 0.0, np.asarray(array))
     return check_vector(array, "loss_second", non_negative=True), ~missing
@@ -113,11 +113,9 @@ def _warn_of_choice(scores, loss_first, is_known):
             warn_user(
                 f"The second opinion is known for {n_known} of {n_samples} samples, "
                 f"and the {name} is {'higher' if difference > 0 else 'lower'} in these "
-                "than in the others, by more than chance. The others are ignored, as "
-                "if the known ones had been drawn at random, so rates and risks "
-                "describe only the samples that were chosen. Ask about samples drawn "
-                "at random, or pass only the known ones, with the inverse of their "
-                "probability of being asked as sample_weight."
+                "than in the others, by more than chance: rates and risks describe "
+                "them only. Ask about a random draw, or pass those alone, weighted by "
+                "the inverse of their probability of being asked."
             )
             return
 
@@ -171,10 +169,7 @@ def deferral_area_score(
     losses = samples.loss_first, samples.loss_second
     oracle = _area(samples._replace(scores=losses[0] - losses[1]))
     random = sum(np.average(each, weights=samples.weight) / 2 for each in losses)
-    reason = (
-        "The loss of the first opinion minus that of the second is the same in all "
-        "samples"
-    )
+    reason = "The difference of the losses is the same in all samples"
     return normalize_area(area, oracle, random, normalize, reason)
 
 

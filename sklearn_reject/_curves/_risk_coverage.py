@@ -41,8 +41,7 @@ def risk_coverage_curve(
         return _curve_of_id(scores, losses, is_ood, max_fpr, sample_weight)
     if max_fpr is not None:
         raise ValueError(
-            f"max_fpr={max_fpr} limits accepted OOD samples, but none is marked. Pass "
-            "is_ood, or ood_label to the metric of the same name."
+            f"max_fpr={max_fpr} needs marked OOD samples. Pass is_ood (ood_label)."
         )
     prefixes = join_ties(scores, losses, sample_weight)
     weights, losses = prefixes.sums("weight")[1:], prefixes.sums("loss")[1:]
@@ -85,8 +84,8 @@ def coverage_at_risk_score(
     cut = best_cut(prefixes, within_risk(risk), randomize)
     if cut.n_groups == 0:
         warn_user(
-            f"No threshold has a selective risk of at most risk={risk:g}, so the "
-            "coverage is undefined and set to NaN. Pass a larger risk.",
+            f"No threshold has a selective risk of at most risk={risk:g}: the coverage "
+            "is undefined and set to NaN. Pass a larger risk.",
             UndefinedMetricWarning,
         )
         return float("nan")
@@ -134,8 +133,8 @@ def normalize_area(area, oracle, random, normalize, reason):
         return float(area - oracle)
     if not random - oracle > RELATIVE_TOLERANCE * random:
         warn_user(
-            f"{reason}, so no score can be better than a random one, and "
-            "normalize='prr' is undefined. The value is set to NaN.",
+            f"{reason}, so no score is better than a random one, and normalize='prr' "
+            "is undefined and set to NaN.",
             UndefinedMetricWarning,
         )
         return float("nan")

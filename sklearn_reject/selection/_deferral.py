@@ -220,8 +220,7 @@ def solve_deferral(
     if confidence_level is not None and name == "deferral_cost":
         raise ValueError(
             f"confidence_level={confidence_level!r} is not used with deferral_cost, "
-            "because a cost is not a bound that could be guaranteed. Pass "
-            "confidence_level=None, or max_deferral or target_risk."
+            "which is no bound. Pass None, or max_deferral or target_risk."
         )
     samples = check_deferral_samples(*samples, name="gain")
     if confidence_level is None:
@@ -243,8 +242,7 @@ def _find_target(*values):
     if len(given) != 1:
         found = [f"{name}={value!r}" for name, value in given.items()]
         raise ValueError(
-            "Exactly one of deferral_cost, max_deferral and target_risk must be given, "
-            f"got {', '.join(found) or 'none of them'}."
+            f"Pass exactly one of {', '.join(CUTS)}, got {', '.join(found) or 'none'}."
         )
     return given.popitem()
 
@@ -255,9 +253,8 @@ def _read_pilot(pilot, names):
         return pilot
     if not isinstance(pilot, (tuple, list)) or len(pilot) != len(names):
         raise ValueError(
-            f"pilot must be a tuple of {', '.join(names)}, got "
-            f"{type(pilot).__name__}. Pass the arrays of other samples, or None to set "
-            "a fifth of these samples aside."
+            f"pilot must be a tuple of {', '.join(names)} of other samples, or None to "
+            f"set a fifth of these aside, got {type(pilot).__name__}."
         )
     try:
         # That it was not drawn at random may cost power, and is no concern.

@@ -29,7 +29,7 @@ class Deferring:
 
     _name, _sign = "gain", -1
 
-    def defer_proba(self, *gain: ArrayLike) -> np.ndarray:
+    def defer_proba(self, *gain: ArrayLike, **named: ArrayLike) -> np.ndarray:
         """Return the probability that each sample is deferred.
 
         Parameters
@@ -38,19 +38,23 @@ class Deferring:
             Finite gains, higher = deferred first, maybe negative. Of a rule by groups,
             the gain and the group of each sample.
 
+        **named : array-like of shape (n_samples,)
+            The latter by name, `groups`.
+
         Returns
         -------
         probability : ndarray of shape (n_samples,)
             1 above the threshold, `proba_at_threshold` at it, 0 below; 1 in a group
             without a rule.
         """
-        return weigh(*self._compare(*gain))
+        return weigh(*self._compare(*gain, **named))
 
     def defer(
         self,
         *gain: ArrayLike,
         draws: Draws | None = None,
         random_state: RandomState | None = None,
+        **named: ArrayLike,
     ) -> np.ndarray:
         """Defer or keep each sample, at random only at the threshold.
 
@@ -69,6 +73,9 @@ class Deferring:
             Source of the draws where `draws` is None. A decision then belongs to the
             call: the same row may be deferred in one batch and not in another.
 
+        **named : array-like of shape (n_samples,)
+            As in :meth:`defer_proba`.
+
         Returns
         -------
         deferred : ndarray of shape (n_samples,), dtype bool
@@ -86,7 +93,7 @@ class Deferring:
         >>> rule.defer([0.5, 0.4, 0.4, 0.4], draws=keyed_draws(0, [10, 11, 12, 13]))
         array([ True,  True, False,  True])
         """
-        return decide(*self._compare(*gain), draws, random_state)
+        return decide(*self._compare(*gain, **named), draws, random_state)
 
 
 @dataclass(frozen=True)

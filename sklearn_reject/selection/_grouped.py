@@ -100,9 +100,9 @@ class RulesByGroup(DictMixin):
         chances = np.array([rule.proba_at_threshold for rule in rules])[codes]
         return *compare(self._sign * values, self._sign * thresholds), chances
 
-    def _compare(self, values, groups):
-        values = check_vector(values, self._name)
-        return self._compare_with(values, self._find(groups, len(values)))
+    def _compare(self, scores, groups):
+        scores = check_vector(scores, self._name)
+        return self._compare_with(scores, self._find(groups, len(scores)))
 
     def monitor(
         self, target: Target | None = None, **options: Any
@@ -283,8 +283,7 @@ class GroupedRule(Accepting, RulesByGroup):
         found = [label for label in self.rules if self.rules[label].threshold > -inf]
         if not found:
             raise ValueError(
-                "No group accepts any sample, so there is no risk to monitor. Solve "
-                "the rules for another target."
+                "No group accepts a sample, so none has a risk. Solve another target."
             )
         return found
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Set
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import repeat
 
@@ -50,8 +51,7 @@ def make_partition(groups, n_samples, all_groups=None):
     unknown = [label for label in seen if label not in known]
     if unknown:
         raise ValueError(
-            f"groups holds {enumerate_labels(unknown)}, which is not in all_groups. "
-            "Add every group there, or pass all_groups=None."
+            f"groups holds {enumerate_labels(unknown)}, not in all_groups. Add them."
         )
     known = sort_labels(known)
     return sort_rows(encode_labels(labels, known), known)
@@ -91,11 +91,9 @@ def _labels_of_array(groups, name):
     if kind in "mM":
         return list(groups.astype(f"{kind}8[ns]"))
     labels = groups.tolist()
-    if kind == "O" and any(
-        issubclass(each, np.generic) for each in set(map(type, labels))
-    ):
-        return [as_plain(label) for label in labels]
-    return labels
+    kinds = set(map(type, labels)) if kind == "O" else ()
+    is_plain = not any(issubclass(each, np.generic) for each in kinds)
+    return labels if is_plain else [as_plain(label) for label in labels]
 
 
 def as_plain(label):
@@ -109,13 +107,13 @@ def distinct_labels(labels, name):
 
     They are in the order of their first occurrence.
     """
-    distinct = _hashed(lambda: dict.fromkeys(labels), labels, name)
+    with _hashing(labels, name):
+        distinct = dict.fromkeys(labels)
     if any(map(is_missing, distinct)):
         rows = [row for row, label in enumerate(labels) if is_missing(label)]
         raise ValueError(
             f"{name} has no label ({labels[rows[0]]}) in row {rows[0]} ({len(rows)} "
-            "such rows). Give these rows their own group, such as 'missing', or remove "
-            "them."
+            "such rows). Give them a group such as 'missing', or remove them."
         )
     return distinct
 
@@ -134,28 +132,21 @@ def encode_labels(labels, known):
     ndarray of shape (n_samples,), dtype intp.
     """
     find = {label: number for number, label in enumerate(known)}.get
-    return _hashed(
-        lambda: np.fromiter(map(find, labels, repeat(-1)), np.intp, len(labels)),
-        labels,
-        "groups",
-    )
+    with _hashing(labels, "groups"):
+        return np.fromiter(map(find, labels, repeat(-1)), np.intp, len(labels))
 
 
-def _hashed(look_up, labels, name):
-    """Return what a look-up finds, or raise for the first label that has no hash."""
+@contextmanager
+def _hashing(labels, name):
+    """Raise a clear error where labels have no hash."""
     try:
-        return look_up()
-    except TypeError:
-        for row, label in enumerate(labels):
-            try:
-                hash(label)
-            except TypeError:
-                raise ValueError(
-                    f"{name} must hold labels such as numbers or strings, one per "
-                    f"sample, got {label!r} in row {row}, which cannot be hashed. Pass "
-                    "a string or a tuple."
-                ) from None
-        raise
+        yield
+    except TypeError as error:
+        kinds = enumerate_texts(sorted({type(label).__name__ for label in labels}))
+        raise ValueError(
+            f"{name} must hold labels such as numbers or strings, one per sample, got "
+            f"{kinds}, which cannot be hashed. Pass strings or tuples."
+        ) from error
 
 
 def enumerate_labels(labels):
@@ -191,14 +182,13 @@ def targets_by_group(target, labels, name="target"):
     unknown = [label for label in given if label not in known]
     if unknown:
         raise ValueError(
-            f"{name} has a value for {enumerate_labels(unknown)}, but there is no such "
-            f"group. The groups are {enumerate_labels(labels)}."
+            f"{name} has a value for {enumerate_labels(unknown)}, which is no group. "
+            f"The groups are {enumerate_labels(labels)}."
         )
     missing = [label for label in labels if label not in given]
     if missing:
         raise ValueError(
-            f"{name} has no value for {enumerate_labels(missing)}. Add one for each "
-            "group."
+            f"{name} has no value for {enumerate_labels(missing)}. Add one for each."
         )
     for label in labels:
         check_number(given[label], f"{name} of the group {label!r}")

@@ -186,10 +186,10 @@ class Monitored(DictMixin):
             self._certified_risk() if target is None else target, **options
         )
 
-    def _compare(self, values):
+    def _compare(self, scores):
         """Return what is beyond and at the threshold, and the chance at it."""
-        values = self._sign * check_vector(values, self._name)
-        return *compare(values, self._sign * self.threshold), self.proba_at_threshold
+        scores = self._sign * check_vector(scores, self._name)
+        return *compare(scores, self._sign * self.threshold), self.proba_at_threshold
 
     def _certified_risk(self):
         """Return the target that the rule was certified for, or say what to pass."""
@@ -211,7 +211,7 @@ class Accepting:
 
     _name, _sign = "scores", 1
 
-    def accept_proba(self, *scores: ArrayLike) -> np.ndarray:
+    def accept_proba(self, *scores: ArrayLike, **named: ArrayLike) -> np.ndarray:
         """Return the probability that each sample is accepted.
 
         Parameters
@@ -221,15 +221,19 @@ class Accepting:
             novelty score; of a rule by groups, a score and the group of each sample.
             Finite, but for rules of OOD samples.
 
+        **named : array-likes of shape (n_samples,)
+            The same by name: `scores`, `groups`, `uncertainty_scores` and
+            `novelty_scores`.
+
         Returns
         -------
         probability : ndarray of shape (n_samples,)
             1 below the threshold, `proba_at_threshold` at it, 0 above, and in a group
             without a rule.
         """
-        return weigh(*self._compare(*scores))
+        return weigh(*self._compare(*scores, **named))
 
-    def at_threshold(self, *scores: ArrayLike) -> np.ndarray:
+    def at_threshold(self, *scores: ArrayLike, **named: ArrayLike) -> np.ndarray:
         """Return which samples are at the threshold.
 
         Parameters
@@ -237,18 +241,22 @@ class Accepting:
         *scores : array-likes of shape (n_samples,)
             As in :meth:`accept_proba`.
 
+        **named : array-likes of shape (n_samples,)
+            As in :meth:`accept_proba`.
+
         Returns
         -------
         is_at : ndarray of shape (n_samples,), dtype bool
             Whether the sample is accepted with `proba_at_threshold`.
         """
-        return self._compare(*scores)[1]
+        return self._compare(*scores, **named)[1]
 
     def accept(
         self,
         *scores: ArrayLike,
         draws: Draws | None = None,
         random_state: RandomState | None = None,
+        **named: ArrayLike,
     ) -> np.ndarray:
         """Accept or reject each sample, at random only at the threshold.
 
@@ -267,6 +275,9 @@ class Accepting:
             Seed of the draws if `draws` is None. Decisions then depend on the call: the
             same row may be accepted in one batch and not in another.
 
+        **named : array-likes of shape (n_samples,)
+            As in :meth:`accept_proba`.
+
         Returns
         -------
         accepted : ndarray of shape (n_samples,), dtype bool
@@ -284,7 +295,7 @@ class Accepting:
         >>> rule.accept([0.3, 0.4, 0.4, 0.4], draws=keyed_draws(0, [10, 11, 12, 13]))
         array([ True,  True, False,  True])
         """
-        return decide(*self._compare(*scores), draws, random_state)
+        return decide(*self._compare(*scores, **named), draws, random_state)
 
 
 @dataclass(frozen=True)

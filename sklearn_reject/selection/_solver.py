@@ -86,9 +86,7 @@ def solver(solve):
 def is_by_group(groups, all_groups):
     """Tell whether each group gets a rule; raise for their names without samples'."""
     if groups is None and all_groups is not None:
-        raise ValueError(
-            "all_groups needs groups. Pass the group of each sample as groups."
-        )
+        raise ValueError("all_groups needs the group of each sample as groups.")
     return groups is not None
 
 
@@ -193,14 +191,13 @@ def _report_failures(failures, targets, fate):
     if len(failures) == len(targets):
         raise InfeasibleTargetError(
             f"No group has a rule that meets its target. {texts}",
-            "Use a larger risk (a dict sets a target for each group), fewer groups, as "
-            "they share the confidence, a lower confidence, or more samples.",
+            "Use a larger risk (a dict sets one for each group), fewer groups, as they "
+            "share the confidence, a lower confidence, or more samples.",
             _attainable_by_group(failures, targets),
         )
     warn_user(
         f"{len(failures)} of {len(targets)} groups have no rule that meets the target, "
-        f"and {fate}. {texts}. Add samples of these groups, or pass a dict with a "
-        "target for each group."
+        f"and {fate}. {texts}. Add samples of them, or pass a dict of targets."
     )
 
 
@@ -309,9 +306,8 @@ def warn_of_backward_gain(gain, loss_first, loss_second, weight=None, *, groups=
     if area - random > max(_ERRORS_OF_GAINS * error, RELATIVE_TOLERANCE * random):
         warn_user(
             "The gain score seems to have the wrong sign: the area under the deferral "
-            f"curve is {area:.3g} on the samples, worse than {random:.3g} for samples "
-            "deferred at random. Take gain_score='gain', which learns where asking "
-            "helps. If the score is your own, higher must mean that asking helps more.",
+            f"curve, {area:.3g}, is above that of a random order, {random:.3g}. Take "
+            "gain_score='gain', or make higher mean that asking helps more.",
             once=True,
         )
 

@@ -267,7 +267,7 @@ def test_bad_input(change, message):
         ("precision_recall_score", {"min_precision": 1.1}, "min_precision must be in"),
         ("precision_recall_score", {"min_tpr": None}, "min_tpr must be a number"),
         ("precision_recall_score", {"ood_prior": 1}, "ood_prior must be"),
-        ("curve", {"max_fpr": 0.2}, "ood_label to the metric of the same name"),
+        ("curve", {"max_fpr": 0.2}, "Pass is_ood \\(ood_label"),
     ],
 )
 def test_bad_bounds(name, change, message):

@@ -272,7 +272,7 @@ def test_scores_in_the_wrong_order_are_told_of_once(name):
     data = draw_data(n=2000)
     data.losses *= data.draws < 0.2  # so that there is a rule all the same
     words = (
-        r"risk 0\.\d+, all of them have 0\.\d+.*sign|wrong sign: the area .* is 0\.\d+"
+        r"risk 0\.\d+, all of them have 0\.\d+.*sign|wrong sign: the area .*, 0\.\d+"
     )
     told = []
     for scores in (data.scores, -data.scores):
