@@ -84,11 +84,6 @@ def _check_answers(losses):
     return check_vector(array, "loss_second", non_negative=True), ~missing
 
 
-# A score replaces the baseline where its area is less by so many standard errors:
-# scores that are no better do in one case of twenty. On fourteen real sets 0 to 2 make
-# little difference on average, but below 1.6 some are worse off than with the baseline.
-N_ERRORS = 1.645
-
 # Twice exp of minus this is how rarely chance alone leads to a warning.
 _SURPRISE = np.log(2e6)
 
@@ -188,12 +183,18 @@ def _places(prefixes):
 
 
 def choose_by_area(
-    scores, loss_first, loss_second, *, sample_weight=None, baseline="confidence"
+    scores,
+    loss_first,
+    loss_second,
+    *,
+    sample_weight=None,
+    baseline="confidence",
+    n_errors=1.645,
 ):
     """Return the name of the score with the least area, and the areas by name.
 
     `scores` is a dict of name to (n_samples,), higher = deferred first. The baseline
-    is left only for scores whose area is less by more than noise, `N_ERRORS` standard
+    is left only for scores whose area is less by more than noise, `n_errors` standard
     errors of the paired difference. Without a baseline among them, the least area wins.
     Samples without a second opinion (NaN) or without weight count for nothing.
 
@@ -211,18 +212,21 @@ def choose_by_area(
             ).used
             for name, values in scores.items()
         }
+    # By default, scores that are no better replace the baseline in one case of twenty.
+    # On fourteen real sets 0 to 2 errors make little difference on average, but below
+    # 1.6 some are worse off than with the baseline.
     areas = {name: _area(order) for name, order in orders.items()}
     if baseline not in areas:
         return min(areas, key=areas.get), areas
     usual = orders[baseline]
-    influence = _influence(usual)
+    influence = area_influence(usual)
     # What a sample adds as a pair with itself: two or three may show no noise at all.
     difference = np.abs(usual.loss_first - usual.loss_second)
     least = np.average(difference, weights=usual.weight) / len(difference)
 
     def is_better(name):
-        change = _influence(orders[name]) - influence
-        noise = N_ERRORS * standard_error(change, usual.weight)
+        change = area_influence(orders[name]) - influence
+        noise = n_errors * standard_error(change, usual.weight)
         return areas[baseline] - areas[name] > noise + least
 
     candidates = [name for name in areas if name == baseline or is_better(name)]
@@ -236,8 +240,8 @@ def standard_error(influence, weight):
     return np.sqrt(np.sum(influence**2)) / len(influence)
 
 
-def area_influence(scores, loss_first, loss_second, *, sample_weight=None):
-    r"""Return how much each sample moves the area of a score, shape (n_used,).
+def area_influence(samples):
+    r"""Return how much each of some samples, which all count, moves their area.
 
     With shares p_i of the weight, differences d_i of the losses, and h_ij one where the
     score of i is above that of j, a half where they tie, the area is
@@ -254,12 +258,6 @@ def area_influence(scores, loss_first, loss_second, *, sample_weight=None):
 
     less its mean; sqrt(sum p_k^2 influence_k^2) is the standard error.
     """
-    samples = check_deferral_samples(scores, loss_first, loss_second, sample_weight)
-    return _influence(samples.used)
-
-
-def _influence(samples):
-    """Return the influence of samples that all count."""
     prefixes = join_opinions(samples)
     gains = prefixes.columns["first"] - prefixes.columns["second"]
     gains /= prefixes.total("weight")

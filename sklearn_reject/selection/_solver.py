@@ -10,11 +10,7 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.utils import check_random_state
 
-from sklearn_reject._curves._deferral import (
-    area_influence,
-    deferral_area_score,
-    standard_error,
-)
+from sklearn_reject._curves._deferral import choose_by_area
 from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE
 from sklearn_reject._curves._risk_coverage import selective_risk_at_coverage_score
 from sklearn_reject._validation import (
@@ -68,14 +64,11 @@ def solver(solve):
     def solved(*args, **kwargs):
         given = dict(zip(names, args, strict=False)) | kwargs
         refuse_arrays(given)
-        token = IS_TOLD.set(True)
-        try:
+        with order_told():
             if "target" in given and is_by_group(*map(given.get, of_groups)):
                 rule = _solve_groups(solve, **call.bind(*args, **kwargs).arguments)
             else:
                 rule = solve(*args, **kwargs)
-        finally:
-            IS_TOLD.reset(token)
         if not IS_TOLD.get():
             warn(*map(given.get, of_order), groups=given.get("groups"))
         return rule
@@ -295,19 +288,16 @@ def warn_of_backward_gain(gain, loss_first, loss_second, weight=None, *, groups=
     losses = [np.asarray(each, dtype=np.float64) for each in losses]
     if weight is None and _is_in_order(gain, np.subtract(*losses)):
         return
-    options = {"sample_weight": weight}
     # A constant score leaves the order to chance.
-    orders = gain, np.zeros(len(gain))
-    area, random = (deferral_area_score(each, *losses, **options) for each in orders)
-    influence = np.subtract(
-        *(area_influence(each, *losses, **options) for each in orders)
-    )
-    error = standard_error(influence, weight)
-    if area - random > max(_ERRORS_OF_GAINS * error, RELATIVE_TOLERANCE * random):
+    orders = {"gain": gain, "random": np.zeros(len(gain))}
+    options = {"baseline": "gain", "n_errors": _ERRORS_OF_GAINS}
+    best, areas = choose_by_area(orders, *losses, sample_weight=weight, **options)
+    if best == "random":
         warn_user(
             "The gain score seems to have the wrong sign: the area under the deferral "
-            f"curve, {area:.3g}, is above that of a random order, {random:.3g}. Take "
-            "gain_score='gain', or make higher mean that asking helps more.",
+            f"curve, {areas['gain']:.3g}, is above that of a random order, "
+            f"{areas['random']:.3g}. Take gain_score='gain', or make higher mean that "
+            "asking helps more.",
             once=True,
         )
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from sklearn_reject._curves._deferral import (
     area_influence,
+    check_deferral_samples,
     choose_by_area,
     deferral_area_score,
     standard_error,
@@ -21,6 +22,10 @@ ROWS = st.lists(
 )
 
 
+def influence_of(*arrays):
+    return area_influence(check_deferral_samples(*arrays).used)
+
+
 def area_of_pairs(scores, first, second, shares):
     """Return the area as a sum over all pairs."""
     above = np.subtract.outer(scores, scores)
@@ -31,7 +36,7 @@ def area_of_pairs(scores, first, second, shares):
 @given(ROWS)
 def test_the_influence_is_the_derivative_by_the_weight(rows):
     scores, first, second, weight = np.array(rows, dtype=np.float64).T
-    influence = area_influence(scores, first, second, sample_weight=weight)
+    influence = influence_of(scores, first, second, weight)
     shares = weight / weight.sum()
     assert influence @ shares == pytest.approx(0, abs=1e-12)
     area = deferral_area_score(scores, first, second, sample_weight=weight)
@@ -63,7 +68,7 @@ def test_the_standard_error_is_that_of_a_bootstrap():
         area(blind, rows) - area(seeing, rows)
         for rows in rng.integers(0, 400, (600, 400))
     ]
-    influence = [area_influence(scores, first, second) for scores in (blind, seeing)]
+    influence = [influence_of(scores, first, second) for scores in (blind, seeing)]
     error = standard_error(influence[0] - influence[1], None)
     # The standard deviation of 600 draws is within 12% of what it estimates.
     assert np.std(drawn) == pytest.approx(error, rel=0.12)
@@ -92,7 +97,7 @@ def test_what_is_better_is_chosen_and_what_is_not_is_left():
         name, areas = choose_by_area(scores, first, second)
         assert name == chosen
         assert areas["gain"] == deferral_area_score(scores["gain"], first, second)
-    alone = standard_error(area_influence(little, first, second), None)
+    alone = standard_error(influence_of(little, first, second), None)
     areas = [deferral_area_score(each, first, second) for each in (seeing, little)]
     assert areas[0] - areas[1] < 1.645 * alone
 
@@ -118,6 +123,6 @@ def test_rows_without_a_second_opinion_or_weight_count_for_nothing():
     found = choose_by_area(scores, first, second, sample_weight=2.0**40 * weight)
     assert found[0] == expected[0]
     assert found[1] == pytest.approx(expected[1])
-    influence = area_influence(blind, first, gaps)
-    alone = area_influence(blind[~missing], first[~missing], second[~missing])
+    influence = influence_of(blind, first, gaps)
+    alone = influence_of(blind[~missing], first[~missing], second[~missing])
     assert (influence == alone).all()
