@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
@@ -36,7 +38,6 @@ from sklearn_reject.selection._groups import (
 )
 from sklearn_reject.selection._solver import (
     collect_rules,
-    is_by_group,
     options_by_group,
     solver,
 )
@@ -44,7 +45,56 @@ from sklearn_reject.selection._solver import (
 _OF_PILOT = "gain", "loss_first", "loss_second"
 
 
-@solver
+_FATE = (
+    "use the rule of the lowest system risk, or defer everything if nothing is known"
+)
+
+
+def _solve_groups(
+    solve,
+    gain,
+    loss_first,
+    loss_second,
+    groups,
+    all_groups=None,
+    sample_weight=None,
+    pilot=None,
+    **options,
+):
+    """Return the rule of each group, that of least risk where none meets the target."""
+    name, target = _find_target(*(options.pop(name, None) for name in CUTS))
+    with gather_warnings():  # said of each group
+        arrays = gain, loss_first, loss_second, sample_weight
+        samples = check_deferral_samples(*arrays, name="gain")
+    gain, first, second, weight, is_used = samples
+    second = np.where(is_used, second, np.nan)
+    partition = make_partition(groups, len(gain), all_groups)
+    targets = targets_by_group(target, partition.labels, name)
+    options_of = options_by_group(options, partition, len(gain), weight)
+    pilots = _pilots_by_group(pilot, partition.labels)
+
+    def solve_rows(rows, **given):
+        arrays = gain[rows], first[rows], second[rows]
+        return solve(*arrays, sample_weight=take_weight(weight, rows), **given)
+
+    def solve_one(label, rows):
+        if not is_used[rows].any():
+            problem = "the second opinion is unknown for all its samples"
+            raise InfeasibleTargetError(problem)
+        given = {name: targets[label], "pilot": pilots.get(label)}
+        return solve_rows(rows, **given, **options_of(label, rows))
+
+    def give_up(label, rows):
+        if not is_used[rows].any():
+            return GroupedDeferralRule._otherwise
+        with gather_warnings():
+            return solve_rows(rows, deferral_cost=0.0)
+
+    rules = collect_rules(partition, solve_one, give_up, targets, _FATE, weight)
+    return GroupedDeferralRule(rules)._measure(samples, groups)
+
+
+@partial(solver, by_group=_solve_groups)
 def solve_deferral(
     gain: ArrayLike,
     loss_first: ArrayLike,
@@ -208,12 +258,6 @@ def solve_deferral(
     (0.12, 0.08...)
     """
     name, target = _find_target(deferral_cost, max_deferral, target_risk)
-    samples = gain, loss_first, loss_second, sample_weight
-    if is_by_group(groups, all_groups):
-        certified = confidence_level, draws, random_state
-        options = {"randomize": randomize, "bound": bound, "max_loss": max_loss}
-        groups = groups, all_groups
-        return _solve_groups(samples, groups, (name, target), pilot, certified, options)
     target = check_number(target, name, high=1.0 if name == "max_deferral" else np.inf)
     check_option(randomize, "randomize", (True, False))
     check_bound(bound, max_loss)
@@ -222,6 +266,7 @@ def solve_deferral(
             f"confidence_level={confidence_level!r} is not used with deferral_cost, "
             "which is no bound. Pass None, or max_deferral or target_risk."
         )
+    samples = gain, loss_first, loss_second, sample_weight
     samples = check_deferral_samples(*samples, name="gain")
     if confidence_level is None:
         opinions = RankedOpinions(samples, squares=name == "max_deferral")
@@ -262,44 +307,6 @@ def _read_pilot(pilot, names):
             return check_deferral_samples(*pilot[:3], name="gain")
     except ValueError as error:
         raise ValueError(f"pilot: {error}") from error
-
-
-_FATE = (
-    "use the rule of the lowest system risk, or defer everything if nothing is known"
-)
-
-
-def _solve_groups(samples, groups, target, pilot, certified, options):
-    """Return the rule of each group, that of least risk where none meets the target."""
-    with gather_warnings():  # said of each group
-        samples = check_deferral_samples(*samples, name="gain")
-    gain, first, second, weight, is_used = samples
-    second = np.where(is_used, second, np.nan)
-    (groups, all_groups), (name, target) = groups, target
-    partition = make_partition(groups, len(gain), all_groups)
-    targets = targets_by_group(target, partition.labels, name)
-    more = options_by_group(partition, len(gain), weight, *certified)
-    pilots = _pilots_by_group(pilot, partition.labels)
-
-    def solve(rows, **given):
-        arrays = gain[rows], first[rows], second[rows]
-        return solve_deferral(*arrays, sample_weight=take_weight(weight, rows), **given)
-
-    def solve_one(label, rows):
-        if not is_used[rows].any():
-            problem = "the second opinion is unknown for all its samples"
-            raise InfeasibleTargetError(problem)
-        given = {name: targets[label], "pilot": pilots.get(label)}
-        return solve(rows, **given, **options, **more(label, rows))
-
-    def give_up(label, rows):
-        if not is_used[rows].any():
-            return GroupedDeferralRule._otherwise
-        with gather_warnings():
-            return solve(rows, deferral_cost=0.0)
-
-    rules = collect_rules(partition, solve_one, give_up, targets, _FATE, weight)
-    return GroupedDeferralRule(rules)._measure(samples, groups)
 
 
 def _pilots_by_group(pilot, labels):

@@ -43,21 +43,18 @@ WAY_OUT = "Higher must mean more uncertain. Change the sign, or use another scor
 # Who asks several solvers, or has asked already, tells it once.
 IS_TOLD = ContextVar("IS_TOLD", default=False)
 
-# What certifies the rule of a group is its own.
-_OF_CONFIDENCE = ("confidence_level", "draws", "random_state")
 
-
-def solver(solve):
+def solver(solve, by_group=None):
     """Decorate a solver on arrays.
 
-    It refuses arrays that NumPy would misread, solves a rule for each of `groups`, and
-    warns of scores in the wrong order unless somebody else does.
+    It refuses arrays that NumPy would misread, solves a rule for each of `groups` by
+    another function, and warns of scores in the wrong order unless somebody else does.
     """
+    by_group = by_group or _solve_groups
     call = signature(solve)
     names = list(call.parameters)
     is_deferral = names[0] == "gain"
     warn = warn_of_backward_gain if is_deferral else warn_of_backward_scores
-    of_groups = "groups", "all_groups"
     of_order = [*names[: 3 if is_deferral else 2], "sample_weight"]
 
     @wraps(solve)
@@ -65,8 +62,10 @@ def solver(solve):
         given = dict(zip(names, args, strict=False)) | kwargs
         refuse_arrays(given)
         with order_told():
-            if "target" in given and is_by_group(*map(given.get, of_groups)):
-                rule = _solve_groups(solve, **call.bind(*args, **kwargs).arguments)
+            if given.get("groups") is not None:
+                rule = by_group(solve, **call.bind(*args, **kwargs).arguments)
+            elif given.get("all_groups") is not None:
+                raise ValueError("all_groups needs the group of each sample as groups.")
             else:
                 rule = solve(*args, **kwargs)
         if not IS_TOLD.get():
@@ -76,51 +75,44 @@ def solver(solve):
     return solved
 
 
-def is_by_group(groups, all_groups):
-    """Tell whether each group gets a rule; raise for their names without samples'."""
-    if groups is None and all_groups is not None:
-        raise ValueError("all_groups needs the group of each sample as groups.")
-    return groups is not None
-
-
-def _solve_groups(solve, scores, losses, target, groups, all_groups=None, **options):
+def _solve_groups(
+    solve,
+    scores,
+    losses,
+    target,
+    groups,
+    all_groups=None,
+    sample_weight=None,
+    **options,
+):
     """Return the rule of each group of samples as one."""
-    scores, losses, weight = check_samples(
-        scores, losses, options.pop("sample_weight", None)
-    )
+    scores, losses, weight = check_samples(scores, losses, sample_weight)
     partition = make_partition(groups, len(scores), all_groups)
     targets = targets_by_group(target, partition.labels)
-    certified = {k: options.pop(k) for k in _OF_CONFIDENCE if k in options}
-    more = options_by_group(partition, len(scores), weight, **certified)
+    options_of = options_by_group(options, partition, len(scores), weight)
 
     def solve_one(label, rows):
-        return solve(
-            scores[rows],
-            losses[rows],
-            targets[label],
-            sample_weight=take_weight(weight, rows),
-            **options,
-            **more(label, rows),
-        )
+        sample = scores[rows], losses[rows], targets[label]
+        weight_of = take_weight(weight, rows)
+        return solve(*sample, sample_weight=weight_of, **options_of(label, rows))
 
     return solve_by_group(partition, solve_one, targets, weight)
 
 
-def options_by_group(
-    partition, n_samples, weight, confidence_level=None, draws=None, random_state=None
-):
-    """Return what certifies the rule of a group, as a function of label and rows."""
-    if confidence_level is None:
-        return lambda label, rows: {}
-    level = share_confidence(
-        check_confidence_level(confidence_level, weight), len(partition)
-    )
+def options_by_group(options, partition, n_samples, weight):
+    """Return the options of the solver for a group, as a function of label and rows."""
+    level, draws = map(options.get, ("confidence_level", "draws"))
+    if level is None:
+        return lambda label, rows: options
+    level = check_confidence_level(level, weight)
+    level = share_confidence(level, len(partition))
     draws = None if draws is None else check_draws(draws, n_samples)
     # A group's own, so that it does not matter what those before it have drawn.
-    limit = np.iinfo(np.int32).max
-    seeds = check_random_state(random_state).randint(limit, size=len(partition))
+    random_state = check_random_state(options.get("random_state"))
+    seeds = random_state.randint(np.iinfo(np.int32).max, size=len(partition))
     seeds = dict(zip(partition.labels, seeds.tolist(), strict=True))
     return lambda label, rows: {
+        **options,
         "confidence_level": level,
         "draws": None if draws is None else draws[rows],
         "random_state": seeds[label],
