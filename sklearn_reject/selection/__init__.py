@@ -29,7 +29,6 @@ from sklearn_reject.selection._groups import (
     as_labels,
     distinct_labels,
     enumerate_labels,
-    enumerate_texts,
     make_partition,
     share_confidence,
     sort_labels,

@@ -29,17 +29,18 @@ class Deferring:
 
     _name, _sign = "gain", -1
 
-    def defer_proba(self, *gain: ArrayLike, **named: ArrayLike) -> np.ndarray:
+    def defer_proba(
+        self, gain: ArrayLike, groups: ArrayLike | None = None
+    ) -> np.ndarray:
         """Return the probability that each sample is deferred.
 
         Parameters
         ----------
-        *gain : array-likes of shape (n_samples,)
-            Finite gains, higher = deferred first, maybe negative. Of a rule by groups,
-            the gain and the group of each sample.
+        gain : array-like of shape (n_samples,)
+            Finite gains, higher = deferred first. They may be negative.
 
-        **named : array-like of shape (n_samples,)
-            The latter by name, `groups`.
+        groups : array-like of shape (n_samples,), default=None
+            Group of each sample, of a rule by groups.
 
         Returns
         -------
@@ -47,21 +48,25 @@ class Deferring:
             1 above the threshold, `proba_at_threshold` at it, 0 below; 1 in a group
             without a rule.
         """
-        return weigh(*self._compare(*gain, **named))
+        return weigh(*self._compare_gain(gain, groups))
 
     def defer(
         self,
-        *gain: ArrayLike,
+        gain: ArrayLike,
+        groups: ArrayLike | None = None,
+        *,
         draws: Draws | None = None,
         random_state: RandomState | None = None,
-        **named: ArrayLike,
     ) -> np.ndarray:
         """Defer or keep each sample, at random only at the threshold.
 
         Parameters
         ----------
-        *gain : array-likes of shape (n_samples,)
-            As in :meth:`defer_proba`.
+        gain : array-like of shape (n_samples,)
+            Finite gains, higher = deferred first. They may be negative.
+
+        groups : array-like of shape (n_samples,), default=None
+            Group of each sample, of a rule by groups.
 
         draws : array-like of shape (n_samples,) or callable, default=None
             Numbers in [0, 1[, as :func:`keyed_draws` makes them. At the threshold a
@@ -72,9 +77,6 @@ class Deferring:
         random_state : int, RandomState instance or None, default=None
             Source of the draws where `draws` is None. A decision then belongs to the
             call: the same row may be deferred in one batch and not in another.
-
-        **named : array-like of shape (n_samples,)
-            As in :meth:`defer_proba`.
 
         Returns
         -------
@@ -93,7 +95,10 @@ class Deferring:
         >>> rule.defer([0.5, 0.4, 0.4, 0.4], draws=keyed_draws(0, [10, 11, 12, 13]))
         array([ True,  True, False,  True])
         """
-        return decide(*self._compare(*gain, **named), draws, random_state)
+        return decide(*self._compare_gain(gain, groups), draws, random_state)
+
+    def _compare_gain(self, gain, groups):
+        return self._compare(gain) if groups is None else self._compare(gain, groups)
 
 
 @dataclass(frozen=True)
