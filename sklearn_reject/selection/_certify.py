@@ -5,13 +5,14 @@ from functools import cached_property
 
 import numpy as np
 from scipy.stats import beta, binom
-from sklearn.utils import check_random_state
 
 from sklearn_reject._curves._cut import Cut
 from sklearn_reject._curves._prefixes import Prefixes, snap_sorted, starts_of_ties
 from sklearn_reject._validation import check_level, check_number, check_option
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
 from sklearn_reject.selection._bounds import BOUNDS, Conformal
+from sklearn_reject.selection._groups import enumerate_texts
+from sklearn_reject.selection._parts import risks_by_kind
 from sklearn_reject.selection._rule import Certificate, check_draws, make_rule
 
 
@@ -85,12 +86,8 @@ def rank(scores, losses, randomize, draws, random_state):
     return RankedSample(scores, losses[order], draws, order)
 
 
-# Halvings, on a logarithmic scale, of the interval of the smallest certifiable risk.
-_N_HALVINGS = 12
-
-
-# Where that interval starts for a target of zero.
-_LEAST_RISK = 1e-9
+# Halvings, on a logarithmic scale, of the interval by which a risk may be too small.
+_N_HALVINGS, _LEAST_RAISE = 12, 1e-9
 
 
 # No number of samples is enough for less, and its inverse might be infinite.
@@ -108,9 +105,8 @@ def refuse_weights(sample_weight, what, way_out):
     """Raise for weights where something is to be guaranteed."""
     if sample_weight is not None:
         raise ValueError(
-            f"sample_weight cannot be combined with {what}, because the guarantee "
-            "needs samples from one distribution. Pass sample_weight=None, or "
-            f"{way_out}."
+            f"sample_weight cannot be combined with {what}: the samples must be from "
+            f"one distribution. Pass sample_weight=None, or {way_out}."
         )
 
 
@@ -124,18 +120,8 @@ def check_bound(name, max_loss, bounds=BOUNDS):
 def choose_test(losses, confidence_level, name, max_loss, bounds=BOUNDS):
     """Return how to certify the mean of losses, after checking the options.
 
-    Without a confidence it holds on average.
-    """
-    bound, max_loss = choose_bound(losses, name, max_loss, bounds)
-    if confidence_level is None:
-        return RiskTest(None, Conformal(), max_loss)
-    return RiskTest(check_confidence_level(confidence_level), bound, max_loss)
-
-
-def choose_bound(losses, name, max_loss, bounds=BOUNDS):
-    """Return the bound of a name and the largest loss, after checking them.
-
     "auto" is the binomial for losses that are 0 or 1, else the last of the bounds.
+    Without a confidence the mean is bounded on average.
     """
     check_bound(name, max_loss, bounds)
     largest = 1.0 if max_loss is None else float(max_loss)
@@ -143,8 +129,7 @@ def choose_bound(losses, name, max_loss, bounds=BOUNDS):
     if max_loss is None and between.size:
         raise ValueError(
             "max_loss is needed to certify losses that are not all 0 or 1, got "
-            f"{between[0]}. Pass the largest possible loss, not the largest one in the "
-            "sample, because the guarantee depends on it."
+            f"{between[0]}. Pass the largest possible loss, not that of the sample."
         )
     if losses.max() > largest:
         raise ValueError(
@@ -160,7 +145,9 @@ def choose_bound(losses, name, max_loss, bounds=BOUNDS):
             f"bound={name!r} is for losses that are 0 or {largest:g}, got "
             f"{between[0]}. Pass bound={list(bounds)[-1]!r}."
         )
-    return bounds[name], largest
+    if confidence_level is None:
+        return RiskTest(None, Conformal(), largest)
+    return RiskTest(check_confidence_level(confidence_level), bounds[name], largest)
 
 
 @dataclass(frozen=True)
@@ -183,16 +170,17 @@ class RiskTest:
         p_value = None if p_value is None else float(p_value)
         return Certificate(quantity, target, level, bound, *counts, p_value)
 
-    def hopeless(self, quantity, target, n_samples, fewest, part=None):
+    def hopeless(self, quantity, target, n_samples, fewest=None, part=None):
         """Return why samples without any loss are too few, "" if they are not.
 
-        `fewest` maps a share of the largest loss and delta.
+        `fewest` maps a share of the largest loss and delta, None that of a risk.
         """
+        fewest = fewest or self.bound.fewest
         share, of = target / self.max_loss, "" if part is None else f" of {part}"
         if share < _LEAST_SHARE:
             return (
                 f"The {quantity}{of} is {target:g}, which no finite sample can "
-                "certify, because with a small risk a sample may have no loss at all"
+                "certify: with a small risk it may have no loss at all"
             )
         needed = 0 if share >= 1 else fewest(share, self.delta)
         if n_samples >= needed:
@@ -204,26 +192,25 @@ class RiskTest:
             f"{at_level}, even without any loss: at least {needed} are needed"
         )
 
-    def infeasible(self, problem, n_samples, risk, find, describe, way_out):
-        """Return the error of a risk that nothing passes, with one that something does.
+    def infeasible(self, problem, targets, find, describe, way_out):
+        """Return the error of bounds that nothing passes, with larger ones that do.
 
-        `find` is that of `find_least_risk`, and `describe` returns what a certified
-        risk is called, with what it comes, and the coverage.
+        `targets` are the bounds by part, or by the name of a parameter. `find` returns
+        what passes if all are raised by a share of the largest loss, and `describe`
+        with what that comes, and the coverage.
         """
-        hopeless = self.hopeless("target risk", risk, n_samples, self.bound.fewest)
-        problem = hopeless or problem
-        lowest, found = find_least_risk(find, risk / self.max_loss)
+        more, found = _find_least(find)
         if found is None:
-            return InfeasibleTargetError(
-                f"{problem}; nor can any risk below the largest loss", f"Use {way_out}"
-            )
-        lowest *= self.max_loss
-        name, beside, coverage = describe(found)
+            problem = f"{problem}; nor can any risk below the largest loss"
+            return InfeasibleTargetError(problem, f"Use {way_out}.")
+        more, most = more * self.max_loss, self.max_loss
+        risks = {name: min(target + more, most) for name, target in targets.items()}
+        texts = enumerate_texts([f"{k}={round_up(risk)}" for k, risk in risks.items()])
+        beside, coverage = describe(found)
         return InfeasibleTargetError(
-            f"{problem}; the smallest {name} that can be certified is about "
-            f"{round_up(lowest)}, at {beside}",
-            f"Use at least this risk, {way_out}",
-            {"target_risk": lowest},
+            f"{problem}; about {texts} can be certified, at {beside}",
+            f"Use larger risks, {way_out}.",
+            risks if "target_risk" in risks else risks_by_kind(risks),
             coverage,
         )
 
@@ -247,12 +234,12 @@ _FIRST_START = 2
 class Tested:
     """Samples by increasing score whose mean loss has a bound: all, or a part's.
 
-    The `risk` is in shares of the largest loss. `p_values_of` maps numbers of the first
-    of them, a risk and a level.
+    `p_values_of` maps numbers of the first of them, a risk in shares of the largest
+    loss, and a level.
     """
 
     test: RiskTest
-    risk: float
+    target: float
     size: int
     p_values_of: object
     part: object = None
@@ -260,11 +247,16 @@ class Tested:
     @classmethod
     def of(cls, losses, target, test, random_state, part=None):
         """Return how the first of some losses are tested."""
-        risk, p_values = target / test.max_loss, None
-        if risk < 1:
+        p_values = None
+        if target < test.max_loss:
             order = random_state.permutation(len(losses))
             p_values = test.bound.test(losses / test.max_loss, order)
-        return cls(test, risk, len(losses), p_values, part)
+        return cls(test, target, len(losses), p_values, part)
+
+    @property
+    def risk(self):
+        """The bound in shares of the largest loss."""
+        return self.target / self.test.max_loss
 
     def count(self, counts):
         """Return how many of them are among the first samples."""
@@ -300,53 +292,66 @@ class Tested:
         return np.minimum(np.maximum(enough, fewest), self.size), weights
 
 
-def certify_risk(scores, losses, risk, test, randomize, draws, random_state):
-    """Return the rule of largest coverage whose risk can be certified.
-
-    The random state gives the draws, if there are none, and the order of the bets.
-    """
-    random_state = check_random_state(random_state)
-    ranked = rank(scores, losses, randomize, draws, random_state)
-    everything = Tested.of(ranked.losses, risk, test, random_state)
-    return ranked.make_rule(certify(ranked.accepted_counts, everything, risk))
-
-
-def certify(counts, everything, risk):
+def certify(counts, everything):
     """Return the certificate of the last threshold that passes, by what each accepts.
 
     What is tested is every sample.
     """
-    test, n_samples = everything.test, int(counts[-1])
+    n_accepted = find_last(counts, [everything])
+    if n_accepted is None:
+        raise nothing_passes(counts, [everything])
+    asked = "risk", everything.target, int(counts[-1])
+    p_value = everything.p_value(n_accepted)
+    return everything.test.certificate(*asked, n_accepted, p_value)
 
-    def find(share):
-        return find_last(counts, [replace(everything, risk=share)])
+
+def nothing_passes(counts, tested):
+    """Return the error of bounds that no threshold passes, with larger ones."""
+    test, n_samples = tested[0].test, int(counts[-1])
+    targets = {each.part or "target_risk": each.target for each in tested}
+    few = (
+        test.hopeless("target risk", each.target, each.size, part=each.part)
+        for each in tested
+    )
+    problem = next(filter(None, few), None)
+    if problem is None:
+        texts = [f"{name}={target:.6g}" for name, target in targets.items()]
+        problem = (
+            f"No threshold can be certified for {enumerate_texts(texts)} with "
+            f"confidence_level={test.confidence_level:g} on {n_samples} samples"
+        )
+        if len(tested) > 1:
+            problem += f", the hardest of which is {_find_hardest(counts, tested)}"
+
+    def find(more):
+        more *= test.max_loss
+        return find_last(counts, [replace(t, target=t.target + more) for t in tested])
 
     def describe(n_accepted):
         coverage = n_accepted / n_samples
-        return "risk", f"coverage {round_down(coverage)}", coverage
+        return f"coverage {round_down(coverage)}", coverage
 
-    n_accepted = find(everything.risk)
-    if n_accepted is None:
-        raise test.infeasible(
-            f"No threshold can be certified for the target risk {risk} with "
-            f"confidence_level={test.confidence_level:g} on {n_samples} samples",
-            n_samples,
-            risk,
-            find,
-            describe,
-            "a target_failure_rate instead of the risk, a lower confidence, more "
-            "calibration samples, or a score that ranks the errors better.",
-        )
-    p_value = everything.p_value(n_accepted)
-    return test.certificate("risk", risk, n_samples, n_accepted, p_value)
+    way_out = (
+        "a target_failure_rate, a lower confidence, more samples, or a score that "
+        "ranks the errors better"
+    )
+    return test.infeasible(problem, targets, find, describe, way_out)
 
 
-def find_least_risk(find, failing):
-    """Return about the smallest risk, in ]0, 1], that something is found for, and that.
+def _find_hardest(counts, tested):
+    """Return the part whose p-values are the largest where the sequences start."""
+    bounded = [each for each in tested if each.risk < 1]
+    starts = counts[find_starts(counts, bounded)[0]]
+    delta = bounded[0].test.delta
+    return max(bounded, key=lambda each: each.p_values(starts, delta).min()).part
 
-    `failing` is one that nothing is found for, and None is found for the largest.
+
+def _find_least(find):
+    """Return about the smallest number in ]0, 1] that something is found for, and that.
+
+    None is found for the largest.
     """
-    failing, passing, found = max(failing, _LEAST_RISK), 1.0, None
+    failing, passing, found = _LEAST_RAISE, 1.0, None
     for _ in range(_N_HALVINGS):
         middle = (failing * passing) ** 0.5
         at_middle = find(middle)

@@ -29,7 +29,7 @@ from sklearn_reject.selection._bounds import (
     binomial_upper,
     most_successes,
 )
-from sklearn_reject.selection._certify import check_confidence_level, choose_bound
+from sklearn_reject.selection._certify import check_confidence_level, choose_test
 from sklearn_reject.selection._ood_model import OODModel, check_ood, check_wild_share
 from sklearn_reject.selection._ood_rule import DoubleScoreRule, precision_of
 from sklearn_reject.selection._rule import check_draws
@@ -399,7 +399,9 @@ def certify_double_score(
     scores = snap(*rule._combine_with_sizes(uncertainty_scores, novelty_scores))
     scores, losses, is_ood, _ = check_origin_samples(scores, losses, is_ood)
     is_id = ~is_ood
-    bound, max_loss = choose_bound(losses[is_id], bound, max_loss, BOUNDS_OF_SUMS)
+    options = confidence_level, bound, max_loss, BOUNDS_OF_SUMS
+    test = choose_test(losses[is_id], *options)
+    bound, max_loss = test.bound, test.max_loss
     n_id, n_ood = int(is_id.sum()), int(is_ood.sum())
     levels.refuse_few_samples(n_id, n_ood, max_loss)
     if draws is None:

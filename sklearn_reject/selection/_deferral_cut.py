@@ -290,21 +290,24 @@ class Search:
     def _nothing_passes(self, risk):
         """Return the error of a target that no rule passes, with one that does."""
 
+        def find(more):
+            return self.find_start(risk / self.test.max_loss + more)
+
         def describe(rate):
             rate = np.count_nonzero(self.defer(rate)) / self.n_samples
-            return "system risk", f"a deferral rate of {round_up(rate)}", 1 - rate
+            return f"a deferral rate of {round_up(rate)}", 1 - rate
 
-        return self.test.infeasible(
+        problem = self.test.hopeless("target risk", risk, self.n_samples) or (
             f"No rule can be certified for target_risk={risk:g} with "
             f"confidence_level={self.test.confidence_level:g} on {self.n_samples} "
-            "samples",
-            self.n_samples,
-            risk,
-            self.find_start,
-            describe,
-            "a lower confidence, more samples, a better second opinion, or a gain that "
-            "ranks the samples better.",
+            "samples"
         )
+        way_out = (
+            "a lower confidence, more samples, a better second opinion, or a gain that "
+            "ranks the samples better"
+        )
+        targets = {"target_risk": risk}
+        return self.test.infeasible(problem, targets, find, describe, way_out)
 
 
 def certify_budget(samples, rate, level, randomize, draws, random_state):

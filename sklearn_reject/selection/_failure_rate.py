@@ -458,8 +458,9 @@ def refuse_few(asked):
         return
     attainable = {"target_failure_rate": few[0].lowest}
     if few[0].part is not None:
-        lowest = {each.part: each.lowest for each in few}
-        attainable = risks_by_kind([each.part for each in asked], lowest)
+        attainable = risks_by_kind(
+            {e.part: e.lowest if e.hopeless else e.rate for e in asked}
+        )
     texts = enumerate_texts([each.hopeless for each in few], "; ")
     way_out = "Use more samples or use a larger rate."
     raise InfeasibleTargetError(texts, way_out, attainable)

@@ -84,18 +84,6 @@ class RiskBoundsCertificate(Certificate):
     targets: tuple
     p_values: tuple
 
-    def __post_init__(self):
-        """Refuse what no certificate says."""
-        super().__post_init__()
-        n_parts = len(self.parts)
-        if len(self.targets) != n_parts or len(self.p_values) not in (0, n_parts):
-            raise ValueError(
-                "parts, targets and p_values of a RiskBoundsCertificate must have one "
-                "entry for each part."
-            )
-        if not (np.array(self.targets) >= 0).all():
-            raise ValueError(f"targets must be at least 0, got {self.targets}.")
-
 
 def certify_parts(test, quantity, parts, counts, p_values=()):
     """Return what holds of all parts; `counts` are those of samples and accepted."""
@@ -163,26 +151,20 @@ class Part:
         return f"{self.kind}[{as_plain(self.label)!r}]"
 
 
-def name_targets(parts):
-    """Return parts and targets as text, the first of many."""
-    return enumerate_texts([f"{part}={part.target:.6g}" for part in parts])
-
-
 def warn_of_absent(parts):
     """Warn of parts that have a bound, and of which nothing is accepted."""
     if parts:
         warn_user(
-            f"No sample of {enumerate_texts(list(map(str, parts)))} is accepted, so "
-            "its target is met trivially. Use larger risks, or a score that ranks the "
-            "errors better."
+            f"No sample of {enumerate_texts(list(map(str, parts)))} is accepted, which "
+            "meets its target. Use larger risks, or a score that ranks errors better."
         )
 
 
-def risks_by_kind(parts, risks):
-    """Return the risk of each part as a dict a kind; its target where there is none."""
+def risks_by_kind(risks):
+    """Return the risk of each part as a dict a kind."""
     found = {}
-    for part in parts:
-        found.setdefault(part.kind, {})[part.label] = risks.get(part, part.target)
+    for part, risk in risks.items():
+        found.setdefault(part.kind, {})[part.label] = risk
     return found
 
 
@@ -194,7 +176,7 @@ def check_parts(bounds, n_samples, order=slice(None)):
     if not isinstance(bounds, dict) or not bounds:
         raise ValueError(
             "bounds must be a dict name -> (labels, targets) with at least one entry, "
-            f"got {bounds!r}. Pass for example {{'class': (y_true, {{1: 0.1}})}}."
+            f"such as {{'class': (y_true, {{1: 0.1}})}}, got {bounds!r}."
         )
     parts = []
     for kind, pair in bounds.items():
@@ -202,8 +184,7 @@ def check_parts(bounds, n_samples, order=slice(None)):
         if not is_pair or not isinstance(pair[1], dict) or not pair[1]:
             raise ValueError(
                 f"bounds[{kind!r}] must be a pair of labels (one per sample) and a "
-                "dict label -> target with at least one entry. For example, pass "
-                "(y_true, {1: 0.1})."
+                "dict label -> target with at least one entry, as (y_true, {1: 0.1})."
             )
         labels = _check_labels(pair[0], n_samples, f"labels of bounds[{kind!r}]")[order]
         for label, target in pair[1].items():

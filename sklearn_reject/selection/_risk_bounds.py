@@ -18,7 +18,6 @@ beyond t may also see samples from t on.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -46,15 +45,13 @@ from sklearn_reject.selection._certify import (
     check_confidence_level,
     choose_test,
     find_last,
-    find_least_risk,
-    find_starts,
+    nothing_passes,
     rank,
 )
 from sklearn_reject.selection._groups import enumerate_texts
 from sklearn_reject.selection._parts import (
     certify_parts,
     check_parts,
-    name_targets,
     risks_by_kind,
     warn_of_absent,
 )
@@ -208,7 +205,7 @@ def solve_risk_bounds(
     ]
     n_accepted = find_last(ranked.accepted_counts, tested)
     if n_accepted is None:
-        raise _nothing_passes(ranked.accepted_counts, tested, parts)
+        raise nothing_passes(ranked.accepted_counts, tested)
     p_values = [each.p_value(n_accepted) for each in tested]
     counts = len(ranked), n_accepted
     certificate = certify_parts(test, "risk_of_parts", parts, counts, p_values)
@@ -229,7 +226,13 @@ def _solve_on_sample(scores, losses, weight, bounds, randomize):
         rows = part.rows
         of = scores[rows], take_weight(weight, rows)
         members[part] = Prefixes.of_sorted(*of, loss=losses[rows])
-    _warn_of_empty([str(part) for part in parts if not len(part.rows)])
+    empty = [str(part) for part in parts if not len(part.rows)]
+    if empty:
+        warn_user(
+            f"No sample is a member of {enumerate_texts(empty)}, so any rule meets its "
+            "target. The classifier may never predict this class. Otherwise check that "
+            "labels and keys of the targets are of the same kind, or add samples."
+        )
     forms = [
         Form({"weight": part.target, "loss": -1.0}, of=of)
         for part, of in members.items()
@@ -242,15 +245,6 @@ def _solve_on_sample(scores, losses, weight, bounds, randomize):
     last = prefixes.scores[n_reached - 1]
     warn_of_absent([p for p, of in members.items() if (of.scores[:1] > last).any()])
     return make_rule(prefixes, cut, to_next=True)
-
-
-def _warn_of_empty(names):
-    if names:
-        warn_user(
-            f"No sample is a member of {enumerate_texts(names)}, so any rule meets its "
-            "target. The classifier may never predict this class. Otherwise check that "
-            "labels and the keys of the targets are of the same kind, or add samples."
-        )
 
 
 def _infeasible(prefixes, members):
@@ -268,13 +262,13 @@ def _infeasible(prefixes, members):
         for part, of in members.items()
     }
     coverage = prefixes.at("weight", last + 1) / prefixes.total("weight")
-    texts = [f"{part}={round_up(risk)}" for part, risk in closest.items()]
+    targets = enumerate_texts([f"{part}={part.target:.6g}" for part in members])
+    texts = enumerate_texts([f"{part}={round_up(r)}" for part, r in closest.items()])
     return InfeasibleTargetError(
-        f"No threshold meets all of the targets {name_targets(members)} on the "
-        f"tuning sample: {trouble}. One with coverage {round_down(coverage)} meets "
-        f"{enumerate_texts(texts)}",
+        f"No threshold meets all of the targets {targets} on the tuning sample: "
+        f"{trouble}. One with coverage {round_down(coverage)} meets {texts}",
         "Use larger risks, or a score that ranks the errors better.",
-        risks_by_kind(members, closest),
+        risks_by_kind(closest),
         coverage,
     )
 
@@ -283,45 +277,3 @@ def _risks(of, scores):
     """Return the risk of the members up to each of some scores, 0 without any."""
     risks = np.append(0.0, of.sums("loss")[1:] / of.sums("weight")[1:])
     return risks[np.searchsorted(of.scores, scores, side="right")]
-
-
-def _nothing_passes(counts, tested, parts):
-    """Return the error of bounds that nothing passes, with larger ones that do."""
-    test, n_samples = tested[0].test, int(counts[-1])
-    bounded = [each for each in tested if each.risk < 1]
-    fewest = test.bound.fewest
-
-    def find(more):
-        raised = [replace(each, risk=each.risk + more) for each in bounded]
-        return find_last(counts, raised)
-
-    hopeless = (
-        test.hopeless("target risk", part.target, len(part.rows), fewest, part)
-        for part in parts
-    )
-    trouble = next(filter(None, hopeless), None)
-    if trouble is None:
-        starts = counts[find_starts(counts, bounded)[0]]
-        hardest = max(bounded, key=lambda each: each.p_values(starts, test.delta).min())
-        trouble = (
-            "No threshold can be certified for all targets "
-            f"{name_targets([each.part for each in bounded])} with "
-            f"confidence_level={test.confidence_level:g} on {n_samples} samples; the "
-            f"hardest target is that of {hardest.part}"
-        )
-    way_out = (
-        "Use larger risks, a lower confidence, more samples, or a score that ranks the "
-        "errors better."
-    )
-    more, n_accepted = find_least_risk(find, 0.0)
-    if n_accepted is None:
-        return InfeasibleTargetError(trouble, way_out)
-    more, coverage = more * test.max_loss, n_accepted / n_samples
-    risks = {part: min(part.target + more, test.max_loss) for part in parts}
-    return InfeasibleTargetError(
-        f"{trouble}. With each target raised by about {round_up(more)}, a rule with "
-        f"coverage {round_down(coverage)} can be certified",
-        way_out,
-        risks_by_kind(parts, risks),
-        coverage,
-    )

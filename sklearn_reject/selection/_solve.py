@@ -17,8 +17,9 @@ from sklearn_reject._typing import Other, RandomState, RiskBound, Target
 from sklearn_reject._validation import check_number, check_option, check_samples
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
 from sklearn_reject.selection._certify import (
+    Tested,
+    certify,
     certify_coverage,
-    certify_risk,
     check_bound,
     check_confidence_level,
     choose_test,
@@ -236,7 +237,10 @@ def solve_target_risk(
     confidence_level = check_confidence_level(confidence_level, sample_weight)
     scores, losses, _ = check_samples(scores, losses)
     test = choose_test(losses, confidence_level, bound, max_loss)
-    return certify_risk(scores, losses, risk, test, randomize, draws, random_state)
+    random_state = check_random_state(random_state)
+    ranked = rank(scores, losses, randomize, draws, random_state)
+    everything = Tested.of(ranked.losses, risk, test, random_state)
+    return ranked.make_rule(certify(ranked.accepted_counts, everything))
 
 
 @solver
