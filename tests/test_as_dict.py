@@ -163,7 +163,6 @@ def test_groups_that_json_cannot_hold_are_refused():
 
 
 CERTIFICATE = RULES["certified"].to_dict()["certificate"]
-OF_PARTS = RULES["bounds, certified"].to_dict()["certificate"]
 A_RULE = [1, RejectionRule(0.5, 1.0).to_dict()]
 # What comes from outside and is no rule: the rule, what is changed, and what is said.
 STRANGE = [
@@ -178,14 +177,6 @@ STRANGE = [
             ({"confidence_level": 2}, "confidence_level of a Certificate"),
             ({"target": -1}, "target of a Certificate must be at least 0"),
             ({"p_value": "NaN"}, "p_value of a Certificate"),
-        )
-    ),
-    *(
-        ("bounds, certified", {"certificate": OF_PARTS | change}, words)
-        for change, words in (
-            ({"targets": [0.4, 0.5, 0.5]}, "one entry for each part"),
-            ({"p_values": [0.1]}, "one entry for each part"),
-            ({"targets": [0.4, -0.5]}, "targets must be at least 0"),
         )
     ),
     ("groups", {"rules": [A_RULE, A_RULE]}, "1 is there twice"),

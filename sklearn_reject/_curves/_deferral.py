@@ -9,7 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
-from sklearn_reject._curves._prefixes import Prefixes, prefix_sums, running_sum
+from sklearn_reject._curves._prefixes import (
+    RELATIVE_TOLERANCE,
+    Prefixes,
+    prefix_sums,
+    running_sum,
+)
 from sklearn_reject._curves._risk_coverage import normalize_area
 from sklearn_reject._validation import (
     check_option,
@@ -227,7 +232,9 @@ def choose_by_area(
     def is_better(name):
         change = area_influence(orders[name]) - influence
         noise = n_errors * standard_error(change, usual.weight)
-        return areas[baseline] - areas[name] > noise + least
+        # Where all losses are alike, areas differ by rounding only.
+        largest = areas[baseline] * (1 - RELATIVE_TOLERANCE)
+        return largest - areas[name] > noise + least
 
     candidates = [name for name in areas if name == baseline or is_better(name)]
     return min(candidates, key=areas.get), areas

@@ -199,7 +199,8 @@ class RiskTest:
         what passes if all are raised by a share of the largest loss, and `describe`
         with what that comes, and the coverage.
         """
-        more, found = _find_least(find)
+        # Some target stays below the largest loss, which is no bound.
+        more, found = _find_least(find, 1 - min(targets.values()) / self.max_loss)
         if found is None:
             problem = f"{problem}; nor can any risk below the largest loss"
             return InfeasibleTargetError(problem, f"Use {way_out}.")
@@ -346,12 +347,12 @@ def _find_hardest(counts, tested):
     return max(bounded, key=lambda each: each.p_values(starts, delta).min()).part
 
 
-def _find_least(find):
-    """Return about the smallest number in ]0, 1] that something is found for, and that.
+def _find_least(find, largest):
+    """Return about the smallest number that something is found for, and what.
 
-    None is found for the largest.
+    It is below the largest, for which nothing is looked for.
     """
-    failing, passing, found = _LEAST_RAISE, 1.0, None
+    failing, passing, found = _LEAST_RAISE, largest, None
     for _ in range(_N_HALVINGS):
         middle = (failing * passing) ** 0.5
         at_middle = find(middle)
