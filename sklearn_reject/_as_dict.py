@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import MISSING, fields
 from functools import cache
+from inspect import signature
 from numbers import Integral, Real
 from typing import Annotated, Any, Self, get_args, get_origin, get_type_hints
 
@@ -105,7 +106,7 @@ class DictMixin:
             for name, each in known.items()
             if each.default is MISSING and each.default_factory is MISSING
         }
-        check_fields(name, state.keys() - {"type"}, known.keys(), required)
+        _check_fields(name, state.keys() - {"type"}, known.keys(), required)
         kinds = get_type_hints(found)
         given = [each.name for each in fields(found) if each.name in state]
         return found(
@@ -124,11 +125,77 @@ def _limits(cls):
     return limits
 
 
-def check_type(state, cls):
-    """Raise unless a dictionary says that it is of a class."""
-    name = state.get("type") if isinstance(state, dict) else None
-    if name != cls.__name__:
-        raise _of_other_type(cls, name)
+class Accumulator:
+    """What is updated and merged: parameters of its constructor, and a `_state`.
+
+    The state is a dataclass of `DictMixin`. The attributes `_known` are in its text.
+    """
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a dictionary for strict JSON, from which `from_dict` restores this.
+
+        Returns
+        -------
+        state : dict
+            The parameters and the sums: as large after a million samples as after a
+            thousand.
+        """
+        state = {"type": type(self).__name__, **self._settings()}
+        return state | {"state": self._state.to_dict()}
+
+    @classmethod
+    def from_dict(cls, state: Options) -> Self:
+        """Return what `to_dict` has written.
+
+        Parameters
+        ----------
+        state : dict
+            What `to_dict` returned, maybe after a way through JSON.
+
+        Returns
+        -------
+        restored : object
+            Equal to what was written, bit for bit.
+
+        Raises
+        ------
+        ValueError
+            If the dictionary is of another type, or a field is unknown, missing or no
+            such value as it has to be.
+        """
+        name = state.get("type") if isinstance(state, dict) else None
+        if name != cls.__name__:
+            raise _of_other_type(cls, name)
+        parameters = signature(cls).parameters
+        expected = {*parameters, "state"}
+        _check_fields(name, state.keys() - {"type"}, expected, expected)
+        restored = cls(**{each: state[each] for each in parameters})
+        restored._state = type(restored._state).from_dict(state["state"])
+        return restored
+
+    def __repr__(self):
+        """Return the parameters and what is known so far."""
+        settings = ", ".join(f"{k}={v!r}" for k, v in self._settings().items())
+        known = [(name, getattr(self, name)) for name in self._known]
+        known = (f"{k}={v:.4g}" if type(v) is float else f"{k}={v}" for k, v in known)
+        return f"<{type(self).__name__}({settings}): {', '.join(known)}>"
+
+    def _settings(self):
+        """Return the parameters of the constructor by name."""
+        return {name: getattr(self, name) for name in signature(type(self)).parameters}
+
+    def _check_other(self, other):
+        """Raise unless `other` has the class and parameters of this, and is not it."""
+        name = type(self).__name__
+        if type(other) is not type(self):
+            raise ValueError(f"other must be a {name}, got {type(other).__name__}.")
+        if other is self:
+            raise ValueError(f"other is this {name} itself: samples would count twice.")
+        if other._settings() != self._settings():
+            raise ValueError(
+                f"other has {other._settings()}, but this {name} has "
+                f"{self._settings()}. Merge those with the same parameters."
+            )
 
 
 def _of_other_type(cls, name):
@@ -138,7 +205,7 @@ def _of_other_type(cls, name):
     )
 
 
-def check_fields(name, given, known, required):
+def _check_fields(name, given, known, required):
     """Raise for fields of a dictionary that are unknown, or that are missing."""
     unknown, missing = sorted(given - known), sorted(required - given)
     if unknown or missing:
@@ -154,6 +221,8 @@ def _to_plain(value):
         return value.to_dict()
     if isinstance(value, dict):
         return [[_check_key(key), _to_plain(each)] for key, each in value.items()]
+    if isinstance(value, np.ndarray) and np.isfinite(value).all():
+        return value.tolist()
     if isinstance(value, (np.ndarray, list, tuple)):
         return [_to_plain(each) for each in value]
     if isinstance(value, np.generic):
@@ -196,7 +265,7 @@ def _read(value, kinds):
     if any(isinstance(kind, type) and issubclass(kind, DictMixin) for kind in kinds):
         return _read_other(value, kinds)
     if np.ndarray in kinds:
-        return np.array(_read_numbers(value), dtype=np.float64)
+        return np.array(value, dtype=np.float64)  # reads text such as "NaN", too
     if tuple in kinds and isinstance(value, (list, tuple)):
         return tuple(_read_numbers(list(value)))
     return _read_plain(value, kinds)
