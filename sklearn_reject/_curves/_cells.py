@@ -15,9 +15,9 @@ from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._curves._cut import Cut, best_cut, within_risk
 from sklearn_reject._curves._prefixes import (
     RELATIVE_TOLERANCE,
-    TIE_TOLERANCE,
     Prefixes,
     starts_of_ties,
+    tie_range,
 )
 from sklearn_reject._curves._risk_coverage import float_keys, mean_area, pair_area
 from sklearn_reject._validation import take_weight
@@ -153,10 +153,7 @@ class CellTable(DictMixin):
         No score of an entry is so close to one of another that a rule could take them
         for tied, see :func:`sklearn_reject._curves._prefixes.tie_range`.
         """
-        low, high = self.low[1:], self.high[:-1]
-        sizes = np.maximum(np.abs(low), np.abs(high))
-        # Twice as far as the ranges of two scores can reach.
-        is_apart = low - high > 4 * TIE_TOLERANCE * sizes
+        is_apart = tie_range(self.high[:-1])[1] < tie_range(self.low[1:])[0]
         if is_apart.all():
             return self
         starts = np.flatnonzero(np.append(True, is_apart))

@@ -20,7 +20,7 @@ started anew then. All that has been laid on one stake is one number, whenever t
 the next values multiply it by the same.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -83,16 +83,21 @@ class Bets(DictMixin):
     def start(cls, n_bounds, anew):
         """Return bets without values, which hold something back to start `anew`."""
         cash = _CASH if anew else 0.0
-        return cls(np.tile(_LOG_SHARES + np.log(1 - cash), (n_bounds, 1)), cash)
+        laid = _LOG_SHARES + np.log(1 - cash)
+        return cls(np.full((n_bounds, len(STAKES)), laid), cash)
 
-    def add(self, sums, bounds):
-        """Return the bets after one update by values of these sums."""
+    def add(self, sums, bounds, limit):
+        """Return the bets after one update by values of these sums.
+
+        There is an alarm once the capital is at the limit.
+        """
         logs, cash = self.log_capitals, self.cash
         left = min(cash, _CASH * (1 + self.sums[0]) ** -_DECAY)
         if left < cash:
             logs = np.logaddexp(logs, _LOG_SHARES + np.log(cash - left))
         logs = logs + [_log_gains(sums, *bound) for bound in bounds]
-        return replace(self, log_capitals=logs, cash=left, sums=self.sums + sums)
+        alarm = self.alarm or _capital(logs, left) >= limit
+        return Bets(logs, left, self.sums + sums, alarm)
 
     @property
     def mean(self):
@@ -102,9 +107,7 @@ class Bets(DictMixin):
     @property
     def e_value(self):
         """The capital, of which each bound has an equal part."""
-        with np.errstate(over="ignore"):
-            laid = np.exp(self.log_capitals).sum() / len(self.log_capitals)
-        return float(laid + self.cash)
+        return _capital(self.log_capitals, self.cash)
 
     def interval(self, delta):
         """Return the means against which no bet of either direction has won 2 / delta.
@@ -135,6 +138,12 @@ def sums_of(values):
         gains = (np.log1p(np.multiply.outer(each, STAKES)) for each in (x, 1 - x))
         sums += counts[some] @ np.column_stack([np.ones_like(x), x, *gains])
     return sums
+
+
+def _capital(log_capitals, cash):
+    """Return the mean over all bounds, infinite beyond float64."""
+    with np.errstate(over="ignore"):
+        return float(np.exp(log_capitals).sum() / len(log_capitals) + cash)
 
 
 def _log_gains(sums, part, bound):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import replace
 from typing import Literal, Self
 
 import numpy as np
@@ -119,9 +118,8 @@ class Monitor(Accumulator):
 
     def _take(self, sums):
         """Bet on the values of one update, of which these are the sums."""
-        bets = self._state.add(sums, self._bounds)
-        is_reached = bets.e_value >= 1 / (1 - self.confidence_level)
-        self._state = replace(bets, alarm=self.alarm or is_reached)
+        limit = 1 / (1 - self.confidence_level)
+        self._state = self._state.add(sums, self._bounds, limit)
 
 
 class RiskMonitor(Monitor):
@@ -395,14 +393,11 @@ class CoverageMonitor(Monitor):
     ) -> None:
         self.coverage = check_level(coverage, "coverage")
         self.tolerance = check_number(tolerance, "tolerance")
-        sides = {
-            "greater": (RISES, self.coverage + self.tolerance),
-            "less": (FALLS, 1 - (self.coverage - self.tolerance)),
-        }
-        options = ("two-sided", *sides)
-        self.alternative = check_option(alternative, "alternative", options)
-        chosen = sides if self.alternative == "two-sided" else (self.alternative,)
-        bounds = [sides[side] for side in chosen]
+        rises = RISES, self.coverage + self.tolerance
+        falls = FALLS, 1 - (self.coverage - self.tolerance)
+        sides = {"two-sided": [rises, falls], "less": [falls], "greater": [rises]}
+        self.alternative = check_option(alternative, "alternative", tuple(sides))
+        bounds = sides[self.alternative]
         if any(bound >= 1 for _, bound in bounds):
             raise ValueError(
                 f"tolerance={self.tolerance:g} is too large beside {self.coverage:g}. "
