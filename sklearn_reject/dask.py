@@ -376,7 +376,7 @@ def _check_collection(name, collection):
         raise ValueError(
             f"{name} must be a dask array, dataframe or column, got "
             f"{type(collection).__name__}. Convert it with dask.array.from_delayed or "
-            "from_array or, if it is in memory, call the method itself."
+            "from_array or, in memory, call the method itself."
         )
 
 

@@ -91,25 +91,25 @@ class CellTable(DictMixin):
         rows = np.bincount(cells)
         full = np.flatnonzero(rows)
 
-        def extreme(function, values, of_none):
-            known = np.full(len(rows), of_none)
-            function.at(known, cells, values)
-            return known[full]
-
         def extremes(values):
-            yield extreme(np.minimum, values, np.inf)
-            yield extreme(np.maximum, values, -np.inf)
+            for function, of_none in ((np.minimum, np.inf), (np.maximum, -np.inf)):
+                known = np.full(len(rows), of_none)
+                function.at(known, cells, values)
+                yield known[full]
 
-        has_weights = weight is not None
-        counts = rows[full].astype(np.float64)
+        counts, has_weights = rows[full].astype(np.float64), weight is not None
         loss = np.bincount(cells, losses * weight if has_weights else losses)[full]
         weight = np.bincount(cells, weight)[full] if has_weights else counts
         is_unit = np.count_nonzero(losses) == np.count_nonzero(losses == 1)
-        if is_unit:
-            of_losses = (loss >= weight).astype(float), (loss > 0).astype(float)
-        else:
-            of_losses = extremes(losses)
-        columns = *extremes(scores), counts, weight, loss, *of_losses
+        # Of 0 and 1, what a cell has is known without a look at each.
+        of_losses = (loss >= weight, loss > 0) if is_unit else extremes(losses)
+        columns = (
+            *extremes(scores),
+            counts,
+            weight,
+            loss,
+            *np.asarray([*of_losses], float),
+        )
         return cls(n_bits, *columns, has_weights, is_unit)
 
     def __len__(self):
@@ -122,7 +122,7 @@ class CellTable(DictMixin):
 
     @property
     def edges(self):
-        """Lowest score that each cell may hold, if finite, whether a sample has it."""
+        """Lowest score that each cell may hold, whether a sample has it."""
         bits = (self.low + 0.0).view(np.uint64)
         others = np.uint64(2 ** (64 - self.n_bits) - 1)
         return np.where(self.low < 0, bits | others, bits & ~others).view(np.float64)
@@ -174,9 +174,7 @@ class Cells(Prefixes):
 
     def __init__(self, table):
         if not len(table):
-            raise ValueError(
-                "The summary has no samples (of positive weight) yet. Update it first."
-            )
+            raise ValueError("The summary has no samples (of positive weight) yet.")
         self.table = table
         super().__init__(table.high, weight=table.weight, loss=table.loss)
         self.is_tied = table.low == table.high

@@ -16,11 +16,11 @@ from sklearn_reject._interval import Interval
 from sklearn_reject._validation import (
     as_real_array,
     check_count,
-    check_extended_vector,
     check_number,
     check_option,
     check_part_weight,
     check_same_length,
+    check_samples,
     check_vector,
 )
 from sklearn_reject.selection._bounds import BOUNDS_OF_SUMS
@@ -131,8 +131,7 @@ class RiskCoverageSummary(Accumulator):
         Parameters
         ----------
         scores : array-like of shape (n_samples,)
-            Uncertainty scores, higher = more uncertain. They may be infinite, and there
-            may be none.
+            Uncertainty scores, higher = more uncertain. There may be none.
 
         losses : array-like of shape (n_samples,)
             Non-negative losses.
@@ -150,13 +149,14 @@ class RiskCoverageSummary(Accumulator):
         ValueError
             If an array is invalid. The summary then is what it was.
         """
-        scores = as_real_array(scores, "scores")
-        losses = as_real_array(losses, "losses")
+        scores, losses = (
+            as_real_array(scores, "scores"),
+            as_real_array(losses, "losses"),
+        )
         check_same_length(len(scores), losses=losses)
         weight = check_part_weight(sample_weight, len(scores))
         if len(scores):
-            scores = check_extended_vector(scores, "scores")
-            losses = check_vector(losses, "losses", non_negative=True)
+            scores, losses, _ = check_samples(scores, losses)
             self._state += CellTable.of(scores, losses, weight, self.n_bits)
         return self
 
@@ -585,18 +585,13 @@ class RiskCoverageSummary(Accumulator):
 class _CellGroups(Cells):
     """Cells as a rule sees them: groups of tied samples, and the borders between them.
 
-    Scores are finite, and near ones are tied. The borders are fixed before the sample
+    Near scores are tied. The borders are fixed before the sample
     is drawn, so that the losses below each of them are a plain sample of what a
     threshold there accepts: where a rule is certified, no noise has to break ties.
     There are `counts` samples below them, of which the losses sum up to `losses`.
     """
 
     def __init__(self, table):
-        if np.isinf((table.low[:1], table.high[-1:])).any():
-            raise ValueError(
-                "The summary has infinite scores, which a rule cannot compare. Remove "
-                "these samples, or give them a finite score."
-            )
         super().__init__(table.join_near())
         table = self.table
         # Not where a sample is so close below that it would tie with the threshold.

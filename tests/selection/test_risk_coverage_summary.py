@@ -182,21 +182,6 @@ def uniform(n=500, seed=0, power=2.0):
     return scores, (rng.random(n) < scores**power).astype(float)
 
 
-def test_infinite_scores_are_the_extremes():
-    scores, losses = [-np.inf, 0.0, 1.0, np.inf, np.inf], [0, 1, 0, 1, 0]
-    summary = RiskCoverageSummary().update(scores, losses)
-    ranks = [0, 1, 2, 3, 3]
-    for name in ("aurc", "augrc", "sele"):
-        area = getattr(summary, name)()
-        exact = measure(f"{name}_score", ranks, losses)
-        assert area.low <= exact <= area.high
-    assert summary.aurc().value == pytest.approx(measure("aurc_score", ranks, losses))
-    assert summary.coverage_at_risk(0.4).value == 1
-    assert summary.selective_risk_at_coverage(0.8).value == pytest.approx(0.4)
-    with pytest.raises(ValueError, match="infinite scores, which a rule"):
-        summary.solve_target_risk(0.5)
-
-
 def test_points_of_the_curve_are_exact():
     scores, losses = uniform()
     summary = RiskCoverageSummary(16).update(scores, losses)
@@ -243,13 +228,14 @@ def test_no_samples():
     ("arguments", "message"),
     [
         (([0.1, np.nan], [0, 1]), "scores must be finite"),
+        (([0.1, -np.inf], [0, 1]), "scores must be finite"),
         (([0.1, 0.2], [0, -1]), "losses must be non-negative"),
         (([0.1, 0.2], [0]), "losses has 1 elements"),
         (([0.1, 0.2], [0, np.nan]), "losses must be finite"),
         (([0.1], [0], [-1.0]), "sample_weight must be non-negative"),
         (([], [], [1.0]), "sample_weight has 1 elements"),
     ],
-    ids=["nan score", "negative", "length", "nan loss", "weight", "empty"],
+    ids=["nan score", "infinite", "negative", "length", "nan loss", "weight", "empty"],
 )
 def test_a_bad_update_changes_nothing(arguments, message):
     summary = RiskCoverageSummary().update([0.5], [1])
