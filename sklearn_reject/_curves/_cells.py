@@ -30,7 +30,7 @@ _BATCH_SIZE = 2**19
 _FEW_CELLS, _CELLS_PER_ROW = 2**12, 8
 
 # The columns of a table, and what is known of two cells together.
-COLUMNS = {
+_COLUMNS = {
     "low": np.minimum,
     "high": np.maximum,
     "rows": np.add,
@@ -64,7 +64,7 @@ class CellTable(DictMixin):
     def __post_init__(self):
         """Refuse columns that do not go together."""
         super().__post_init__()
-        if len({len(getattr(self, name)) for name in COLUMNS}) > 1:
+        if len({*map(len, self.columns)}) > 1:
             raise ValueError("The columns of cells must have one length.")
 
     @classmethod
@@ -73,7 +73,7 @@ class CellTable(DictMixin):
         if weight is not None and not weight.all():
             present = weight > 0
             scores, losses, weight = scores[present], losses[present], weight[present]
-        table = cls(n_bits, *[np.empty(0)] * len(COLUMNS))
+        table = cls(n_bits, *[np.empty(0)] * len(_COLUMNS))
         for start in range(0, len(scores), _BATCH_SIZE):
             batch = slice(start, start + _BATCH_SIZE)
             some = scores[batch], losses[batch], take_weight(weight, batch)
@@ -101,19 +101,18 @@ class CellTable(DictMixin):
         loss = np.bincount(cells, losses * weight if has_weights else losses)[full]
         weight = np.bincount(cells, weight)[full] if has_weights else counts
         is_unit = np.count_nonzero(losses) == np.count_nonzero(losses == 1)
-        # Of 0 and 1, what a cell has is known without a look at each.
-        of_losses = (loss >= weight, loss > 0) if is_unit else extremes(losses)
-        columns = (
-            *extremes(scores),
-            counts,
-            weight,
-            loss,
-            *np.asarray([*of_losses], float),
-        )
+        # Of losses of 0 and 1, the sums tell the least and the largest.
+        least, largest = (loss >= weight, loss > 0) if is_unit else extremes(losses)
+        columns = *extremes(scores), counts, weight, loss, least * 1.0, largest * 1.0
         return cls(n_bits, *columns, has_weights, is_unit)
 
     def __len__(self):
         return len(self.low)
+
+    @property
+    def columns(self):
+        """The columns in their order."""
+        return [getattr(self, name) for name in _COLUMNS]
 
     @property
     def given_weight(self):
@@ -136,16 +135,15 @@ class CellTable(DictMixin):
         is_first = starts_of_ties(cells[order])
         first, second = order[is_first], order[~is_first]
         places = np.cumsum(is_first)[~is_first] - 1
-        columns = {}
-        for name, function in COLUMNS.items():
-            both = np.append(getattr(self, name), getattr(other, name))
-            columns[name] = both[first]
-            columns[name][places] = function(both[first[places]], both[second])
-        has_weights = self.has_weights or other.has_weights
-        is_unit = self.is_unit and other.is_unit
-        return CellTable(
-            self.n_bits, **columns, has_weights=has_weights, is_unit=is_unit
-        )
+        columns = []
+        for function, *pair in zip(
+            _COLUMNS.values(), self.columns, other.columns, strict=True
+        ):
+            both = np.concatenate(pair)
+            columns.append(both[first])
+            columns[-1][places] = function(both[first[places]], both[second])
+        flags = self.has_weights or other.has_weights, self.is_unit and other.is_unit
+        return CellTable(self.n_bits, *columns, *flags)
 
     def join_near(self):
         """Return the table with one entry for cells that near ties connect.
@@ -157,11 +155,9 @@ class CellTable(DictMixin):
         if is_apart.all():
             return self
         starts = np.flatnonzero(np.append(True, is_apart))
-        joined = {
-            name: function.reduceat(getattr(self, name), starts)
-            for name, function in COLUMNS.items()
-        }
-        return replace(self, **joined)
+        pairs = zip(_COLUMNS.values(), self.columns, strict=True)
+        columns = (function.reduceat(column, starts) for function, column in pairs)
+        return CellTable(self.n_bits, *columns, self.has_weights, self.is_unit)
 
 
 def _cells_of(scores, n_bits):

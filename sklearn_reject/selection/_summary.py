@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_reject._as_dict import Accumulator
-from sklearn_reject._curves._cells import COLUMNS, CellBounds, Cells, CellTable
+from sklearn_reject._curves._cells import CellBounds, Cells, CellTable
 from sklearn_reject._curves._cut import Cut, best_cut, cheapest, reaching_coverage
 from sklearn_reject._curves._prefixes import Prefixes, tie_range
 from sklearn_reject._interval import Interval
@@ -118,7 +118,7 @@ class RiskCoverageSummary(Accumulator):
     @property
     def nbytes(self) -> int:
         """Bytes of the summary."""
-        return sum(getattr(self._state, name).nbytes for name in COLUMNS)
+        return sum(column.nbytes for column in self._state.columns)
 
     def update(
         self,
@@ -585,10 +585,10 @@ class RiskCoverageSummary(Accumulator):
 class _CellGroups(Cells):
     """Cells as a rule sees them: groups of tied samples, and the borders between them.
 
-    Near scores are tied. The borders are fixed before the sample
-    is drawn, so that the losses below each of them are a plain sample of what a
-    threshold there accepts: where a rule is certified, no noise has to break ties.
-    There are `counts` samples below them, of which the losses sum up to `losses`.
+    Near scores are tied. The borders are fixed before the sample is drawn, so that the
+    losses below each of them are a plain sample of what a threshold there accepts:
+    where a rule is certified, no noise has to break ties. There are `counts` samples
+    below them, of which the losses sum up to `losses`.
     """
 
     def __init__(self, table):
