@@ -113,8 +113,8 @@ def _read_key(key):
     if isinstance(key, Integral) and not isinstance(key, (bool, np.timedelta64)):
         return int(key)
     raise ValueError(
-        f"keys must be a vector of integers or strings, got {key!r}. Floats and gaps do "
-        "not identify samples. Convert whole numbers to integers."
+        f"keys must be a vector of integers or strings, got {key!r}. Floats and gaps "
+        "do not identify samples. Convert whole numbers to integers."
     )
 
 
