@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import MISSING, fields
 from functools import cache
+from inspect import signature
 from numbers import Integral, Real
 from typing import Annotated, Any, Self, get_args, get_origin, get_type_hints
 
@@ -95,21 +96,21 @@ class DictMixin:
             If the dictionary is of another type, or a field is unknown, missing or no
             such value as it has to be.
         """
-        name = state.get("type") if isinstance(state, dict) else None
-        found = _TYPES.get(name) if isinstance(name, str) else None
-        if found is None or not issubclass(found, cls):
-            raise _of_other_type(cls, name)
+        found = _type_of(state, cls)
         known = {each.name: each for each in fields(found)}
         required = {
             name
             for name, each in known.items()
             if each.default is MISSING and each.default_factory is MISSING
         }
-        check_fields(name, state.keys() - {"type"}, known.keys(), required)
+        _check_fields(state, known.keys(), required)
         kinds = get_type_hints(found)
-        given = [each.name for each in fields(found) if each.name in state]
         return found(
-            **{each: _restore(state, each, kinds[each], name) for each in given}
+            **{
+                name: _restore(state, name, kinds[name])
+                for name in known
+                if name in state
+            }
         )
 
 
@@ -124,27 +125,105 @@ def _limits(cls):
     return limits
 
 
-def check_type(state, cls):
-    """Raise unless a dictionary says that it is of a class."""
+class Accumulator:
+    """What is updated and merged: parameters of its constructor, and a `_state`.
+
+    The state is a dataclass of `DictMixin`. The attributes `_known` are in its text.
+    """
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        _TYPES[cls.__name__] = cls
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a dictionary for strict JSON, from which `from_dict` restores this.
+
+        Returns
+        -------
+        state : dict
+            The parameters and the sums: as large after a million samples as after a
+            thousand.
+        """
+        state = {"type": type(self).__name__, **self._settings()}
+        return state | {"state": self._state.to_dict()}
+
+    @classmethod
+    def from_dict(cls, state: Options) -> Self:
+        """Return what `to_dict` has written.
+
+        Parameters
+        ----------
+        state : dict
+            What `to_dict` returned, maybe after a way through JSON.
+
+        Returns
+        -------
+        restored : object
+            Equal to what was written, bit for bit.
+
+        Raises
+        ------
+        ValueError
+            If the dictionary is of another type, or a field is unknown, missing or no
+            such value as it has to be.
+        """
+        found = _type_of(state, cls)
+        names = _parameters(found)
+        _check_fields(state, {*names, "state"}, {*names, "state"})
+        restored = found(**{name: state[name] for name in names})
+        restored._state = type(restored._state).from_dict(state["state"])
+        return restored
+
+    def __repr__(self):
+        """Return the parameters and what is known so far."""
+        settings = ", ".join(f"{k}={v!r}" for k, v in self._settings().items())
+        known = [(name, getattr(self, name)) for name in self._known]
+        known = (f"{k}={v:.4g}" if type(v) is float else f"{k}={v}" for k, v in known)
+        return f"<{type(self).__name__}({settings}): {', '.join(known)}>"
+
+    def _settings(self):
+        """Return the parameters of the constructor by name."""
+        return {name: getattr(self, name) for name in _parameters(type(self))}
+
+    def _check_other(self, other):
+        """Raise unless `other` has the class and parameters of this, and is not it."""
+        name = type(self).__name__
+        if type(other) is not type(self):
+            raise ValueError(f"other must be a {name}, got {type(other).__name__}.")
+        if other is self:
+            raise ValueError(f"other is this {name} itself: samples would count twice.")
+        if other._settings() != self._settings():
+            raise ValueError(
+                f"other has {other._settings()}, but this {name} has "
+                f"{self._settings()}. Merge those with the same parameters."
+            )
+
+
+@cache
+def _parameters(cls):
+    return tuple(signature(cls).parameters)
+
+
+def _type_of(state, cls):
+    """Return the class that a dictionary names, which is one or derives from it."""
     name = state.get("type") if isinstance(state, dict) else None
-    if name != cls.__name__:
-        raise _of_other_type(cls, name)
+    found = _TYPES.get(name) if isinstance(name, str) else None
+    if found is None or not issubclass(found, cls):
+        raise ValueError(
+            f'state must be a dictionary of `to_dict` whose "type" is {cls.__name__!r},'
+            f" got {name!r}. Restore it with the class of that name."
+        )
+    return found
 
 
-def _of_other_type(cls, name):
-    return ValueError(
-        f'state must be a dictionary of `to_dict` whose "type" is {cls.__name__!r}, '
-        f"got {name!r}. Restore it with the class of that name."
-    )
-
-
-def check_fields(name, given, known, required):
+def _check_fields(state, known, required):
     """Raise for fields of a dictionary that are unknown, or that are missing."""
+    given = state.keys() - {"type"}
     unknown, missing = sorted(given - known), sorted(required - given)
     if unknown or missing:
         raise ValueError(
-            f"state of a {name} has the unknown fields {unknown} and lacks {missing}. "
-            "Write it with the version of the package that reads it."
+            f"state of a {state['type']} has the unknown fields {unknown} and lacks "
+            f"{missing}. Write it with the version of the package that reads it."
         )
 
 
@@ -154,6 +233,8 @@ def _to_plain(value):
         return value.to_dict()
     if isinstance(value, dict):
         return [[_check_key(key), _to_plain(each)] for key, each in value.items()]
+    if isinstance(value, np.ndarray) and np.isfinite(value).all():
+        return value.tolist()
     if isinstance(value, (np.ndarray, list, tuple)):
         return [_to_plain(each) for each in value]
     if isinstance(value, np.generic):
@@ -175,7 +256,7 @@ def _check_key(key):
     )
 
 
-def _restore(state, field, kind, name):
+def _restore(state, field, kind):
     """Return the value of a field from what JSON has."""
     value = state[field]
     kinds = get_args(kind) or (kind,)
@@ -185,7 +266,8 @@ def _restore(state, field, kind, name):
         return _read(value, kinds)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
-            f"state of a {name} has {field}={value!r}, which is invalid: {error}"
+            f"state of a {state['type']} has {field}={value!r}, which is invalid: "
+            f"{error}"
         ) from error
 
 
@@ -196,20 +278,21 @@ def _read(value, kinds):
     if any(isinstance(kind, type) and issubclass(kind, DictMixin) for kind in kinds):
         return _read_other(value, kinds)
     if np.ndarray in kinds:
-        return np.array(_read_numbers(value), dtype=np.float64)
+        return np.array(value, dtype=np.float64)  # reads text such as "NaN", too
     if tuple in kinds and isinstance(value, (list, tuple)):
-        return tuple(_read_numbers(list(value)))
-    return _read_plain(value, kinds)
-
-
-def _read_plain(value, kinds):
+        return tuple(each if _is_name(each) else _read_number(each) for each in value)
     if float in kinds:
         return _read_number(value)
-    if int in kinds and _is_whole(value):
-        return int(value)
+    if int in kinds and isinstance(value, float) and value.is_integer():
+        return int(value)  # other languages may write 1 as 1.0
     if isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool)):
         return value
     raise ValueError(f"it is of type {' or '.join(kind.__name__ for kind in kinds)}.")
+
+
+def _is_name(value):
+    """Tell text that may be listed from the names of numbers that are not finite."""
+    return isinstance(value, str) and value not in _NUMBERS
 
 
 def _read_other(value, kinds):
@@ -233,14 +316,6 @@ def _read_pairs(value, kinds):
     return found
 
 
-def _read_numbers(value):
-    """Return floats in lists; strings that name none stay, as names may be listed."""
-    if isinstance(value, list):
-        return [_read_numbers(each) for each in value]
-    is_text = isinstance(value, str) and value not in _NUMBERS
-    return value if is_text else _read_number(value)
-
-
 def _read_number(value):
     """Return a float for a number, or for the name of one that is not finite."""
     if isinstance(value, str) and value in _NUMBERS:
@@ -248,12 +323,3 @@ def _read_number(value):
     if not isinstance(value, Real) or isinstance(value, bool):
         raise ValueError('it is a number, "Infinity", "-Infinity" or "NaN".')
     return float(value)
-
-
-def _is_whole(value):
-    """Tell whether a number is an int, which other languages may write as 1.0."""
-    if isinstance(value, bool):
-        return False
-    return isinstance(value, Integral) or (
-        isinstance(value, float) and value.is_integer()
-    )

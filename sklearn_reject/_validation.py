@@ -351,22 +351,6 @@ def check_samples(scores, losses, sample_weight=None):
     return scores, losses, check_sample_weight(sample_weight, scores.size)
 
 
-def check_other(one, other, kind, kinds):
-    """Raise unless `other` is of the same class, and another one, as two that merge.
-
-    `kind` and `kinds` are what both are, as one and as several.
-    """
-    if type(other) is not type(one):
-        raise ValueError(
-            f"other must be a {type(one).__name__}, got {type(other).__name__}."
-        )
-    if other is one:
-        raise ValueError(
-            f"other is the {kind} itself, so its samples would count twice. Merge "
-            f"{kinds} of different samples."
-        )
-
-
 def check_number(value, name, *, high=np.inf, open_low=False, open_high=False) -> float:
     """Return `value` as a finite float inside [0, high], without its open ends."""
     open_high = open_high or np.isinf(high)

@@ -331,10 +331,22 @@ def pn_table(
 
 
 def _merge_parts(columns, make, merge, compute):
-    """Return the whole of what is made of partitions, delayed unless to `compute`."""
+    """Return the whole of what is made of partitions, delayed unless to `compute`.
+
+    `columns` is a dict of dask arrays and columns, or None.
+    """
+    columns = {name: each for name, each in columns.items() if each is not None}
+    first, *_ = columns.values()
+    pieces = {name: _delay_pieces(name, each, first) for name, each in columns.items()}
+    sizes = {name: len(of_one) for name, of_one in pieces.items()}
+    known = (each for each in columns.values() if getattr(each, "known_divisions", 0))
+    if len({*sizes.values()}) > 1 or len({each.divisions for each in known}) > 1:
+        raise ValueError(f"Partitions are cut at other rows: {sizes}. {_WAY_OUT}")
     make = delayed(make, traverse=False)  # once, not with each partition
-    pairs = enumerate(_pair_partitions(columns))
-    parts = [delayed(_make_part)(index, pieces, make) for index, pieces in pairs]
+    parts = [
+        delayed(_make_part)(index, dict(zip(pieces, row, strict=True)), make)
+        for index, row in enumerate(zip(*pieces.values(), strict=True))
+    ]
     while len(parts) > 1:
         starts = range(0, len(parts), _SPLIT_EVERY)
         parts = [delayed(reduce)(merge, parts[i : i + _SPLIT_EVERY]) for i in starts]
@@ -352,22 +364,6 @@ def _make_part(index, pieces, make):
         raise ValueError(f"In partition {index}, {error}") from error
 
 
-def _pair_partitions(columns):
-    """Return, one a partition, the delayed pieces of all collections by their names.
-
-    `columns` is a dict of dask arrays and columns, or None.
-    """
-    columns = {name: each for name, each in columns.items() if each is not None}
-    first = next(iter(columns.values()))
-    pieces = {name: _delay_pieces(name, columns[name], first) for name in columns}
-    sizes = {name: len(of_one) for name, of_one in pieces.items()}
-    known = (each for each in columns.values() if getattr(each, "known_divisions", 0))
-    if len({*sizes.values()}) > 1 or len({each.divisions for each in known}) > 1:
-        raise ValueError(f"Partitions are cut at other rows: {sizes}. {_WAY_OUT}")
-    rows = zip(*pieces.values(), strict=True)
-    return [dict(zip(pieces, row, strict=True)) for row in rows]
-
-
 def _check_collection(name, collection):
     # Without an import of dask.dataframe, which needs pandas and pyarrow. What is
     # delayed has every attribute, but not its class.
@@ -376,7 +372,7 @@ def _check_collection(name, collection):
         raise ValueError(
             f"{name} must be a dask array, dataframe or column, got "
             f"{type(collection).__name__}. Convert it with dask.array.from_delayed or "
-            "from_array or, if it is in memory, call the method itself."
+            "from_array or, in memory, call the method itself."
         )
 
 

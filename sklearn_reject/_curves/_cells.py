@@ -15,18 +15,15 @@ from sklearn_reject._as_dict import DictMixin
 from sklearn_reject._curves._cut import Cut, best_cut, within_risk
 from sklearn_reject._curves._prefixes import (
     RELATIVE_TOLERANCE,
-    TIE_TOLERANCE,
     Prefixes,
     starts_of_ties,
+    tie_range,
 )
 from sklearn_reject._curves._risk_coverage import float_keys, mean_area, pair_area
 from sklearn_reject._validation import take_weight
 
 # Rows that are counted at a time: more would leave the cache, fewer merge more often.
 _BATCH_SIZE = 2**19
-
-# By how much, relatively, a sum of losses may be off.
-_ROUNDING = 1e-9
 
 # An array has all cells from the lowest to the highest where these are so few, or so
 # few times as many as the rows.
@@ -37,14 +34,11 @@ _COLUMNS = {
     "low": np.minimum,
     "high": np.maximum,
     "rows": np.add,
-    "loss": np.add,
     "weight": np.add,
+    "loss": np.add,
     "least_loss": np.minimum,
     "largest_loss": np.maximum,
 }
-
-# What is known of no sample.
-_OF_NONE = {np.minimum: np.inf, np.maximum: -np.inf}
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,18 +46,26 @@ class CellTable(DictMixin):
     """What is known of the samples of each cell: float64 arrays of shape (n_cells,).
 
     Cells are in increasing order of their scores, which go from `low` to `high`. `loss`
-    is the sum of the weighted losses. `weight` is None where all samples weigh one, and
-    the least and the largest loss are where all losses are 0 or 1.
+    is the sum of the weighted losses. `has_weights` tells whether any sample was given
+    one, and `is_unit` whether all losses are 0 or 1.
     """
 
     n_bits: int
     low: np.ndarray
     high: np.ndarray
     rows: np.ndarray
+    weight: np.ndarray
     loss: np.ndarray
-    weight: np.ndarray | None = None
-    least_loss: np.ndarray | None = None
-    largest_loss: np.ndarray | None = None
+    least_loss: np.ndarray
+    largest_loss: np.ndarray
+    has_weights: bool = False
+    is_unit: bool = True
+
+    def __post_init__(self):
+        """Refuse columns that do not go together."""
+        super().__post_init__()
+        if len({*map(len, self.columns)}) > 1:
+            raise ValueError("The columns of cells must have one length.")
 
     @classmethod
     def of(cls, scores, losses, weight, n_bits):
@@ -71,7 +73,7 @@ class CellTable(DictMixin):
         if weight is not None and not weight.all():
             present = weight > 0
             scores, losses, weight = scores[present], losses[present], weight[present]
-        table = cls(n_bits, *[np.empty(0)] * 4)
+        table = cls(n_bits, *[np.empty(0)] * len(_COLUMNS))
         for start in range(0, len(scores), _BATCH_SIZE):
             batch = slice(start, start + _BATCH_SIZE)
             some = scores[batch], losses[batch], take_weight(weight, batch)
@@ -88,72 +90,60 @@ class CellTable(DictMixin):
             _, cells = np.unique(cells, return_inverse=True)
         rows = np.bincount(cells)
         full = np.flatnonzero(rows)
-        columns = {"low": scores, "high": scores, "loss": losses}
-        if weight is not None:
-            columns |= {"loss": losses * weight, "weight": weight}
-        if np.count_nonzero(losses) != np.count_nonzero(losses == 1):
-            columns |= {"least_loss": losses, "largest_loss": losses}
-        for name, values in columns.items():
-            function = _COLUMNS[name]
-            if function is np.add:  # slower than this where many rows share a cell
-                known = np.bincount(cells, values)
-            else:
-                known = np.full(len(rows), _OF_NONE[function])
+
+        def extremes(values):
+            for function, of_none in ((np.minimum, np.inf), (np.maximum, -np.inf)):
+                known = np.full(len(rows), of_none)
                 function.at(known, cells, values)
-            columns[name] = known[full]
-        return cls(n_bits, rows=rows[full].astype(np.float64), **columns)
+                yield known[full]
+
+        counts, has_weights = rows[full].astype(np.float64), weight is not None
+        loss = np.bincount(cells, losses * weight if has_weights else losses)[full]
+        weight = np.bincount(cells, weight)[full] if has_weights else counts
+        is_unit = np.count_nonzero(losses) == np.count_nonzero(losses == 1)
+        # Of losses of 0 and 1, the sums tell the least and the largest.
+        least, largest = (loss >= weight, loss > 0) if is_unit else extremes(losses)
+        columns = *extremes(scores), counts, weight, loss, least * 1.0, largest * 1.0
+        return cls(n_bits, *columns, has_weights, is_unit)
 
     def __len__(self):
         return len(self.low)
 
     @property
     def columns(self):
-        """The columns that there are, by name."""
-        known = {name: getattr(self, name) for name in _COLUMNS}
-        return {name: column for name, column in known.items() if column is not None}
+        """The columns in their order."""
+        return [getattr(self, name) for name in _COLUMNS]
 
     @property
-    def cells(self):
-        """Number of each cell, which grows with its scores."""
-        return _cells_of(self.low, self.n_bits)
+    def given_weight(self):
+        """The weight, None where all samples weigh one, as `sample_weight` is."""
+        return self.weight if self.has_weights else None
 
     @property
     def edges(self):
-        """Lowest score that each cell may hold, if finite, whether a sample has it."""
+        """Lowest score that each cell may hold, whether a sample has it."""
         bits = (self.low + 0.0).view(np.uint64)
         others = np.uint64(2 ** (64 - self.n_bits) - 1)
         return np.where(self.low < 0, bits | others, bits & ~others).view(np.float64)
-
-    def filled(self):
-        """Return the table with all columns."""
-        weight = self.rows if self.weight is None else self.weight
-        least, largest = self.least_loss, self.largest_loss
-        if least is None or largest is None:
-            least = (self.loss >= weight).astype(np.float64)
-            largest = (self.loss > 0).astype(np.float64)
-        return replace(self, weight=weight, least_loss=least, largest_loss=largest)
 
     def __add__(self, other):
         """Return the table of the samples of both, which have the same cells."""
         if not len(self) or not len(other):
             return self if len(self) else other
-        cells = np.append(self.cells, other.cells)
+        cells = _cells_of(np.append(self.low, other.low), self.n_bits)
         order = np.argsort(cells, kind="stable")
-        one, two = self.filled(), other.filled()
-        columns = {
-            name: np.append(getattr(one, name), getattr(two, name))[order]
-            for name in self.columns | other.columns
-        }
-        return self._join(columns, starts_of_ties(cells[order]))
-
-    def _join(self, columns, is_start):
-        """Return the table of columns in which some entries start a cell each."""
-        starts = np.flatnonzero(is_start)
-        joined = {
-            name: _COLUMNS[name].reduceat(column, starts)
-            for name, column in columns.items()
-        }
-        return replace(self, **joined)
+        is_first = starts_of_ties(cells[order])
+        first, second = order[is_first], order[~is_first]
+        places = np.cumsum(is_first)[~is_first] - 1
+        columns = []
+        for function, *pair in zip(
+            _COLUMNS.values(), self.columns, other.columns, strict=True
+        ):
+            both = np.concatenate(pair)
+            columns.append(both[first])
+            columns[-1][places] = function(both[first[places]], both[second])
+        flags = self.has_weights or other.has_weights, self.is_unit and other.is_unit
+        return CellTable(self.n_bits, *columns, *flags)
 
     def join_near(self):
         """Return the table with one entry for cells that near ties connect.
@@ -161,36 +151,13 @@ class CellTable(DictMixin):
         No score of an entry is so close to one of another that a rule could take them
         for tied, see :func:`sklearn_reject._curves._prefixes.tie_range`.
         """
-        low, high = self.low[1:], self.high[:-1]
-        sizes = np.maximum(np.abs(low), np.abs(high))
-        # Twice as far as the ranges of two scores can reach.
-        is_apart = low - high > 4 * TIE_TOLERANCE * sizes
+        is_apart = tie_range(self.high[:-1])[1] < tie_range(self.low[1:])[0]
         if is_apart.all():
             return self
-        return self._join(self.columns, np.append(True, is_apart))
-
-    def checked(self):
-        """Return the table if its columns go together and are of samples, or raise."""
-        lengths = {len(column) for column in self.columns.values()}
-        if len(lengths) > 1 or not self.filled()._is_of_samples():
-            raise ValueError(
-                "cells must have columns of one length, with increasing scores, and of "
-                "samples. Write them with `to_dict`."
-            )
-        return self
-
-    def _is_of_samples(self):
-        rows, weight, loss, cells = self.rows, self.weight, self.loss, self.cells
-        least, largest, slack = self.least_loss, self.largest_loss, _ROUNDING * loss
-        return (
-            np.isfinite((rows, weight, loss, largest)).all()
-            and (self.low <= self.high).all()
-            and (cells[1:] > cells[:-1]).all()
-            and (cells == _cells_of(self.high, self.n_bits)).all()
-            and ((rows >= 1) & (rows == np.floor(rows)) & (weight > 0)).all()
-            and ((least >= 0) & (least * weight <= loss + slack)).all()
-            and (loss <= largest * weight + slack).all()
-        )
+        starts = np.flatnonzero(np.append(True, is_apart))
+        pairs = zip(_COLUMNS.values(), self.columns, strict=True)
+        columns = (function.reduceat(column, starts) for function, column in pairs)
+        return CellTable(self.n_bits, *columns, self.has_weights, self.is_unit)
 
 
 def _cells_of(scores, n_bits):
@@ -203,10 +170,8 @@ class Cells(Prefixes):
 
     def __init__(self, table):
         if not len(table):
-            raise ValueError(
-                "The summary has no samples (of positive weight) yet. Update it first."
-            )
-        self.table = table = table.filled()
+            raise ValueError("The summary has no samples (of positive weight) yet.")
+        self.table = table
         super().__init__(table.high, weight=table.weight, loss=table.loss)
         self.is_tied = table.low == table.high
 
@@ -237,8 +202,7 @@ class CellBounds(Cells):
     """
 
     def __init__(self, table):
-        self.has_weights = table.weight is not None
-        if self.has_weights:  # harmonic sums read the total as a number of samples
+        if table.has_weights:  # harmonic sums read the total as a number of samples
             scale = table.rows.sum() / table.weight.sum()
             table = replace(table, weight=scale * table.weight, loss=scale * table.loss)
         super().__init__(table)
@@ -271,7 +235,7 @@ class CellBounds(Cells):
         # A tie group counts in full: half of its weight on top for each unit of loss.
         losses, total = self.columns["loss"], self.total("weight")
         most = losses * self.columns["weight"] / 2
-        single = 0.0 if self.has_weights else losses / 2
+        single = 0.0 if self.table.has_weights else losses / 2
         least = np.where(self.is_tied, most, single)
         mean = np.where(self.is_tied, most, most / self.table.rows)
         added = [each.sum() / total / total for each in (mean, least, most)]

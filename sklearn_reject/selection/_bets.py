@@ -21,13 +21,12 @@ the next values multiply it by the same.
 """
 
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import partial
 
 import numpy as np
 from scipy.optimize import brentq
 
-from sklearn_reject._as_dict import DictMixin
-from sklearn_reject._validation import check_number
+from sklearn_reject._as_dict import DictMixin, Probability
 
 # Powers of two are the same on all machines. Against errors of a chance q in place of
 # m, the best c + 1 is the odds ratio of q and m, whatever m is: 2 is the best where the
@@ -44,102 +43,71 @@ STAKES = 2.0 ** np.arange(-10, 18)
 _SHARES = 1 / (1 + (np.log(STAKES) / 1.5) ** 2)
 _LOG_SHARES = np.log(_SHARES / _SHARES.sum())
 
-# What gamblers who start anew lay at the start, and how fast the rest follows: of the
-# cash, (1 + n)^-1/10 is left before value n + 1. Most is laid when a change comes if
-# the exponent is 1 / log(n): 0.145 for 1e3 values, 0.07 for 1e6.
-_SHARE_AT_START, _DECAY = 0.5, 0.1
-LAID_AT_START = _LOG_SHARES + np.log(_SHARE_AT_START)
+# What gamblers who start anew hold back at the start, and how fast the rest follows: of
+# this cash, (1 + n)^-1/10 is left before value n + 1. Most is laid when a change comes
+# if the exponent is 1 / log(n): 0.145 for 1e3 values, 0.07 for 1e6.
+_CASH, _DECAY = 0.5, 0.1
 
 # Values that are taken at once: caches hold the logarithms of so many, 0.1 MB.
 _BLOCK = 256
 
-# Splits a float64 into two halves of 26 bits, whose products with counts are exact.
-_SPLITTER = 2.0**27 + 1
-
 # Columns of the sums that bets on a larger mean need, and those on a smaller one, which
-# are bets on a larger mean of 1 - x.
-RISES = slice(1, 1 + len(STAKES))
-FALLS = slice(1 + len(STAKES), None)
-_WIDTH = 1 + 2 * len(STAKES)
+# are bets on a larger mean of 1 - x. First come the number of values and their sum.
+RISES = slice(2, 2 + len(STAKES))
+FALLS = slice(2 + len(STAKES), 2 + 2 * len(STAKES))
 
 
 @dataclass(frozen=True, eq=False)
 class Bets(DictMixin):
-    """The sums behind the capital of bets on values in [0, 1].
+    """Bets on values in [0, 1], against one bound or several.
 
-    `sums` are those of the values, of log(1 + c x) and of log(1 + c (1 - x)) for each
-    stake c, as floats and what they miss, shape (2, 57). So sums of many values do not
-    depend on the order, nor on how the values come in parts, but for the last digit.
+    `log_capitals` is what has been laid on each stake against each bound, shape
+    (n_bounds, 28), `cash` what is not laid yet, and `sums` those of all values.
 
-    Where a part of the capital is laid anew with each update, `log_capitals` is what
-    that on each stake is now, shape (n_bounds, 28), and `cash` what is not laid yet.
-    When and how much is known before the values are, so it is a bet as any other.
+    Where a part of the capital is held back, a bit is laid anew with each update. When
+    and how much is known before the values are, so it is a bet as any other.
     """
 
-    n_samples: int = 0
-    sums: np.ndarray = field(default_factory=lambda: np.zeros((2, _WIDTH)))
-    log_capitals: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    cash: float = 1 - _SHARE_AT_START
+    log_capitals: np.ndarray
+    cash: Probability
+    sums: np.ndarray = field(default_factory=partial(np.zeros, FALLS.stop))
+    alarm: bool = False
 
-    def checked(self, fresh):
-        """Refuse other shapes than those of fresh bets, and numbers out of range."""
-        # No sums of more values are exact.
-        n_samples = check_number(self.n_samples, "n_samples", high=2**53)
-        check_number(self.cash, "cash", high=1 - _SHARE_AT_START, open_low=True)
-        most = n_samples * (1 + 1e-9) * np.append(1, np.log1p(np.tile(STAKES, 2)))
-        shapes, wanted = ((x.sums.shape, x.log_capitals.shape) for x in (self, fresh))
-        sums, are_finite = self.sums.sum(axis=0), np.isfinite(self.log_capitals).all()
-        if shapes != wanted or not (are_finite & (sums >= 0) & (sums <= most)).all():
-            raise ValueError(
-                f"sums and log_capitals must be of the shapes {wanted} and those of "
-                f"{n_samples:g} values in [0, 1]. Restore them as they were written."
-            )
-        return self
+    def __post_init__(self):
+        """Refuse arrays of other shapes, which an update would not notice."""
+        super().__post_init__()
+        if self.log_capitals.shape[1:] + self.sums.shape != (len(STAKES), FALLS.stop):
+            raise ValueError("Arrays of bets must have the shapes (n, 28) and (58,).")
 
     @classmethod
-    def of(cls, values):
-        """Return the bets on some values."""
-        distinct = np.array(np.unique(values, return_counts=True))
-        starts = range(0, distinct.shape[1], _BLOCK)
-        sums = (_sums_of(*distinct[:, i : i + _BLOCK]) for i in starts)
-        return cls(len(values), reduce(_add, sums, np.zeros((2, _WIDTH))))
+    def start(cls, n_bounds, anew):
+        """Return bets without values, which hold something back to start `anew`."""
+        cash = _CASH if anew else 0.0
+        laid = _LOG_SHARES + np.log(1 - cash)
+        return cls(np.full((n_bounds, len(STAKES)), laid), cash)
 
-    def merge(self, other, bounds=()):
-        """Return the bets on the values of both, those of `other` in one update."""
+    def add(self, sums, bounds, limit):
+        """Return the bets after one update by values of these sums.
+
+        There is an alarm once the capital is at the limit.
+        """
         logs, cash = self.log_capitals, self.cash
-        if len(logs):
-            cash = min(cash, (1 - _SHARE_AT_START) * (1 + self.n_samples) ** -_DECAY)
-            if cash < self.cash:
-                logs = np.logaddexp(logs, _LOG_SHARES + np.log(self.cash - cash))
-            logs = logs + [other.log_gains(*bound) for bound in bounds]
-        n_samples = self.n_samples + other.n_samples
-        return Bets(n_samples, _add(self.sums, other.sums), logs, cash)
+        left = min(cash, _CASH * (1 + self.sums[0]) ** -_DECAY)
+        if left < cash:
+            logs = np.logaddexp(logs, _LOG_SHARES + np.log(cash - left))
+        logs = logs + [_log_gains(sums, *bound) for bound in bounds]
+        alarm = self.alarm or _capital(logs, left) >= limit
+        return Bets(logs, left, self.sums + sums, alarm)
 
     @property
     def mean(self):
         """The mean of the values, NaN if there are none."""
-        total = float(self.sums[:, 0].sum())
-        return total / self.n_samples if self.n_samples else np.nan
+        return float(self.sums[1] / self.sums[0]) if self.sums[0] else np.nan
 
-    def log_gains(self, part, bound):
-        """Return the logs of what bets on a mean above a bound have won, one a stake.
-
-        Those on a smaller mean than m are bets on `FALLS`, with the bound 1 - m.
-        """
-        high, low = self.sums[:, part]
-        return (high - self.n_samples * np.log1p(STAKES * bound)) + low
-
-    def log_capital(self, part, bound):
-        """Return the log of the capital, laid on the stakes before all values."""
-        return _log_sum(self.log_gains(part, bound) + _LOG_SHARES)
-
-    def log_e_value(self, bounds):
-        """Return the log of the capital that is laid in equal parts against bounds."""
-        cash = np.log(self.cash)
-        logs = [_log_sum(np.append(each, cash)) for each in self.log_capitals] or [
-            self.log_capital(*bound) for bound in bounds
-        ]
-        return float(np.logaddexp.reduce(logs) - np.log(len(logs)))
+    @property
+    def e_value(self):
+        """The capital, of which each bound has an equal part."""
+        return _capital(self.log_capitals, self.cash)
 
     def interval(self, delta):
         """Return the means against which no bet of either direction has won 2 / delta.
@@ -150,45 +118,37 @@ class Bets(DictMixin):
         return low, 1 - self._root(FALLS, 1 - self.mean, delta / 2)
 
     def _root(self, part, mean, delta):
-        """Return the bound at which the capital is 1 / delta, below the mean."""
+        """Return the bound, below the mean, at which all laid first is 1 / delta."""
 
         def excess(bound):
-            return self.log_capital(part, bound) + np.log(delta)
+            logs = _log_gains(self.sums, part, bound) + _LOG_SHARES
+            return np.logaddexp.reduce(logs) + np.log(delta)
 
         # At the mean itself no capital has grown, as the logarithm is concave.
         return float(brentq(excess, 0, mean, xtol=1e-16)) if excess(0) > 0 else 0.0
 
 
-def _log_sum(logs):
-    """Return the log of a sum of numbers whose logs are given."""
-    largest = logs.max()
-    return float(largest + np.log(np.exp(logs - largest).sum()))
+def sums_of(values):
+    """Return the number of values, their sum, and those behind bets on each stake."""
+    values, counts = np.unique(values, return_counts=True)
+    sums = np.zeros(FALLS.stop)
+    for start in range(0, len(values), _BLOCK):
+        some = slice(start, start + _BLOCK)
+        x = values[some]
+        gains = (np.log1p(np.multiply.outer(each, STAKES)) for each in (x, 1 - x))
+        sums += counts[some] @ np.column_stack([np.ones_like(x), x, *gains])
+    return sums
 
 
-def _sums_of(values, counts):
-    """Return the sums of values that occur so many times, and what they miss."""
-    gains = (np.log1p(np.multiply.outer(x, STAKES)) for x in (values, 1 - values))
-    terms = np.column_stack([values, *gains])
-    halves = _SPLITTER * terms
-    halves -= halves - terms
-    counts = counts[:, np.newaxis]
-    terms = np.concatenate([counts * halves, counts * (terms - halves)])
-    lost = np.zeros_like(terms)
-    while half := len(terms) // 2:
-        terms[:half], missed = _two_sum(terms[:half], terms[-half:])
-        lost[:half] += lost[-half:] + missed
-        terms, lost = terms[:-half], lost[:-half]
-    return np.concatenate([terms, lost])
+def _capital(log_capitals, cash):
+    """Return the mean over all bounds, infinite beyond float64."""
+    with np.errstate(over="ignore"):
+        return float(np.exp(log_capitals).sum() / len(log_capitals) + cash)
 
 
-def _add(one, other):
-    """Add sums with what they miss."""
-    total, missed = _two_sum(one[0], other[0])
-    return np.array(_two_sum(total, missed + (one[1] + other[1])))
+def _log_gains(sums, part, bound):
+    """Return the logs of what bets on a mean above a bound have won, one a stake.
 
-
-def _two_sum(one, other):
-    """Return the rounded sum, and what rounding has taken off it (Knuth)."""
-    total = one + other
-    part = total - one
-    return total, (one - (total - part)) + (other - part)
+    Those on a smaller mean than m are bets on `FALLS`, with the bound 1 - m.
+    """
+    return sums[part] - sums[0] * np.log1p(STAKES * bound)

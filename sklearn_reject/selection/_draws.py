@@ -100,10 +100,7 @@ def read_keys(keys):
         )
     if keys.dtype.kind in "iu":
         return keys
-    read = np.array([_read_key(key) for key in keys], dtype=object)
-    if {*map(type, read)} == {int} and max(read) < 2**63 and min(read) >= -(2**63):
-        return read.astype(np.int64)  # read faster than objects are
-    return read
+    return np.array([_read_key(key) for key in keys], dtype=object)
 
 
 def _read_key(key):
@@ -116,8 +113,8 @@ def _read_key(key):
     if isinstance(key, Integral) and not isinstance(key, (bool, np.timedelta64)):
         return int(key)
     raise ValueError(
-        f"keys must be a vector of integers or strings, got {key!r}. Floats and "
-        "missing values do not identify samples. Convert whole numbers to integers."
+        f"keys must be a vector of integers or strings, got {key!r}. Floats and gaps "
+        "do not identify samples. Convert whole numbers to integers."
     )
 
 

@@ -3,42 +3,38 @@
 from __future__ import annotations
 
 from copy import copy
-from inspect import signature
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_reject._as_dict import check_fields, check_type
+from sklearn_reject._as_dict import Accumulator
 from sklearn_reject._interval import Interval
-from sklearn_reject._typing import Options
 from sklearn_reject._validation import (
     as_real_array,
     check_flags,
     check_level,
     check_number,
     check_option,
-    check_other,
     check_same_length,
 )
 from sklearn_reject.exceptions import warn_user
-from sklearn_reject.selection._bets import FALLS, LAID_AT_START, RISES, Bets
+from sklearn_reject.selection._bets import FALLS, RISES, Bets, sums_of
 
 # Losses and probabilities in single precision, or such as 1 - 0.9, may be beyond their
 # bounds by so much, relatively.
 _ROUNDING = 1e-6
 
 
-class Monitor:
+class Monitor(Accumulator):
     """What monitors share: bets on values in [0, 1], which are `_scale` times as large.
 
     One writes `update`, and a constructor that calls the one here with the bounds that
-    are bet against, as arguments of `Bets.log_capital`. Each has an equal part of the
-    capital.
+    are bet against, as `Bets.add` takes them. Each has an equal part of the capital.
     """
 
-    _scale = 1.0
-    _largest = 1.0
+    _scale = _largest = 1.0
+    _known = "n_samples", "mean", "e_value", "alarm"
 
     def __init__(
         self, confidence_level: float, since: Literal["start", "any"], bounds: list
@@ -46,25 +42,27 @@ class Monitor:
         self.confidence_level = check_level(confidence_level, "confidence_level")
         self.since = check_option(since, "since", ("start", "any"))
         self._bounds = bounds
-        anew = {"log_capitals": np.array([LAID_AT_START for _ in bounds])}
-        self._bets = Bets(**anew) if self.since == "any" else Bets()
-        self.alarm = False
+        self._state = Bets.start(len(bounds), anew=self.since == "any")
 
     @property
     def n_samples(self) -> int:
         """Number of samples so far."""
-        return self._bets.n_samples
+        return int(self._state.sums[0])
 
     @property
     def mean(self) -> float:
         """Mean of the samples so far, NaN where there are none."""
-        return self._scale * self._bets.mean
+        return self._scale * self._state.mean
 
     @property
     def e_value(self) -> float:
         """Capital of the bets that the promise is broken, 1 at the start."""
-        with np.errstate(over="ignore"):
-            return float(np.exp(self._bets.log_e_value(self._bounds)))
+        return self._state.e_value
+
+    @property
+    def alarm(self) -> bool:
+        """Whether the promise was found to be broken. Once raised, it stays."""
+        return self._state.alarm
 
     def interval(self) -> Interval:
         """Return the mean so far, and where that of the population may be.
@@ -77,7 +75,7 @@ class Monitor:
             it changes over time, its mean over the samples so far is. Without samples,
             (nan, 0, largest possible value, 0).
         """
-        low, high = self._bets.interval(1 - self.confidence_level)
+        low, high = self._state.interval(1 - self.confidence_level)
         low, high = (min(self._scale * end, self._largest) for end in (low, high))
         return Interval(self.mean, low, high, self.n_samples)
 
@@ -108,14 +106,9 @@ class Monitor:
         RejectionWarning
             If `other` has raised an alarm that the merged monitor does not.
         """
-        check_other(self, other, "monitor", "monitors")
-        if self._settings() != other._settings():
-            raise ValueError(
-                f"other has {other._settings()}, but this monitor has "
-                f"{self._settings()}. Merge monitors with the same parameters."
-            )
+        self._check_other(other)
         merged = copy(self)
-        merged._take(other._bets)
+        merged._take(other._state.sums)
         if other.alarm and not merged.alarm:
             warn_user(
                 "other has raised an alarm, but the merged monitor has not. It is "
@@ -123,65 +116,10 @@ class Monitor:
             )
         return merged
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return a dictionary for strict JSON, from which `from_dict` restores this.
-
-        Returns
-        -------
-        state : dict
-            The parameters, the alarm and the sums: as large after a million samples
-            as at the start.
-        """
-        state = {"type": type(self).__name__, **self._settings(), "alarm": self.alarm}
-        return state | {"bets": self._bets.to_dict()}
-
-    @classmethod
-    def from_dict(cls, state: Options) -> Self:
-        """Return the monitor that `to_dict` has written.
-
-        Parameters
-        ----------
-        state : dict
-            What `to_dict` returned, maybe after a way through JSON.
-
-        Returns
-        -------
-        monitor : monitor
-            Equal to what was written, bit for bit.
-
-        Raises
-        ------
-        ValueError
-            If the dictionary is of another type, or a field is unknown, missing or no
-            such value as it has to be.
-        """
-        check_type(state, cls)
-        parameters = signature(cls).parameters
-        expected = {"type", *parameters, "alarm", "bets"}
-        check_fields(cls.__name__, state.keys(), expected, expected)
-        monitor = cls(**{name: state[name] for name in parameters})
-        monitor.alarm = check_option(state["alarm"], "alarm", (True, False))
-        monitor._bets = Bets.from_dict(state["bets"]).checked(fresh=monitor._bets)
-        return monitor
-
-    def __repr__(self):
-        """Return the parameters and what is known so far."""
-        settings = (f"{name}={value!r}" for name, value in self._settings().items())
-        return (
-            f"<{type(self).__name__}({', '.join(settings)}): n_samples={self.n_samples}"
-            f", mean={self.mean:.4g}, e_value={self.e_value:.4g}, alarm={self.alarm}>"
-        )
-
-    def _settings(self):
-        """Return the parameters of the constructor by name."""
-        return {name: getattr(self, name) for name in signature(type(self)).parameters}
-
-    def _take(self, bets):
-        """Add the bets on the values of one update."""
-        self._bets = self._bets.merge(bets, self._bounds)
-        threshold = -np.log1p(-self.confidence_level)
-        if not self.alarm:
-            self.alarm = bool(self._bets.log_e_value(self._bounds) >= threshold)
+    def _take(self, sums):
+        """Bet on the values of one update, of which these are the sums."""
+        limit = 1 / (1 - self.confidence_level)
+        self._state = self._state.add(sums, self._bounds, limit)
 
 
 class RiskMonitor(Monitor):
@@ -300,7 +238,7 @@ class RiskMonitor(Monitor):
         if self.target >= self.max_loss:
             raise ValueError(
                 f"target={self.target:g} is not below max_loss={self.max_loss:g}. Pass "
-                "the largest possible loss as max_loss of the monitor."
+                "the largest possible loss as max_loss."
             )
         self._largest = self.max_loss
         self._scale = self.max_loss / self.min_inclusion_proba
@@ -345,17 +283,15 @@ class RiskMonitor(Monitor):
         is_known = ~np.isnan(losses)
         if inclusion_proba is not None:
             proba = self._check_proba(inclusion_proba, is_known)
-        in_range = (losses >= 0) & (losses <= self.max_loss * (1 + _ROUNDING))
+        is_in_range = (losses >= 0) & (losses <= self.max_loss * (1 + _ROUNDING))
         _refuse_rows(
-            ~in_range & (is_known | (proba == 1)),
+            ~is_in_range & (is_known | (proba == 1)),
             losses,
-            f"losses must be in [0, max_loss={self.max_loss:g}], or NaN where "
-            "inclusion_proba is below 1",
-            "Pass the largest possible loss as max_loss of the monitor, and samples "
-            "when their labels are known, or with their probability to be labeled.",
+            f"losses must be in [0, {self.max_loss:g}], up to max_loss of the monitor, "
+            "or NaN where their inclusion_proba is below 1",
         )
         values = np.nan_to_num(losses) * (self.min_inclusion_proba / proba)
-        self._take(Bets.of(np.minimum(values / self.max_loss, 1.0)))
+        self._take(sums_of(np.minimum(values / self.max_loss, 1.0)))
         return self
 
     def _check_proba(self, proba, is_known):
@@ -371,8 +307,8 @@ class RiskMonitor(Monitor):
         _refuse_rows(
             ~((proba >= least * (1 - _ROUNDING)) & (proba <= 1)),
             proba,
-            f"inclusion_proba must be in [min_inclusion_proba={least:g}, 1]",
-            "Pass the smallest possible one as min_inclusion_proba of the monitor.",
+            f"inclusion_proba must be in [{least:g}, 1], from min_inclusion_proba of "
+            "the monitor on",
         )
         n_known, expected = int(is_known.sum()), float(proba.sum())
         distance, variance = abs(n_known - expected), float(proba @ (1 - proba))
@@ -457,13 +393,11 @@ class CoverageMonitor(Monitor):
     ) -> None:
         self.coverage = check_level(coverage, "coverage")
         self.tolerance = check_number(tolerance, "tolerance")
-        sides = ("two-sided", "less", "greater")
-        self.alternative = check_option(alternative, "alternative", sides)
-        bounds = []
-        if self.alternative != "less":
-            bounds.append((RISES, self.coverage + self.tolerance))
-        if self.alternative != "greater":
-            bounds.append((FALLS, 1 - (self.coverage - self.tolerance)))
+        rises = RISES, self.coverage + self.tolerance
+        falls = FALLS, 1 - (self.coverage - self.tolerance)
+        sides = {"two-sided": [rises, falls], "less": [falls], "greater": [rises]}
+        self.alternative = check_option(alternative, "alternative", tuple(sides))
+        bounds = sides[self.alternative]
         if any(bound >= 1 for _, bound in bounds):
             raise ValueError(
                 f"tolerance={self.tolerance:g} is too large beside {self.coverage:g}. "
@@ -492,7 +426,7 @@ class CoverageMonitor(Monitor):
             taken then.
         """
         values = accepted if np.ndim(accepted) else [accepted]
-        self._take(Bets.of(check_flags(values, "accepted").astype(np.float64)))
+        self._take(sums_of(check_flags(values, "accepted").astype(np.float64)))
         return self
 
 
@@ -501,17 +435,15 @@ def _as_vector(values, name):
     array = np.atleast_1d(as_real_array(values, name)).astype(np.float64)
     if array.ndim != 1:
         raise ValueError(
-            f"{name} must be a number or a vector, got an array of shape "
-            f"{array.shape}. Pass one number per sample, such as by `.ravel()`."
+            f"{name} must be a number or a vector, got an array of shape {array.shape}."
         )
     return array
 
 
-def _refuse_rows(is_bad, values, what, way_out):
+def _refuse_rows(is_bad, values, what):
     """Raise for bad rows, naming the value of the first one."""
     rows = np.flatnonzero(is_bad)
     if rows.size:
         raise ValueError(
-            f"{what}, got {values[rows[0]]} in row {rows[0]} ({rows.size} such "
-            f"values). {way_out}"
+            f"{what}, got {values[rows[0]]} in row {rows[0]} ({rows.size} such values)."
         )

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_reject._as_dict import check_fields, check_type
+from sklearn_reject._as_dict import Accumulator
 from sklearn_reject._curves._cells import CellBounds, Cells, CellTable
 from sklearn_reject._curves._cut import Cut, best_cut, cheapest, reaching_coverage
 from sklearn_reject._curves._prefixes import Prefixes, tie_range
 from sklearn_reject._interval import Interval
-from sklearn_reject._typing import Options
 from sklearn_reject._validation import (
     as_real_array,
     check_count,
-    check_extended_vector,
     check_number,
     check_option,
-    check_other,
     check_part_weight,
     check_same_length,
+    check_samples,
     check_vector,
 )
 from sklearn_reject.selection._bounds import BOUNDS_OF_SUMS
@@ -40,7 +38,7 @@ from sklearn_reject.selection._rule import RejectionRule, make_rule
 from sklearn_reject.selection._solve import cut_at_risk
 
 
-class RiskCoverageSummary:
+class RiskCoverageSummary(Accumulator):
     """Compact summary of scores and losses for curves, areas and rules.
 
     Samples are counted in cells of their scores: rows, weight, losses. Summaries of
@@ -56,9 +54,8 @@ class RiskCoverageSummary:
     n_bits : int in [13, 32], default=22
         Leading bits of a score, sign and exponent included, that name its cell. With 22
         a cell is as wide as a thousandth of its scores: some 25,000 cells, which take
-        0.8 MB, and 1.2 MB with losses that are not 0 or 1, where scores are uniform,
-        however many there are. Each bit halves cells and intervals, and doubles the
-        memory.
+        1.4 MB, where scores are uniform, however many there are. Each bit halves cells
+        and intervals, and doubles the memory.
 
     Attributes
     ----------
@@ -98,28 +95,30 @@ class RiskCoverageSummary:
     0.5437
     """
 
+    _known = "n_samples", "n_cells"
+
     def __init__(self, n_bits: int = 22) -> None:
         self.n_bits = check_count(n_bits, "n_bits")
         # Sign and exponent take twelve bits, and cells of more than 2^20 a power of two
         # would be as many as the samples.
         if not 13 <= n_bits <= 32:
             raise ValueError(f"n_bits must be in [13, 32], got {n_bits}.")
-        self._table = CellTable.of((), (), None, self.n_bits)
+        self._state = CellTable.of((), (), None, self.n_bits)
 
     @property
     def n_samples(self) -> int:
         """Number of samples with positive weight."""
-        return int(self._table.rows.sum())
+        return int(self._state.rows.sum())
 
     @property
     def n_cells(self) -> int:
         """Number of cells with samples."""
-        return len(self._table)
+        return len(self._state)
 
     @property
     def nbytes(self) -> int:
         """Bytes of the summary."""
-        return sum(column.nbytes for column in self._table.columns.values())
+        return sum(column.nbytes for column in self._state.columns)
 
     def update(
         self,
@@ -132,8 +131,7 @@ class RiskCoverageSummary:
         Parameters
         ----------
         scores : array-like of shape (n_samples,)
-            Uncertainty scores, higher = more uncertain. They may be infinite, and there
-            may be none.
+            Uncertainty scores, higher = more uncertain. There may be none.
 
         losses : array-like of shape (n_samples,)
             Non-negative losses.
@@ -151,14 +149,15 @@ class RiskCoverageSummary:
         ValueError
             If an array is invalid. The summary then is what it was.
         """
-        scores = as_real_array(scores, "scores")
-        losses = as_real_array(losses, "losses")
+        scores, losses = (
+            as_real_array(scores, "scores"),
+            as_real_array(losses, "losses"),
+        )
         check_same_length(len(scores), losses=losses)
         weight = check_part_weight(sample_weight, len(scores))
         if len(scores):
-            scores = check_extended_vector(scores, "scores")
-            losses = check_vector(losses, "losses", non_negative=True)
-            self._table += CellTable.of(scores, losses, weight, self.n_bits)
+            scores, losses, _ = check_samples(scores, losses)
+            self._state += CellTable.of(scores, losses, weight, self.n_bits)
         return self
 
     def merge(self, other: RiskCoverageSummary) -> Self:
@@ -179,14 +178,9 @@ class RiskCoverageSummary:
         ValueError
             If `other` is no such summary, has other cells, or is this one itself.
         """
-        check_other(self, other, "summary", "summaries")
-        if other.n_bits != self.n_bits:
-            raise ValueError(
-                f"other has n_bits={other.n_bits}, but this summary has {self.n_bits}. "
-                "Make summaries with the same n_bits."
-            )
+        self._check_other(other)
         merged = RiskCoverageSummary(self.n_bits)
-        merged._table = self._table + other._table
+        merged._state = self._state + other._state
         return merged
 
     def aurc(self) -> Interval:
@@ -206,7 +200,7 @@ class RiskCoverageSummary:
         ValueError
             If there are no samples.
         """
-        return self._interval(CellBounds(self._table).areas())
+        return self._interval(CellBounds(self._state).areas())
 
     def augrc(self) -> Interval:
         """Return the area under the generalized risk-coverage curve. Lower is better.
@@ -249,7 +243,7 @@ class RiskCoverageSummary:
             If there are no samples.
         """
         check_option(ties, "ties", ("inclusive", "midrank"))
-        return self._interval(CellBounds(self._table).sele(ties))
+        return self._interval(CellBounds(self._state).sele(ties))
 
     def selective_risk_at_coverage(
         self, coverage: float, *, randomize: bool = False
@@ -281,7 +275,7 @@ class RiskCoverageSummary:
         """
         coverage = check_number(coverage, "coverage", high=1.0, open_low=True)
         check_option(randomize, "randomize", (True, False))
-        bounds = CellBounds(self._table)
+        bounds = CellBounds(self._state)
         return self._interval(bounds.risks(coverage, to_end=not randomize))
 
     def coverage_at_risk(self, risk: float, *, randomize: bool = False) -> Interval:
@@ -313,7 +307,7 @@ class RiskCoverageSummary:
         """
         risk = check_number(risk, "risk")
         check_option(randomize, "randomize", (True, False))
-        return self._interval(CellBounds(self._table).coverage_at(risk, randomize))
+        return self._interval(CellBounds(self._state).coverage_at(risk, randomize))
 
     def risk_coverage_curve(
         self, *, max_points: int = 1000
@@ -344,7 +338,7 @@ class RiskCoverageSummary:
             If `max_points` is no positive int, or there are no samples.
         """
         check_count(max_points, "max_points")
-        cells = Cells(self._table)
+        cells = Cells(self._state)
         weights, losses = cells.sums("weight")[1:], cells.sums("loss")[1:]
         ends = np.arange(len(cells))
         if len(cells) > max_points:
@@ -374,7 +368,7 @@ class RiskCoverageSummary:
         coverage = check_vector(coverage, "coverage")
         for end in (coverage.min(), coverage.max()):
             check_number(float(end), "coverage", high=1.0, open_low=True)
-        return CellBounds(self._table).risks(coverage)[1:]
+        return CellBounds(self._state).risks(coverage)[1:]
 
     def solve_target_risk(
         self,
@@ -430,12 +424,12 @@ class RiskCoverageSummary:
         risk = check_number(target, "target (the selective risk)")
         check_option(randomize, "randomize", (True, False))
         check_bound(bound, max_loss, BOUNDS_OF_SUMS)
-        cells = _CellGroups(self._table)
+        cells = _CellGroups(self._state)
         if confidence_level is None:
             cut = cells.as_whole(cut_at_risk(cells, risk, randomize))
             to_next = cells.is_tied[cut.n_groups :][:1].any()
             return make_rule(cells, cut, to_next=to_next)
-        level = check_confidence_level(confidence_level, self._table.weight)
+        level = check_confidence_level(confidence_level, self._state.given_weight)
         test = cells.choose_test(level, bound, max_loss)
 
         def p_values(counts, risk, level):
@@ -482,12 +476,12 @@ class RiskCoverageSummary:
         """
         high = check_number(target, "target (the coverage)", high=1.0, open_low=True)
         check_option(randomize, "randomize", (True, False))
-        cells = _CellGroups(self._table)
+        cells = _CellGroups(self._state)
         if confidence_level is None:
             model = reaching_coverage(high, cells.total("weight"))
             cut = cells.as_whole(best_cut(cells, model, randomize), up=True)
             return make_rule(cells, cut)
-        level = check_confidence_level(confidence_level, self._table.weight)
+        level = check_confidence_level(confidence_level, self._state.given_weight)
         certificate = certify_coverage(self.n_samples, high, confidence_level=level)
         return cells.certified_rule(certificate)
 
@@ -513,7 +507,7 @@ class RiskCoverageSummary:
             If `target` is negative, or there are no samples.
         """
         cost = check_number(target, "target (the reject cost)")
-        cells = _CellGroups(self._table)
+        cells = _CellGroups(self._state)
         return make_rule(cells, best_cut(cells, cheapest(cost)))
 
     def solve_target_failure_rate(
@@ -566,9 +560,8 @@ class RiskCoverageSummary:
             weights, or there are none.
         """
         rate = check_number(target, "target (the failure rate)", open_low=True)
-        check_bound(bound, max_loss, BOUNDS_OF_SUMS)
-        refuse_weights(self._table.weight, "a failure rate", "use a target_risk")
-        cells = _CellGroups(self._table)
+        refuse_weights(self._state.given_weight, "a failure rate", "use a target_risk")
+        cells = _CellGroups(self._state)
         test = cells.choose_test(confidence_level, bound, max_loss)
         asked = FailureTarget(rate, self.n_samples, test)
         refuse_few([asked])
@@ -585,47 +578,6 @@ class RiskCoverageSummary:
         asked.warn_of_nothing_accepted(rule)
         return rule
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return a dictionary for strict JSON, from which `from_dict` restores this.
-
-        Returns
-        -------
-        state : dict
-            The cells, as large after a million samples as after a thousand.
-        """
-        return {"type": type(self).__name__, "cells": self._table.to_dict()}
-
-    @classmethod
-    def from_dict(cls, state: Options) -> Self:
-        """Return the summary that `to_dict` has written.
-
-        Parameters
-        ----------
-        state : dict
-            What `to_dict` returned, maybe after a way through JSON.
-
-        Returns
-        -------
-        summary : RiskCoverageSummary
-            Equal to what was written, bit for bit.
-
-        Raises
-        ------
-        ValueError
-            If the dictionary is of another type, or its cells are no such cells.
-        """
-        check_type(state, cls)
-        check_fields(cls.__name__, state.keys(), {"type", "cells"}, {"type", "cells"})
-        table = CellTable.from_dict(state["cells"])
-        summary = cls(table.n_bits)
-        summary._table = table.checked()
-        return summary
-
-    def __repr__(self):
-        """Return the parameters and what is known so far."""
-        known = f"n_samples={self.n_samples}, n_cells={self.n_cells}"
-        return f"<{type(self).__name__}(n_bits={self.n_bits}): {known}>"
-
     def _interval(self, found):
         return Interval(*map(float, found), self.n_samples)
 
@@ -633,19 +585,13 @@ class RiskCoverageSummary:
 class _CellGroups(Cells):
     """Cells as a rule sees them: groups of tied samples, and the borders between them.
 
-    Scores are finite, and near ones are tied. The borders are fixed before the sample
-    is drawn, so that the losses below each of them are a plain sample of what a
-    threshold there accepts: where a rule is certified, no noise has to break ties.
-    There are `counts` samples below them, of which the losses sum up to `losses`.
+    Near scores are tied. The borders are fixed before the sample is drawn, so that the
+    losses below each of them are a plain sample of what a threshold there accepts:
+    where a rule is certified, no noise has to break ties. There are `counts` samples
+    below them, of which the losses sum up to `losses`.
     """
 
     def __init__(self, table):
-        if np.isinf((table.low[:1], table.high[-1:])).any():
-            raise ValueError(
-                "The summary has infinite scores, which a rule cannot compare. Remove "
-                "these samples, or give them a finite score."
-            )
-        self.is_unit = table.least_loss is None
         super().__init__(table.join_near())
         table = self.table
         # Not where a sample is so close below that it would tie with the threshold.
@@ -656,11 +602,10 @@ class _CellGroups(Cells):
 
     def choose_test(self, confidence_level, name, max_loss):
         """Return how to certify the mean of the losses."""
-        losses = [self.table.least_loss, self.table.largest_loss]
-        if not self.is_unit:
+        losses = np.append(self.table.least_loss, self.table.largest_loss)
+        if not self.table.is_unit:
             # Of losses that are not all 0 or 1, one of these is neither.
-            losses.append(self.table.loss / self.table.weight)
-        losses = np.concatenate(losses)
+            losses = np.append(losses, losses.reshape(2, -1).mean(axis=0))
         return choose_test(losses, confidence_level, name, max_loss, BOUNDS_OF_SUMS)
 
     def certified_rule(self, certificate):

@@ -135,7 +135,7 @@ def test_draws_of_text_are_uniform():
     ids=str,
 )
 def test_what_identifies_no_row(keys):
-    match = "keys must be a vector of integers or strings.*got .*do not identify"
+    match = "keys must be a vector of integers.*got .*do not identify.*to integers"
     with pytest.raises(ValueError, match=match):
         keyed_draws(0, keys)
     model = SelectiveClassifier(DummyClassifier(), target_coverage=0.5, cv=0.5)

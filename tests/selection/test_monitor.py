@@ -310,7 +310,7 @@ def test_merged_is_one_stream(name):
     assert [(results(part), part.alarm) for part in parts] == before
     whole = feed(feed(MONITORS[name](), 1, size=70), 2, size=70)
     assert_same(merged, whole)
-    assert_same(parts[1].merge(parts[0]), merged, 0)
+    assert_same(parts[1].merge(parts[0]), merged)
     assert_same(parts[0].merge(MONITORS[name]()), parts[0], 0)
     merged.update([])
     assert results(parts[0]) == before[0][0]
@@ -359,7 +359,10 @@ def test_alarms_of_merged_monitors():
 @pytest.mark.parametrize(
     ("other", "match"),
     [
-        (RiskMonitor(0.2), "'target': 0.2, .* but this monitor has .*'target': 0.1"),
+        (
+            RiskMonitor(0.2),
+            "'target': 0.2, .* but this RiskMonitor has .*'target': 0.1",
+        ),
         (RiskMonitor(0.1, confidence_level=0.9), "'confidence_level': 0.9"),
         (RiskMonitor(0.1, max_loss=2), "'max_loss': 2"),
         (RiskMonitor(0.1, min_inclusion_proba=0.5), "'min_inclusion_proba': 0.5"),
@@ -376,7 +379,7 @@ def test_other_monitors_are_not_merged(other, match):
 
 def test_samples_do_not_count_twice():
     monitor = RiskMonitor(0.1).update([0, 1])
-    with pytest.raises(ValueError, match=r"the monitor itself.* count twice"):
+    with pytest.raises(ValueError, match=r"this RiskMonitor itself.* count twice"):
         monitor.merge(monitor)
 
 
@@ -418,36 +421,33 @@ def test_monitors_come_back_bit_for_bit(name):
 
 
 NEW = RiskMonitor(0.1, since="any").to_dict()
-BETS = NEW["bets"]
+STATE = NEW["state"]
 
 
 @pytest.mark.parametrize(
     ("state", "match"),
     [
         ({}, "state must be a dictionary of `to_dict`"),
-        ({k: v for k, v in NEW.items() if k != "alarm"}, r"lacks \['alarm'\]"),
+        ({k: v for k, v in NEW.items() if k != "state"}, r"lacks \['state'\]"),
         *(
             (NEW | change, match)
             for change, match in (
                 ({"type": "CoverageMonitor"}, "got 'CoverageMonitor'"),
                 ({"max_lose": 1}, r"unknown fields \['max_lose'\]"),
-                ({"alarm": "no"}, "alarm must be one of .*True, False.*got 'no'"),
                 ({"target": "low"}, "target must be a number"),
                 ({"target": 2}, "target=2 is not below max_loss=1"),
-                ({"bets": 1}, "'Bets'"),
-                ({"since": "start"}, r"of the shapes \(\(2, 57\), \(0,\)\)"),
                 ({"since": "ever"}, "since must be one of"),
+                ({"state": 1}, "'Bets'"),
             )
         ),
         *(
-            (NEW | {"bets": BETS | change}, match)
+            (NEW | {"state": STATE | change}, match)
             for change, match in (
-                ({"sums": [[0.0]]}, r"of the shapes.*\(1, 28\).* as they were wri"),
-                ({"n_samples": -1}, r"n_samples must be in \["),
-                ({"log_capitals": []}, "of the shapes"),
-                ({"log_capitals": [[math.nan] * 28]}, "log_capitals must be"),
-                ({"cash": 0.7}, "cash must be in"),
-                ({"cash": math.nan}, "cash must be in"),
+                ({"alarm": "no"}, "alarm='no'.*of type bool"),
+                ({"sums": [[0.0]]}, r"the shapes \(n, 28\) and \(58,\)"),
+                ({"log_capitals": []}, "the shapes"),
+                ({"cash": 1.5}, r"cash of a Bets must be in \[0, 1\]"),
+                ({"cash": math.nan}, "cash of a Bets must be in"),
             )
         ),
     ],
@@ -455,25 +455,6 @@ BETS = NEW["bets"]
 )
 def test_bad_states_are_refused(state, match):
     with pytest.raises(ValueError, match=match):
-        RiskMonitor.from_dict(state)
-
-
-@pytest.mark.parametrize("since", ["start", "any"])
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        *(("n_samples", number) for number in (0, 2**60, 10**300)),
-        *(("sums", value) for value in (-1e300, -1, 1e3, math.inf, math.nan)),
-        *(("cash", value) for value in (0.0, 0.6, -0.1)),
-    ],
-)
-def test_numbers_out_of_range_are_refused(name, value, since):
-    state = RiskMonitor(0.2, since=since).update([0.1, 1, 0.3]).to_dict()
-    if name == "sums":
-        state["bets"]["sums"][0][5] = value
-    else:
-        state["bets"][name] = value
-    with pytest.raises(ValueError, match=r"(n_samples|cash|sums.*) must be"):
         RiskMonitor.from_dict(state)
 
 
@@ -488,14 +469,6 @@ def test_sums_of_any_values_are_taken(updates, target, since):
     flags = [np.array(values, dtype=float) > 0.5 for values in updates]
     monitor = fed(CoverageMonitor(target, since=since), flags)
     assert_same(CoverageMonitor.from_dict(monitor.to_dict()), monitor, 0)
-
-
-def test_sums_of_many_values_are_taken():
-    rng = np.random.default_rng(0)
-    monitor = RiskMonitor(0.01, since="any")
-    for scale in (0.0, 1e-12, 1e-3, 1.0):
-        monitor.update(scale * rng.random(10**5)).update(np.full(10**5, scale))
-    assert RiskMonitor.from_dict(monitor.to_dict()).n_samples == 8 * 10**5
 
 
 # Wrong input
@@ -539,20 +512,20 @@ def test_bad_parameters(options, match):
 @pytest.mark.parametrize(
     ("losses", "proba", "match"),
     [
-        ([0, 1.5, 2], None, r"max_loss=1\].*got 1.5 in row 1 \(2 such.*max_loss of"),
+        ([0, 1.5, 2], None, r"\[0, 1\], up to max_loss of.* 1.5 in row 1 \(2 such"),
         ([0, -0.5], None, "got -0.5 in row 1"),
-        ([0, math.nan], None, "nan in row 1.*probability to be labeled"),
+        ([0, math.nan], None, "NaN where their inclusion_proba.* nan in row 1"),
         ([None, 0], None, "nan in row 0"),
         ([[0, 1]], None, r"array of shape \(1, 2\)"),
         (["right"], None, "losses must hold numbers"),
-        ([0, 0], [0.5, 0.0], r"proba=0.5, 1\], got 0.0 in row 1"),
+        ([0, 0], [0.5, 0.0], r"in \[0.5, 1\], from min_inc.* 0.0 in row 1"),
         ([0, 0], [1, 1.5], "got 1.5 in row 1"),
         ([0, 0], [math.nan, 1], "got nan in row 0"),
         ([0, 0], [1, 1, 1], "inclusion_proba has 3 elements"),
         (
             [0, math.nan],
             [0.5, 1],
-            "NaN where inclusion_proba is below 1, got nan in row 1",
+            "NaN where their inclusion_proba is below 1, got nan in row 1",
         ),
     ],
     ids=lambda value: value[:20] if isinstance(value, str) else None,
