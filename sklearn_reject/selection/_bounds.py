@@ -13,72 +13,8 @@ from scipy.stats import beta, binom
 
 from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE, prefix_sums
 
-# Quotients of logarithms miss whole numbers by a few ulp.
-_ROUNDING = 1e-12
-
-_MOST_SAMPLES = 2**53
-
 # Accuracy of an upper bound that has to be searched.
 _TINY = 1e-12
-
-
-def binomial_p_values(n_accepted, loss_sums, risk):
-    """Return the chance of as few errors, exact for losses that are 0 or 1."""
-    return binom.cdf(loss_sums, n_accepted, risk)
-
-
-def hoeffding_bentkus_p_values(n_accepted, loss_sums, risk):
-    """Return the Hoeffding-Bentkus p-values of losses in [0, 1].
-
-    The smaller of two bounds on the chance of as small a sum: exp(-m kl) with the
-    relative entropy kl of the mean loss and the bound, and e times the binomial tail
-    (Bates et al., "Distribution-free, risk-controlling prediction sets", Journal of the
-    ACM 68(6), 2021, proposition 1).
-    """
-    p_values = np.ones(len(n_accepted))
-    below = loss_sums < risk * n_accepted
-    count, total = n_accepted[below], loss_sums[below]
-    mean = total / count
-    entropy = (1 - mean) * np.log((1 - mean) / (1 - risk)) + xlogy(mean, mean / risk)
-    hoeffding = np.exp(-count * entropy)
-    bentkus = math.e * binom.cdf(np.ceil(total), count, risk)
-    p_values[below] = np.minimum(hoeffding, bentkus)
-    return p_values
-
-
-def betting_p_value(losses, risk, level):
-    """Return the p-value of a gambler who bets on losses below the bound.
-
-    The capital starts at 1 and is multiplied by 1 + stake * (risk - loss) at each
-    sample. It cannot grow on average if the mean loss is above the bound, so that it
-    ever reaches c with a probability of at most 1 / c (Ville). The stakes are those of
-    the predictable plug-in, large where the losses so far vary little, and made for
-    `level`; the p-value is valid whatever that is (Waudby-Smith, Ramdas, "Estimating
-    means of bounded random variables by betting", JRSS B 86(1), 2024).
-
-    The order of the losses must not depend on them: never that of the scores, in which
-    the first are the best.
-    """
-    if len(losses) == 0:
-        return 1.0
-    # In place, as there may be many losses: squared deviations from the means so far.
-    count = np.arange(1.0, len(losses) + 1)
-    values = np.cumsum(losses)
-    values += risk
-    values /= count + 1
-    values -= losses
-    values *= values
-    # The variance before each loss, after one imagined at the risk, and the stakes.
-    values[1:], values[0] = values[:-1], 0.0
-    np.cumsum(values, out=values)
-    values += risk * (1 - risk)
-    values /= count
-    np.divide(-2 * math.log(level) / len(losses), values, out=values)
-    np.sqrt(values, out=values)
-    np.minimum(values, Betting.stake / (1 - risk), out=values)
-    values *= risk - losses
-    np.log1p(values, out=values)
-    return math.exp(-max(0.0, float(np.cumsum(values, out=values).max())))
 
 
 def most_successes(n_trials, share, delta):
@@ -95,7 +31,7 @@ def binomial_upper(count, n_samples, delta):
 
 
 class _Bound:
-    """What bounds share; each has a `name`, and `of_sums` or p-values of its own.
+    """What bounds share; each has a `name`, and `of_sums` or `of_losses` of its own.
 
     Those of a risk are about the mean of the accepted losses, those of failures about
     the mean of all losses, zero where rejected. It writes `upper`, too, unless its
@@ -113,18 +49,21 @@ class _Bound:
     # P-values from numbers of samples, sums of losses and the risk, if that is enough.
     of_sums = None
 
-    def test(self, losses, order):
+    def test(self, losses, random_state):
         """Return the p-values of prefixes as a function of lengths, risk and level.
 
-        Bets are made in some random `order`: that of the rows would do if they were
-        always drawn one by one, but some samples come sorted.
+        Bets are made in a random order: that of the rows would do if they were always
+        drawn one by one, but some samples come sorted.
         """
         sums = prefix_sums(losses)
         return lambda counts, risk, level: self.of_sums(counts, sums[counts], risk)
 
-    def fewest(self, risk, level):
+    def fewest(self, risk, level, stake=None):
         """Return about the number of samples below which no p-value reaches a level."""
-        return _fewest(risk, level, self.stake)
+        # By this factor a sample without loss shrinks it: 1 - risk for a stake of 1.
+        rate = math.log1p((stake or self.stake) * risk / (1 - risk))
+        # Quotients of logarithms miss whole numbers by a few ulp.
+        return max(1, math.ceil(-math.log(level) / rate * (1 - RELATIVE_TOLERANCE)))
 
     def failure_test(self, losses, rate, delta):
         """Return the p-value of a prefix as a function of its length."""
@@ -143,14 +82,7 @@ class _Bound:
 
     def fewest_of_rate(self, rate, delta):
         """Return about how many samples without any loss can certify a rate."""
-        return _fewest(rate, delta / self.n_stakes, self.failure_stake)
-
-
-def _fewest(risk, level, stake):
-    # By this factor a sample without loss shrinks a p-value: 1 - risk for a stake of 1.
-    rate = math.log1p(stake * risk / (1 - risk))
-    fewest = -math.log(level) / rate * (1 - _ROUNDING) if rate else _MOST_SAMPLES
-    return max(1, math.ceil(min(fewest, _MOST_SAMPLES)))
+        return self.fewest(rate, delta / self.n_stakes, self.failure_stake)
 
 
 class Binomial(_Bound):
@@ -158,7 +90,10 @@ class Binomial(_Bound):
 
     name = "binomial"
     is_binary = True
-    of_sums = staticmethod(binomial_p_values)
+
+    def of_sums(self, n_accepted, loss_sums, risk):
+        """Return the chance of as few errors."""
+        return binom.cdf(loss_sums, n_accepted, risk)
 
     def upper(self, losses, delta):
         """Return a bound that the mean is above with a chance of at most delta."""
@@ -169,22 +104,36 @@ class HoeffdingBentkus(_Bound):
     """For losses in [0, 1]."""
 
     name = "hoeffding_bentkus"
-    of_sums = staticmethod(hoeffding_bentkus_p_values)
+
+    def of_sums(self, n_accepted, loss_sums, risk):
+        """Return the smaller of two bounds on the chance of as small a sum.
+
+        They are exp(-m kl) with the relative entropy kl of the mean loss and the risk,
+        and e times the binomial tail (Bates et al., "Distribution-free,
+        risk-controlling prediction sets", Journal of the ACM 68(6), 2021, proposition
+        1).
+        """
+        p_values = np.ones(len(n_accepted))
+        below = loss_sums < risk * n_accepted
+        count, total = n_accepted[below], loss_sums[below]
+        mean = total / count
+        entropy = (1 - mean) * np.log((1 - mean) / (1 - risk))
+        entropy += xlogy(mean, mean / risk)
+        bentkus = math.e * binom.cdf(np.ceil(total), count, risk)
+        p_values[below] = np.minimum(np.exp(-count * entropy), bentkus)
+        return p_values
 
     def upper(self, losses, delta):
         """Return a bound that the mean is above with a chance of at most delta."""
-        count, total = len(losses), float(losses.sum())
-        if count == 0 or total >= count:
-            return 1.0
+        count, total = np.array([len(losses)]), np.array([float(losses.sum())])
 
         def excess(risk):
-            sums = np.array([count]), np.array([total])
-            return float(hoeffding_bentkus_p_values(*sums, risk)[0]) - delta
+            return float(self.of_sums(count, total, risk)[0]) - delta
 
-        low, high = max(total / count, _TINY), 1 - _TINY
-        if excess(high) >= 0:
+        if total >= count or excess(1 - _TINY) >= 0:
             return 1.0
-        return float(brentq(excess, low, high, xtol=_TINY)) + _TINY
+        low = max(float(losses.mean()), _TINY)
+        return float(brentq(excess, low, 1 - _TINY, xtol=_TINY)) + _TINY
 
 
 class Betting(_Bound):
@@ -197,10 +146,43 @@ class Betting(_Bound):
     stake, failure_stake = 0.75, 0.95
     # Half as many stakes, or four times as many, change the coverage by less than .005.
     n_stakes = 8
-    of_losses = staticmethod(betting_p_value)
 
-    def test(self, losses, order):
+    def of_losses(self, losses, risk, level):
+        """Return the p-value of a gambler who bets on losses below the bound.
+
+        The capital starts at 1 and is multiplied by 1 + stake * (risk - loss) at each
+        sample. It cannot grow on average if the mean loss is above the bound, so that
+        it ever reaches c with a probability of at most 1 / c (Ville). The stakes are
+        those of the predictable plug-in, large where the losses so far vary little, and
+        made for `level`; the p-value is valid whatever that is (Waudby-Smith, Ramdas,
+        "Estimating means of bounded random variables by betting", JRSS B 86(1), 2024).
+
+        The order of the losses must not depend on them: never that of the scores, in
+        which the first are the best.
+        """
+        if len(losses) == 0:
+            return 1.0
+        # In place, as there may be many: squared deviations from the means so far.
+        count = np.arange(1.0, len(losses) + 1)
+        values = np.cumsum(losses)
+        values += risk
+        values /= count + 1
+        values -= losses
+        values *= values
+        # The variance before each loss, after one imagined at the risk, and the stakes.
+        values[1:], values[0] = values[:-1], 0.0
+        np.cumsum(values, out=values)
+        values += risk * (1 - risk)
+        values /= count
+        np.divide(-2 * math.log(level) / len(losses), values, out=values)
+        np.minimum(np.sqrt(values, out=values), self.stake / (1 - risk), out=values)
+        values *= risk - losses
+        np.log1p(values, out=values)
+        return math.exp(-max(0.0, float(np.cumsum(values, out=values).max())))
+
+    def test(self, losses, random_state):
         """Return the p-values of prefixes as a function of lengths, risk and level."""
+        order = random_state.permutation(len(losses))
         shuffled = losses[order]
         # One after the other: each is an array.
         return lambda counts, risk, level: np.array(
@@ -228,9 +210,7 @@ class Betting(_Bound):
         logs = n_samples * np.log1p(stakes * rate) - math.log(len(stakes))
 
         def p_value(count):
-            grown = logs + [sums[count] for sums in taken]
-            largest = grown.max()
-            total = largest + math.log(np.exp(grown - largest).sum())
+            total = np.logaddexp.reduce(logs + [sums[count] for sums in taken])
             return math.exp(min(0.0, -total))
 
         return p_value

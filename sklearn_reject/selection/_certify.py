@@ -1,5 +1,6 @@
 """Rules whose target holds for the population with high probability."""
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -12,6 +13,7 @@ from sklearn_reject._curves._prefixes import Prefixes, snap_sorted, starts_of_ti
 from sklearn_reject._validation import check_level, check_number, check_option
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
 from sklearn_reject.selection._bounds import BOUNDS, Conformal
+from sklearn_reject.selection._groups import enumerate_texts
 from sklearn_reject.selection._rule import Certificate, check_draws, make_rule
 
 
@@ -56,15 +58,13 @@ class RankedSample:
             return make_rule(prefixes, Cut(len(prefixes)), certificate=certificate)
         sample = n_accepted - single_is_in
         group = int(np.searchsorted(prefixes.scores, self.scores[sample]))
-        share = float(self.draws[sample])
-        if np.isnan(share):
-            share = float(single_is_in)
-        elif single_is_in:
+        share = self.draws[sample]
+        if single_is_in:
             # Draws are multiples of 2^-53, and accepted below the probability only.
-            share = float(np.nextafter(share, 1.0))
+            share = np.nextafter(share, 1.0)
+        share = float(np.nan_to_num(share, nan=float(single_is_in)))
         cut = Cut(group + 1) if share == 1 else Cut(group, share)
-        to_next = share < 1
-        return make_rule(prefixes, cut, to_next=to_next, certificate=certificate)
+        return make_rule(prefixes, cut, to_next=share < 1, certificate=certificate)
 
 
 def rank(scores, losses, randomize, draws, random_state):
@@ -85,18 +85,6 @@ def rank(scores, losses, randomize, draws, random_state):
     return RankedSample(scores, losses[order], draws, order)
 
 
-# Halvings, on a logarithmic scale, of the interval of the smallest certifiable risk.
-_N_HALVINGS = 12
-
-
-# Where that interval starts for a target of zero.
-_LEAST_RISK = 1e-9
-
-
-# No number of samples is enough for less, and its inverse might be infinite.
-_LEAST_SHARE = 1e-100
-
-
 def check_confidence_level(confidence_level, sample_weight=None):
     """Return the confidence as a float, after refusing weights."""
     confidence_level = check_level(confidence_level, "confidence_level")
@@ -108,9 +96,8 @@ def refuse_weights(sample_weight, what, way_out):
     """Raise for weights where something is to be guaranteed."""
     if sample_weight is not None:
         raise ValueError(
-            f"sample_weight cannot be combined with {what}, because the guarantee "
-            "needs samples from one distribution. Pass sample_weight=None, or "
-            f"{way_out}."
+            f"sample_weight cannot be combined with {what}, as a guarantee is for "
+            f"samples drawn alike. Pass sample_weight=None, or {way_out}."
         )
 
 
@@ -135,16 +122,18 @@ def choose_test(losses, confidence_level, name, max_loss, bounds=BOUNDS):
 def choose_bound(losses, name, max_loss, bounds=BOUNDS):
     """Return the bound of a name and the largest loss, after checking them.
 
-    "auto" is the binomial for losses that are 0 or 1, else the last of the bounds.
+    "auto" is the binomial for losses that are 0 or 1, else the last of the bounds. What
+    losses are possible decides, not what losses were seen: a choice between two tests
+    that looks at the sample would add up their errors. So does a `max_loss` that is the
+    largest loss of the sample.
     """
     check_bound(name, max_loss, bounds)
     largest = 1.0 if max_loss is None else float(max_loss)
-    between = losses[~np.isin(losses, (0.0, largest))]
+    between, general = losses[(losses != 0) & (losses != largest)], list(bounds)[-1]
     if max_loss is None and between.size:
         raise ValueError(
             "max_loss is needed to certify losses that are not all 0 or 1, got "
-            f"{between[0]}. Pass the largest possible loss, not the largest one in the "
-            "sample, because the guarantee depends on it."
+            f"{between[0]}. Pass the largest possible loss, not the largest one seen."
         )
     if losses.max() > largest:
         raise ValueError(
@@ -152,13 +141,11 @@ def choose_bound(losses, name, max_loss, bounds=BOUNDS):
             "largest possible loss, or clip the losses to max_loss."
         )
     if name == "auto":
-        # What losses are possible decides, not what losses were seen: a choice between
-        # two tests that looks at the sample would add up their errors.
-        name = "binomial" if max_loss is None else list(bounds)[-1]
+        name = "binomial" if max_loss is None else general
     if bounds[name].is_binary and between.size:
         raise ValueError(
             f"bound={name!r} is for losses that are 0 or {largest:g}, got "
-            f"{between[0]}. Pass bound={list(bounds)[-1]!r}."
+            f"{between[0]}. Pass bound={general!r}."
         )
     return bounds[name], largest
 
@@ -183,49 +170,126 @@ class RiskTest:
         p_value = None if p_value is None else float(p_value)
         return Certificate(quantity, target, level, bound, *counts, p_value)
 
-    def hopeless(self, quantity, target, n_samples, fewest, part=None):
-        """Return why samples without any loss are too few, "" if they are not.
+    def infeasible(self, problem, n_samples, risk, *options):
+        """Return the error of a risk that nothing passes: see `infeasible`."""
+        asked = Asked(risk, n_samples, self)
+        return infeasible(asked.hopeless or problem, [asked], *options)
 
-        `fewest` maps a share of the largest loss and delta.
-        """
-        share, of = target / self.max_loss, "" if part is None else f" of {part}"
-        if share < _LEAST_SHARE:
-            return (
-                f"The {quantity}{of} is {target:g}, which no finite sample can "
-                "certify, because with a small risk a sample may have no loss at all"
-            )
-        needed = 0 if share >= 1 else fewest(share, self.delta)
-        if n_samples >= needed:
-            return ""
-        level = self.confidence_level
-        at_level = f" at confidence_level={level:g}" if level else ""
+
+# No number of samples is enough for a smaller share of the largest loss.
+_LEAST_SHARE = 1e-15
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A target for the mean loss of so many samples: all, or those of a part."""
+
+    target: float
+    n_samples: int
+    test: RiskTest
+    part: object = None
+
+    kind = "target risk"
+
+    def __str__(self):
         return (
-            f"{n_samples} samples{of} cannot certify the {quantity} {target:.6g}"
-            f"{at_level}, even without any loss: at least {needed} are needed"
+            f"{self.part}={self.target:.6g}"
+            if self.part
+            else f"the {self.kind} {self.target:.6g}"
         )
 
-    def infeasible(self, problem, n_samples, risk, find, describe, way_out):
-        """Return the error of a risk that nothing passes, with one that something does.
+    @property
+    def share(self):
+        """The target in multiples of the largest loss."""
+        return self.target / self.test.max_loss
 
-        `find` is that of `find_least_risk`, and `describe` returns what a certified
-        risk is called, with what it comes, and the coverage.
-        """
-        hopeless = self.hopeless("target risk", risk, n_samples, self.bound.fewest)
-        problem = hopeless or problem
-        lowest, found = find_least_risk(find, risk / self.max_loss)
-        if found is None:
-            return InfeasibleTargetError(
-                f"{problem}; nor can any risk below the largest loss", f"Use {way_out}"
-            )
-        lowest *= self.max_loss
-        name, beside, coverage = describe(found)
-        return InfeasibleTargetError(
-            f"{problem}; the smallest {name} that can be certified is about "
-            f"{round_up(lowest)}, at {beside}",
-            f"Use at least this risk, {way_out}",
-            {"target_risk": lowest},
-            coverage,
+    def fewest(self):
+        """Return about how many samples without any loss can certify the target."""
+        return self.test.bound.fewest(self.share, self.test.delta)
+
+    @property
+    def hopeless(self):
+        """Why so many samples are too few whatever they lose, "" if they are not."""
+        needed = 0 if self.share >= 1 else math.inf
+        if _LEAST_SHARE < self.share < 1:
+            needed = self.fewest()
+        if self.n_samples >= needed:
+            return ""
+        of = f" of {self.part}" if self.part else ""
+        level = self.test.confidence_level
+        at_level = f" at confidence_level={level:g}" if level else ""
+        many = f"at least {needed}" if needed < math.inf else "infinitely many"
+        return (
+            f"{self.n_samples} samples{of} cannot certify the {self.kind} "
+            f"{self.target:.6g}{at_level}, even without any loss: {many} are needed"
         )
+
+    def raised(self, share):
+        """Return a target of this share or, of a part, one larger by this share."""
+        start = self.target if self.part else 0.0
+        return replace(self, target=start + share * self.test.max_loss)
+
+    def certificate(self, quantity, n_accepted, p_value=None):
+        """Return what holds of a rule that accepts so many of all samples."""
+        asked = quantity, self.target, self.n_samples
+        return self.test.certificate(*asked, n_accepted, p_value)
+
+
+def by_parameter(name, values):
+    """Return values, by part or None, as a dict a kind of part or one by its name."""
+    if None in values:
+        return {name: values[None]}
+    found = {}
+    for part, value in values.items():
+        found.setdefault(part.kind, {})[part.label] = value
+    return found
+
+
+# Halvings, on a logarithmic scale, of the interval of the smallest certifiable risk,
+# and where that starts for a target of zero.
+_N_HALVINGS, _LEAST_RISK = 12, 1e-9
+
+
+def find_least(find, failing):
+    """Return about the smallest share, in ]0, 1], for which something is found.
+
+    `failing` is one that nothing is found for, and None is found for the largest.
+    """
+    failing, passing, found = max(failing, _LEAST_RISK), 1.0, None
+    for _ in range(_N_HALVINGS):
+        middle = (failing * passing) ** 0.5
+        at_middle = find(middle)
+        if at_middle is None:
+            failing = middle
+        else:
+            passing, found = middle, at_middle
+    return passing, found
+
+
+def infeasible(problem, asked, find, describe, way_out):
+    """Return the error of what nothing passes, with targets that something does.
+
+    They are what is asked for, `raised` by the share that `find` takes. `describe`
+    returns, of what it finds, what a risk is called, with what it comes, and the
+    coverage.
+    """
+    share, found = find_least(find, 0.0 if asked[0].part else asked[0].share)
+    if found is None:
+        problem = f"{problem}; nor can any risk below the largest loss"
+        return InfeasibleTargetError(problem, f"Use {way_out}")
+    largest = asked[0].test.max_loss
+    met = {each.part: min(each.raised(share).target, largest) for each in asked}
+    texts = [
+        f"{part}={round_up(x)}" if part else round_up(x) for part, x in met.items()
+    ]
+    name, beside, coverage = describe(found)
+    return InfeasibleTargetError(
+        f"{problem}; the smallest {name} that can be certified is about "
+        f"{enumerate_texts(texts)}, at {beside}",
+        f"Use at least this risk, {way_out}",
+        by_parameter("target_risk", met),
+        coverage,
+    )
 
 
 # Where the fixed sequences start, as shares of the samples, and their shares of delta.
@@ -244,27 +308,22 @@ _FIRST_START = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Tested:
-    """Samples by increasing score whose mean loss has a bound: all, or a part's.
+class Tested(Asked):
+    """A risk of what is accepted, of samples by increasing score.
 
-    The `risk` is in shares of the largest loss. `p_values_of` maps numbers of the first
-    of them, a risk and a level.
+    `p_values_of` maps numbers of the first of them, a risk in shares of the largest
+    loss, and a level.
     """
 
-    test: RiskTest
-    risk: float
-    size: int
-    p_values_of: object
-    part: object = None
+    p_values_of: object = None
 
     @classmethod
     def of(cls, losses, target, test, random_state, part=None):
         """Return how the first of some losses are tested."""
-        risk, p_values = target / test.max_loss, None
-        if risk < 1:
-            order = random_state.permutation(len(losses))
-            p_values = test.bound.test(losses / test.max_loss, order)
-        return cls(test, risk, len(losses), p_values, part)
+        p_values = None
+        if target < test.max_loss:
+            p_values = test.bound.test(losses / test.max_loss, random_state)
+        return cls(target, len(losses), test, part, p_values)
 
     def count(self, counts):
         """Return how many of them are among the first samples."""
@@ -274,13 +333,13 @@ class Tested:
         """Return the p-values of those among the first samples."""
         if self.part is None:
             # Bets are made for all of delta, whatever a start brings.
-            return self.p_values_of(counts, self.risk, self.test.delta)
+            return self.p_values_of(counts, self.share, self.test.delta)
         members, places = np.unique(self.count(counts), return_inverse=True)
-        return self.p_values_of(members, self.risk, level)[places]
+        return self.p_values_of(members, self.share, level)[places]
 
     def p_value(self, count):
         """Return the p-value of those among so many samples, 0 for what is no bound."""
-        if self.risk >= 1:
+        if self.share >= 1:
             return 0.0
         return float(self.p_values(np.array([count]), self.test.delta)[0])
 
@@ -291,13 +350,13 @@ class Tested:
         that is fewer than pass without any loss.
         """
         shares, weights = _OF_ALL if self.part is None else _OF_PARTS
-        bound, delta = self.test.bound, self.test.delta
-        fewest = _FIRST_START * bound.fewest(self.risk, delta)
+        fewest = _FIRST_START * self.fewest()
         if self.part is not None:
-            needed = bound.fewest(self.risk, weights[0] * delta)
-            fewest = min(fewest, max(needed, self.size // 2))
-        enough = np.ceil(np.multiply(shares, self.size))
-        return np.minimum(np.maximum(enough, fewest), self.size), weights
+            level = weights[0] * self.test.delta
+            needed = self.test.bound.fewest(self.share, level)
+            fewest = min(fewest, max(needed, self.n_samples // 2))
+        enough = np.ceil(np.multiply(shares, self.n_samples))
+        return np.minimum(np.maximum(enough, fewest), self.n_samples), weights
 
 
 def certify_risk(scores, losses, risk, test, randomize, draws, random_state):
@@ -308,53 +367,56 @@ def certify_risk(scores, losses, risk, test, randomize, draws, random_state):
     random_state = check_random_state(random_state)
     ranked = rank(scores, losses, randomize, draws, random_state)
     everything = Tested.of(ranked.losses, risk, test, random_state)
-    return ranked.make_rule(certify(ranked.accepted_counts, everything, risk))
+    return ranked.make_rule(certify(ranked.accepted_counts, everything))
 
 
-def certify(counts, everything, risk):
-    """Return the certificate of the last threshold that passes, by what each accepts.
+def certify(counts, everything):
+    """Return the certificate of the last threshold that passes the test of all samples.
 
-    What is tested is every sample.
+    `counts` are what each threshold accepts.
     """
-    test, n_samples = everything.test, int(counts[-1])
+    n_accepted, (p_value,) = certify_all(counts, [everything])
+    return everything.certificate("risk", n_accepted, p_value)
+
+
+def certify_all(counts, tested):
+    """Return how many samples the last threshold that passes accepts, and p-values."""
+    n_accepted = find_last(counts, tested)
+    if n_accepted is not None:
+        return n_accepted, [each.p_value(n_accepted) for each in tested]
+    n_samples = int(counts[-1])
 
     def find(share):
-        return find_last(counts, [replace(everything, risk=share)])
+        return find_last(counts, [each.raised(share) for each in tested])
 
     def describe(n_accepted):
         coverage = n_accepted / n_samples
         return "risk", f"coverage {round_down(coverage)}", coverage
 
-    n_accepted = find(everything.risk)
-    if n_accepted is None:
-        raise test.infeasible(
-            f"No threshold can be certified for the target risk {risk} with "
-            f"confidence_level={test.confidence_level:g} on {n_samples} samples",
-            n_samples,
-            risk,
-            find,
-            describe,
-            "a target_failure_rate instead of the risk, a lower confidence, more "
-            "calibration samples, or a score that ranks the errors better.",
-        )
-    p_value = everything.p_value(n_accepted)
-    return test.certificate("risk", risk, n_samples, n_accepted, p_value)
+    hopeless = filter(None, (each.hopeless for each in tested))
+    raise infeasible(
+        next(hopeless, None) or _nothing_passes(counts, tested),
+        tested,
+        find,
+        describe,
+        "a target_failure_rate instead of the risk, a lower confidence, more "
+        "calibration samples, or a score that ranks the errors better.",
+    )
 
 
-def find_least_risk(find, failing):
-    """Return about the smallest risk, in ]0, 1], that something is found for, and that.
-
-    `failing` is one that nothing is found for, and None is found for the largest.
-    """
-    failing, passing, found = max(failing, _LEAST_RISK), 1.0, None
-    for _ in range(_N_HALVINGS):
-        middle = (failing * passing) ** 0.5
-        at_middle = find(middle)
-        if at_middle is None:
-            failing = middle
-        else:
-            passing, found = middle, at_middle
-    return passing, found
+def _nothing_passes(counts, tested):
+    """Return what nothing passes and, of several targets, which is the hardest."""
+    tested = [each for each in tested if each.share < 1]
+    problem = (
+        f"No threshold can be certified for {enumerate_texts(list(map(str, tested)))} "
+        f"with confidence_level={tested[0].test.confidence_level:g} on {counts[-1]} "
+        "samples"
+    )
+    if len(tested) == 1:
+        return problem
+    starts, delta = counts[find_starts(counts, tested)[0]], tested[0].test.delta
+    hardest = max(tested, key=lambda each: each.p_values(starts, delta).min())
+    return f"{problem}; the hardest target is that of {hardest.part}"
 
 
 def certify_coverage(n_samples, coverage, *, confidence_level):
@@ -378,10 +440,10 @@ def find_last(counts, tested):
     `counts` are what each threshold accepts, of which everything that is `tested` has
     to pass.
     """
-    tested = [each for each in tested if each.risk < 1]  # no rule breaks another bound
+    tested = [each for each in tested if each.share < 1]  # no rule breaks another bound
     if not tested:
         return int(counts[-1])
-    if not all(each.size and each.risk for each in tested):
+    if not all(each.n_samples and each.share > _LEAST_SHARE for each in tested):
         return None
     starts, weights = find_starts(counts, tested)
     test = tested[0].test
@@ -412,7 +474,7 @@ def find_starts(counts, tested):
     if len({each.part and each.part.kind for each in tested}) > 1:
         union = np.unique(np.concatenate([each.part.rows for each in tested]))
         scaled = [
-            len(union) * enough / each.size
+            len(union) * enough / each.n_samples
             for each, enough in zip(tested, wanted, strict=True)
         ]
         accepted = [np.searchsorted(union, counts)]

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_reject.selection._bounds import (
-    BOUNDS,
-    betting_p_value,
-    binomial_p_values,
-    hoeffding_bentkus_p_values,
+from sklearn_reject.selection._bounds import BOUNDS
+
+binomial_p_values, hoeffding_bentkus_p_values = (
+    BOUNDS[name].of_sums for name in ("binomial", "hoeffding_bentkus")
 )
+betting_p_value = BOUNDS["betting"].of_losses
 
 RISKS = [Fraction(1, 20), Fraction(3, 10), Fraction(1, 2), Fraction(9, 10)]
 
@@ -106,7 +106,7 @@ LAWS = [
 
 def p_value_of(name, losses, risk):
     counts = np.array([len(losses)])
-    p_values = BOUNDS[name].test(losses, np.arange(len(losses)))
+    p_values = BOUNDS[name].test(losses, np.random.RandomState(0))
     return float(p_values(counts, risk, 0.1)[0])
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn_reject import metrics, selection
 from sklearn_reject.exceptions import InfeasibleTargetError, RejectionWarning
 from sklearn_reject.selection import RiskCoverageSummary
-from sklearn_reject.selection._bounds import hoeffding_bentkus_p_values
+from sklearn_reject.selection._bounds import BOUNDS
 
 # Metrics that a summary bounds, and what is drawn of their options.
 QUANTITIES = {
@@ -380,7 +380,7 @@ def test_p_values_in_units_of_the_largest_loss(method, unit):
     rule = solve(0.1 * unit, **options)
     accepted = scores < rule.threshold
     n_tested = len(scores) if method.endswith("rate") else accepted.sum()
-    expected = hoeffding_bentkus_p_values(
+    expected = BOUNDS["hoeffding_bentkus"].of_sums(
         np.array([n_tested]), np.array([losses[accepted].sum()]), 0.1
     )
     assert rule.certificate.p_value == pytest.approx(expected[0])
