@@ -188,7 +188,6 @@ STRANGE = [
         for change, words in (
             ({"targets": [0.4, 0.5, 0.5]}, "one entry for each part"),
             ({"p_values": [0.1]}, "one entry for each part"),
-            ({"targets": [0.4, -0.5]}, "targets must be at least 0"),
         )
     ),
     ("groups", {"rules": [A_RULE, A_RULE]}, "1 is there twice"),

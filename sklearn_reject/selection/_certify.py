@@ -31,9 +31,6 @@ class RankedSample:
     # Which row of the sample each is.
     order: np.ndarray
 
-    def __len__(self):
-        return len(self.scores)
-
     @cached_property
     def accepted_counts(self):
         """How many samples each threshold accepts, increasing up to all.
@@ -44,7 +41,7 @@ class RankedSample:
         """
         is_start = starts_of_ties(self.scores)
         is_start[1:] |= self.draws[1:] > self.draws[:-1]
-        return np.append(np.flatnonzero(is_start), len(self))
+        return np.append(np.flatnonzero(is_start), len(self.scores))
 
     def make_rule(self, certificate, n_accepted=None, *, single_is_in=False):
         """Return the rule of the first samples, as many as a certificate says.
@@ -54,7 +51,7 @@ class RankedSample:
         """
         prefixes = Prefixes.of_sorted(self.scores, loss=self.losses)
         n_accepted = certificate.n_accepted if n_accepted is None else n_accepted
-        if n_accepted == len(self):
+        if n_accepted == len(self.scores):
             return make_rule(prefixes, Cut(len(prefixes)), certificate=certificate)
         sample = n_accepted - single_is_in
         group = int(np.searchsorted(prefixes.scores, self.scores[sample]))
@@ -87,9 +84,8 @@ def rank(scores, losses, randomize, draws, random_state):
 
 def check_confidence_level(confidence_level, sample_weight=None):
     """Return the confidence as a float, after refusing weights."""
-    confidence_level = check_level(confidence_level, "confidence_level")
     refuse_weights(sample_weight, "confidence_level", "confidence_level=None")
-    return confidence_level
+    return check_level(confidence_level, "confidence_level")
 
 
 def refuse_weights(sample_weight, what, way_out):
@@ -165,10 +161,9 @@ class RiskTest:
 
     def certificate(self, quantity, target, n_samples, n_accepted, p_value=None):
         """Return what holds of a rule that accepts so many samples."""
-        level, bound = self.confidence_level, self.bound.name
-        counts = n_samples, int(n_accepted)
         p_value = None if p_value is None else float(p_value)
-        return Certificate(quantity, target, level, bound, *counts, p_value)
+        asked = quantity, target, self.confidence_level, self.bound.name
+        return Certificate(*asked, n_samples, int(n_accepted), p_value)
 
     def infeasible(self, problem, n_samples, risk, *options):
         """Return the error of a risk that nothing passes: see `infeasible`."""
@@ -189,14 +184,10 @@ class Asked:
     test: RiskTest
     part: object = None
 
-    kind = "target risk"
+    quantity, name = "risk", "target risk"
 
     def __str__(self):
-        return (
-            f"{self.part}={self.target:.6g}"
-            if self.part
-            else f"the {self.kind} {self.target:.6g}"
-        )
+        return f"{self.part or 'target_risk'}={self.target:.6g}"
 
     @property
     def share(self):
@@ -220,7 +211,7 @@ class Asked:
         at_level = f" at confidence_level={level:g}" if level else ""
         many = f"at least {needed}" if needed < math.inf else "infinitely many"
         return (
-            f"{self.n_samples} samples{of} cannot certify the {self.kind} "
+            f"{self.n_samples} samples{of} cannot certify the {self.name} "
             f"{self.target:.6g}{at_level}, even without any loss: {many} are needed"
         )
 
@@ -229,9 +220,9 @@ class Asked:
         start = self.target if self.part else 0.0
         return replace(self, target=start + share * self.test.max_loss)
 
-    def certificate(self, quantity, n_accepted, p_value=None):
+    def certificate(self, n_accepted, p_value=None):
         """Return what holds of a rule that accepts so many of all samples."""
-        asked = quantity, self.target, self.n_samples
+        asked = self.quantity, self.target, self.n_samples
         return self.test.certificate(*asked, n_accepted, p_value)
 
 
@@ -245,17 +236,26 @@ def by_parameter(name, values):
     return found
 
 
+def list_risks(risks):
+    """Return risks by part as text; that of all samples is a number."""
+    texts = {part: round_up(risk) for part, risk in risks.items()}
+    return texts.get(None) or enumerate_texts([f"{k}={x}" for k, x in texts.items()])
+
+
 # Halvings, on a logarithmic scale, of the interval of the smallest certifiable risk,
 # and where that starts for a target of zero.
 _N_HALVINGS, _LEAST_RISK = 12, 1e-9
 
 
-def find_least(find, failing):
-    """Return about the smallest share, in ]0, 1], for which something is found.
+def infeasible(problem, asked, find, describe, way_out):
+    """Return the error of what nothing passes, with targets that something does.
 
-    `failing` is one that nothing is found for, and None is found for the largest.
+    They are what is asked for, `raised` by about the smallest share for which `find`
+    returns something. `describe` returns of that what a risk is called, with what it
+    comes, and the coverage.
     """
-    failing, passing, found = max(failing, _LEAST_RISK), 1.0, None
+    failing = max(0.0 if asked[0].part else asked[0].share, _LEAST_RISK)
+    passing, found = 1.0, None
     for _ in range(_N_HALVINGS):
         middle = (failing * passing) ** 0.5
         at_middle = find(middle)
@@ -263,29 +263,15 @@ def find_least(find, failing):
             failing = middle
         else:
             passing, found = middle, at_middle
-    return passing, found
-
-
-def infeasible(problem, asked, find, describe, way_out):
-    """Return the error of what nothing passes, with targets that something does.
-
-    They are what is asked for, `raised` by the share that `find` takes. `describe`
-    returns, of what it finds, what a risk is called, with what it comes, and the
-    coverage.
-    """
-    share, found = find_least(find, 0.0 if asked[0].part else asked[0].share)
     if found is None:
         problem = f"{problem}; nor can any risk below the largest loss"
         return InfeasibleTargetError(problem, f"Use {way_out}")
     largest = asked[0].test.max_loss
-    met = {each.part: min(each.raised(share).target, largest) for each in asked}
-    texts = [
-        f"{part}={round_up(x)}" if part else round_up(x) for part, x in met.items()
-    ]
+    met = {each.part: min(each.raised(passing).target, largest) for each in asked}
     name, beside, coverage = describe(found)
     return InfeasibleTargetError(
         f"{problem}; the smallest {name} that can be certified is about "
-        f"{enumerate_texts(texts)}, at {beside}",
+        f"{list_risks(met)}, at {beside}",
         f"Use at least this risk, {way_out}",
         by_parameter("target_risk", met),
         coverage,
@@ -376,7 +362,7 @@ def certify(counts, everything):
     `counts` are what each threshold accepts.
     """
     n_accepted, (p_value,) = certify_all(counts, [everything])
-    return everything.certificate("risk", n_accepted, p_value)
+    return everything.certificate(n_accepted, p_value)
 
 
 def certify_all(counts, tested):

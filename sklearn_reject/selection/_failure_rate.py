@@ -48,7 +48,7 @@ _ROUNDING = 1e-9
 class FailureTarget(Asked):
     """A rate of failures, on average or with a confidence."""
 
-    kind = "failure rate"
+    quantity, name = "failure_rate", "failure rate"
 
     def fewest(self):
         """Return about how many samples without any loss can promise the rate."""
@@ -97,13 +97,9 @@ class FailureTarget(Asked):
         make_test = partial(self.test.bound.failure_test, shares)
         count, p_value = self.find_longest(ranked.accepted_counts, make_test)
         n_below = count
-        if count < len(ranked):
+        if count < len(scores):
             n_below = np.searchsorted(ranked.scores, ranked.scores[count])
         return ranked.make_rule(self.certificate(n_below, p_value), count)
-
-    def certificate(self, n_accepted, p_value=None):
-        """Return what holds of a rule that accepts so many samples for certain."""
-        return super().certificate("failure_rate", n_accepted, p_value)
 
     def warn_of_nothing_accepted(self, rule):
         """Warn where a rule accepts nothing."""

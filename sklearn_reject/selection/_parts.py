@@ -53,19 +53,14 @@ from sklearn_reject._validation import (
     refuse_missing_labels,
     take_weight,
 )
-from sklearn_reject.exceptions import (
-    InfeasibleTargetError,
-    round_down,
-    round_up,
-    warn_user,
-)
+from sklearn_reject.exceptions import InfeasibleTargetError, round_down, warn_user
 from sklearn_reject.selection._certify import (
     Tested,
     by_parameter,
     certify_all,
     check_bound,
-    check_confidence_level,
     choose_test,
+    list_risks,
     rank,
     refuse_weights,
 )
@@ -147,11 +142,10 @@ class RiskBoundsCertificate(Certificate):
     def __post_init__(self):
         """Refuse what no certificate says."""
         super().__post_init__()
-        lengths = len(self.targets), len(self.p_values) or len(self.parts)
-        if lengths != (len(self.parts),) * 2:
+        n_parts = len(self.parts)
+        if len(self.targets) != n_parts or len(self.p_values) not in (0, n_parts):
             raise ValueError(
-                "parts, targets and p_values of a RiskBoundsCertificate must have one "
-                "entry for each part."
+                "targets and p_values must have one entry for each part in parts."
             )
 
 
@@ -213,24 +207,23 @@ def check_parts(bounds, n_samples, order=slice(None)):
 
     Their rows are those of the samples in some order.
     """
+    example = "Pass for example {'class': (y_true, {1: 0.1})}."
     if not isinstance(bounds, dict) or not bounds:
         raise ValueError(
-            "bounds must be a dict name -> (labels, dict label -> target), such as "
-            f"{{'class': (y_true, {{1: 0.1}})}}, got {bounds!r}."
+            f"bounds must be a dict name -> (labels, dict), got {bounds!r}. {example}"
         )
     parts = []
     for kind, pair in bounds.items():
         is_pair = isinstance(pair, (tuple, list)) and len(pair) == 2
         if not is_pair or not isinstance(pair[1], dict) or not pair[1]:
             raise ValueError(
-                f"bounds[{kind!r}] must be a pair of labels (one per sample) and a "
-                "dict label -> target. For example, pass (y_true, {1: 0.1})."
+                f"bounds[{kind!r}] must be a pair of labels, one a sample, and a dict "
+                f"label -> target. {example}"
             )
         labels, name = np.asarray(pair[0]), f"labels of bounds[{kind!r}]"
         if labels.ndim != 1:
             raise ValueError(
-                f"{name} must be a vector with one label per sample, got an array of "
-                f"shape {labels.shape}."
+                f"{name} must be a vector of one per sample, got shape {labels.shape}."
             )
         check_same_length(n_samples, **{name: labels})
         refuse_missing_labels(labels, name)
@@ -246,22 +239,20 @@ def _warn_of_absent(parts):
     if parts:
         warn_user(
             f"No sample of {enumerate_texts(list(map(str, parts)))} is accepted, so "
-            "its target is met trivially. Use larger risks or a better score or, where "
-            "there is no such sample, targets whose keys are labels of this kind."
+            "its target is met trivially. Use larger risks, a better score or, without "
+            "such samples, targets whose keys are labels of this kind."
         )
 
 
 def _certify_parts(asked, quantity, counts, p_values=()):
     """Return what holds of all parts; `counts` are those of samples and accepted."""
-    targets = tuple(each.target for each in asked)
+    names, targets = zip(
+        *((str(each.part), each.target) for each in asked), strict=True
+    )
     largest = max(p_values, default=None)
     certificate = asked[0].test.certificate(quantity, max(targets), *counts, largest)
-    return RiskBoundsCertificate(
-        **vars(certificate),
-        parts=tuple(str(each.part) for each in asked),
-        targets=targets,
-        p_values=tuple(p_values),
-    )
+    of_parts = names, targets, tuple(p_values)
+    return RiskBoundsCertificate(*vars(certificate).values(), *of_parts)
 
 
 @solver
@@ -399,7 +390,7 @@ def solve_risk_bounds(
     scores, losses, weight = check_samples(scores, losses, sample_weight)
     if confidence_level is None:
         return _solve_on_sample(scores, losses, weight, bounds, randomize)
-    check_confidence_level(confidence_level, sample_weight)
+    refuse_weights(sample_weight, "confidence_level", "confidence_level=None")
     test = choose_test(losses, confidence_level, bound, max_loss)
     random_state = check_random_state(random_state)
     ranked = rank(scores, losses, randomize, draws, random_state)
@@ -409,7 +400,7 @@ def solve_risk_bounds(
         for part in parts
     ]
     n_accepted, p_values = certify_all(ranked.accepted_counts, tested)
-    counts = len(ranked), n_accepted
+    counts = len(scores), n_accepted
     return ranked.make_rule(_certify_parts(tested, "risk_of_parts", counts, p_values))
 
 
@@ -438,27 +429,24 @@ def _solve_on_sample(scores, losses, weight, bounds, randomize):
 
 def _infeasible(prefixes, members):
     """Return the error, with what each bound could be met with alone and together."""
-    excess, troubles = 0.0, []
+    excess, alone = 0.0, {}
     for part, of in members.items():
         risks = _risks(of, prefixes.scores)
-        if risks.min() > part.target * (1 + RELATIVE_TOLERANCE):
-            troubles.append(f"{part} is at least {round_up(risks.min())} with any")
+        alone[part] = max(risks.min(), part.target)
         excess = np.maximum(excess, risks - part.target)
-    trouble = enumerate_texts(troubles) or "each can be met alone, but not all together"
     last = np.flatnonzero(excess <= excess.min() * (1 + RELATIVE_TOLERANCE))[-1]
-    closest = {
+    together = {
         part: max(float(_risks(of, prefixes.scores[last])), part.target)
         for part, of in members.items()
     }
     coverage = prefixes.at("weight", last + 1) / prefixes.total("weight")
-    texts = [f"{part}={round_up(risk)}" for part, risk in closest.items()]
-    targets = enumerate_texts([f"{part}={part.target:.6g}" for part in members])
+    targets = list_risks({part: part.target for part in members})
     return InfeasibleTargetError(
-        f"No threshold meets all of the targets {targets} on the tuning sample: "
-        f"{trouble}. One with coverage {round_down(coverage)} meets "
-        f"{enumerate_texts(texts)}",
+        f"No threshold meets all of {targets} on the tuning sample. Alone, "
+        f"{list_risks(alone)} can be met, and together {list_risks(together)}, at "
+        f"coverage {round_down(coverage)}",
         "Use larger risks, or a score that ranks the errors better.",
-        by_parameter("target_risk", closest),
+        by_parameter("target_risk", together),
         coverage,
     )
 
@@ -672,11 +660,7 @@ def measure_risk_bounds(rule, scores, losses, bounds, *, sample_weight=None):
     for part in check_parts(bounds, len(scores)):
         rows = part.rows[weight[part.rows] > 0]
         covered, total = float(accepted[rows].sum()), float(weight[rows].sum())
-        loss = float(accepted[rows] @ losses[rows])
-        achieved[part.kind, part.label] = BoundedRisk(
-            part.target,
-            loss / covered if covered else float("nan"),
-            covered / total if total else float("nan"),
-            len(rows),
-        )
+        risk = float(accepted[rows] @ losses[rows]) / covered if covered else np.nan
+        found = part.target, risk, covered / total if total else np.nan, len(rows)
+        achieved[part.kind, part.label] = BoundedRisk(*found)
     return achieved
