@@ -320,8 +320,10 @@ class Tested(Asked):
         if self.part is None:
             # Bets are made for all of delta, whatever a start brings.
             return self.p_values_of(counts, self.share, self.test.delta)
-        members, places = np.unique(self.count(counts), return_inverse=True)
-        return self.p_values_of(members, self.share, level)[places]
+        members = self.count(counts)
+        is_new = starts_of_ties(members)
+        p_values = self.p_values_of(members[is_new], self.share, level)
+        return p_values[np.cumsum(is_new) - 1]
 
     def p_value(self, count):
         """Return the p-value of those among so many samples, 0 for what is no bound."""

@@ -595,8 +595,7 @@ def solve_failure_bounds(
     _warn_of_absent([part for part, rule in rules.items() if rule.coverage == 0])
     rule, p_values = _strictest(rules.values()), ()
     if confidence_level is not None:
-        given = {part: rule.certificate.p_value for part, rule in rules.items()}
-        p_values = [given.get(part, 0.0) for part in parts]
+        p_values = [rules[p].certificate.p_value if p in rules else 0.0 for p in parts]
     counts = len(scores), (scores < rule.threshold).sum()
     certificate = _certify_parts(asked, "failure_rate_of_parts", counts, p_values)
     return replace(rule, certificate=certificate).measure(scores, losses)
