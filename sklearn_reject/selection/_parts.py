@@ -1,4 +1,4 @@
-"""One threshold under several bounds, each on the risk of a part.
+"""One threshold under several bounds, each on the risk or the failures of a part.
 
 With a confidence, a threshold is rejected unless it passes the test of each bound: a
 rule that breaks one of them passes that one with a chance of at most the level, so that
@@ -346,8 +346,8 @@ def solve_risk_bounds(
     ------
     InfeasibleTargetError
         If no threshold that accepts anything meets all bounds or, with
-        `confidence_level`, none can be certified. It says what can be met, and which
-        bound is the trouble.
+        `confidence_level`, none can be certified. It says what can be met, with each
+        target raised by the same, and which bound is the trouble.
     ValueError
         If `bounds`, `confidence_level`, `bound` or `max_loss` is out of range, if
         losses and `max_loss` or `bound` do not agree, if weights are given with
@@ -423,7 +423,7 @@ def _solve_on_sample(scores, losses, weight, bounds, randomize):
     if not n_reached:
         raise _infeasible(prefixes, members)
     last = prefixes.scores[n_reached - 1]
-    _warn_of_absent([p for p, of in members.items() if not (of.scores <= last).any()])
+    _warn_of_absent([p for p in parts if not (members[p].scores[:1] <= last).any()])
     return make_rule(prefixes, cut, to_next=True)
 
 
