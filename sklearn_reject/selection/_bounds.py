@@ -13,9 +13,6 @@ from scipy.stats import beta, binom
 
 from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE, prefix_sums
 
-# Samples without loss shrink a p-value so little that all there are would not do.
-_LEAST_RATE = 1e-15
-
 # Accuracy of an upper bound that has to be searched.
 _TINY = 1e-12
 
@@ -52,11 +49,11 @@ class _Bound:
     # P-values from numbers of samples, sums of losses and the risk, if that is enough.
     of_sums = None
 
-    def test(self, losses, order):
+    def test(self, losses, random_state):
         """Return the p-values of prefixes as a function of lengths, risk and level.
 
-        Bets are made in some random `order`: that of the rows would do if they were
-        always drawn one by one, but some samples come sorted.
+        Bets are made in a random order: that of the rows would do if they were always
+        drawn one by one, but some samples come sorted.
         """
         sums = prefix_sums(losses)
         return lambda counts, risk, level: self.of_sums(counts, sums[counts], risk)
@@ -66,8 +63,7 @@ class _Bound:
         # By this factor a sample without loss shrinks it: 1 - risk for a stake of 1.
         rate = math.log1p((stake or self.stake) * risk / (1 - risk))
         # Quotients of logarithms miss whole numbers by a few ulp.
-        fewest = -math.log(level) / max(rate, _LEAST_RATE) * (1 - RELATIVE_TOLERANCE)
-        return max(1, math.ceil(fewest))
+        return max(1, math.ceil(-math.log(level) / rate * (1 - RELATIVE_TOLERANCE)))
 
     def failure_test(self, losses, rate, delta):
         """Return the p-value of a prefix as a function of its length."""
@@ -129,14 +125,14 @@ class HoeffdingBentkus(_Bound):
 
     def upper(self, losses, delta):
         """Return a bound that the mean is above with a chance of at most delta."""
-        count, total = len(losses), float(losses.sum())
+        count, total = np.array([len(losses)]), np.array([float(losses.sum())])
 
         def excess(risk):
-            return float(self.of_sums(*np.array([[count], [total]]), risk)[0]) - delta
+            return float(self.of_sums(count, total, risk)[0]) - delta
 
         if total >= count or excess(1 - _TINY) >= 0:
             return 1.0
-        low = max(total / count, _TINY)
+        low = max(float(losses.mean()), _TINY)
         return float(brentq(excess, low, 1 - _TINY, xtol=_TINY)) + _TINY
 
 
@@ -184,8 +180,9 @@ class Betting(_Bound):
         np.log1p(values, out=values)
         return math.exp(-max(0.0, float(np.cumsum(values, out=values).max())))
 
-    def test(self, losses, order):
+    def test(self, losses, random_state):
         """Return the p-values of prefixes as a function of lengths, risk and level."""
+        order = random_state.permutation(len(losses))
         shuffled = losses[order]
         # One after the other: each is an array.
         return lambda counts, risk, level: np.array(

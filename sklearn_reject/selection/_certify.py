@@ -1,5 +1,6 @@
 """Rules whose target holds for the population with high probability."""
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -12,7 +13,6 @@ from sklearn_reject._validation import check_level, check_number, check_option
 from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_up
 from sklearn_reject.selection._bounds import BOUNDS, Conformal
 from sklearn_reject.selection._groups import enumerate_texts
-from sklearn_reject.selection._parts import risks_by_kind
 from sklearn_reject.selection._rule import Certificate, check_draws, make_rule
 
 
@@ -30,9 +30,6 @@ class RankedSample:
     # Which row of the sample each is.
     order: np.ndarray
 
-    def __len__(self):
-        return len(self.scores)
-
     @cached_property
     def accepted_counts(self):
         """How many samples each threshold accepts, increasing up to all.
@@ -43,7 +40,7 @@ class RankedSample:
         """
         is_start = starts_of_ties(self.scores)
         is_start[1:] |= self.draws[1:] > self.draws[:-1]
-        return np.append(np.flatnonzero(is_start), len(self))
+        return np.append(np.flatnonzero(is_start), len(self.scores))
 
     def make_rule(self, certificate, n_accepted=None, *, single_is_in=False):
         """Return the rule of the first samples, as many as a certificate says.
@@ -53,19 +50,17 @@ class RankedSample:
         """
         prefixes = Prefixes.of_sorted(self.scores, loss=self.losses)
         n_accepted = certificate.n_accepted if n_accepted is None else n_accepted
-        if n_accepted == len(self):
+        if n_accepted == len(self.scores):
             return make_rule(prefixes, Cut(len(prefixes)), certificate=certificate)
         sample = n_accepted - single_is_in
         group = int(np.searchsorted(prefixes.scores, self.scores[sample]))
-        share = float(self.draws[sample])
-        if np.isnan(share):
-            share = float(single_is_in)
-        elif single_is_in:
+        share = self.draws[sample]
+        if single_is_in:
             # Draws are multiples of 2^-53, and accepted below the probability only.
-            share = float(np.nextafter(share, 1.0))
+            share = np.nextafter(share, 1.0)
+        share = float(np.nan_to_num(share, nan=float(single_is_in)))
         cut = Cut(group + 1) if share == 1 else Cut(group, share)
-        to_next = share < 1
-        return make_rule(prefixes, cut, to_next=to_next, certificate=certificate)
+        return make_rule(prefixes, cut, to_next=share < 1, certificate=certificate)
 
 
 def rank(scores, losses, randomize, draws, random_state):
@@ -86,27 +81,18 @@ def rank(scores, losses, randomize, draws, random_state):
     return RankedSample(scores, losses[order], draws, order)
 
 
-# Halvings, on a logarithmic scale, of the interval by which a risk may be too small.
-_N_HALVINGS, _LEAST_RAISE = 12, 1e-9
-
-
-# No number of samples is enough for less, and its inverse might be infinite.
-_LEAST_SHARE = 1e-100
-
-
 def check_confidence_level(confidence_level, sample_weight=None):
     """Return the confidence as a float, after refusing weights."""
-    confidence_level = check_level(confidence_level, "confidence_level")
     refuse_weights(sample_weight, "confidence_level", "confidence_level=None")
-    return confidence_level
+    return check_level(confidence_level, "confidence_level")
 
 
 def refuse_weights(sample_weight, what, way_out):
     """Raise for weights where something is to be guaranteed."""
     if sample_weight is not None:
         raise ValueError(
-            f"sample_weight cannot be combined with {what}: the samples must be from "
-            f"one distribution. Pass sample_weight=None, or {way_out}."
+            f"sample_weight cannot be combined with {what}, as a guarantee is for "
+            f"samples drawn alike. Pass sample_weight=None, or {way_out}."
         )
 
 
@@ -120,16 +106,18 @@ def check_bound(name, max_loss, bounds=BOUNDS):
 def choose_test(losses, confidence_level, name, max_loss, bounds=BOUNDS):
     """Return how to certify the mean of losses, after checking the options.
 
-    "auto" is the binomial for losses that are 0 or 1, else the last of the bounds.
-    Without a confidence the mean is bounded on average.
+    "auto" is the binomial for losses that are 0 or 1, else the last of the bounds. What
+    losses are possible decides, not what losses were seen: a choice between two tests
+    that looks at the sample would add up their errors. Without a confidence the mean is
+    bounded on average.
     """
     check_bound(name, max_loss, bounds)
     largest = 1.0 if max_loss is None else float(max_loss)
-    between = losses[~np.isin(losses, (0.0, largest))]
+    between, general = losses[(losses != 0) & (losses != largest)], list(bounds)[-1]
     if max_loss is None and between.size:
         raise ValueError(
             "max_loss is needed to certify losses that are not all 0 or 1, got "
-            f"{between[0]}. Pass the largest possible loss, not that of the sample."
+            f"{between[0]}. Pass the largest possible loss, not the largest one seen."
         )
     if losses.max() > largest:
         raise ValueError(
@@ -137,13 +125,11 @@ def choose_test(losses, confidence_level, name, max_loss, bounds=BOUNDS):
             "largest possible loss, or clip the losses to max_loss."
         )
     if name == "auto":
-        # What losses are possible decides, not what losses were seen: a choice between
-        # two tests that looks at the sample would add up their errors.
-        name = "binomial" if max_loss is None else list(bounds)[-1]
+        name = "binomial" if max_loss is None else general
     if bounds[name].is_binary and between.size:
         raise ValueError(
             f"bound={name!r} is for losses that are 0 or {largest:g}, got "
-            f"{between[0]}. Pass bound={list(bounds)[-1]!r}."
+            f"{between[0]}. Pass bound={general!r}."
         )
     if confidence_level is None:
         return RiskTest(None, Conformal(), largest)
@@ -165,55 +151,116 @@ class RiskTest:
 
     def certificate(self, quantity, target, n_samples, n_accepted, p_value=None):
         """Return what holds of a rule that accepts so many samples."""
-        level, bound = self.confidence_level, self.bound.name
-        counts = n_samples, int(n_accepted)
         p_value = None if p_value is None else float(p_value)
-        return Certificate(quantity, target, level, bound, *counts, p_value)
+        asked = quantity, target, self.confidence_level, self.bound.name
+        return Certificate(*asked, n_samples, int(n_accepted), p_value)
 
-    def hopeless(self, quantity, target, n_samples, fewest=None, part=None):
-        """Return why samples without any loss are too few, "" if they are not.
 
-        `fewest` maps a share of the largest loss and delta, None that of a risk.
-        """
-        fewest = fewest or self.bound.fewest
-        share, of = target / self.max_loss, "" if part is None else f" of {part}"
-        if share < _LEAST_SHARE:
-            return (
-                f"The {quantity}{of} is {target:g}, which no finite sample can "
-                "certify: with a small risk it may have no loss at all"
-            )
-        needed = 0 if share >= 1 else fewest(share, self.delta)
-        if n_samples >= needed:
+# No number of samples is enough for a smaller share of the largest loss.
+_LEAST_SHARE = 1e-15
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A target for the mean loss of so many samples: all, or those of a part."""
+
+    target: float
+    n_samples: int
+    test: RiskTest
+    part: object = None
+
+    quantity, name = "risk", "target risk"
+
+    def __str__(self):
+        return f"{self.part or 'target_risk'}={self.target:.6g}"
+
+    @property
+    def share(self):
+        """The target in multiples of the largest loss."""
+        return self.target / self.test.max_loss
+
+    def fewest(self):
+        """Return about how many samples without any loss can certify the target."""
+        return self.test.bound.fewest(self.share, self.test.delta)
+
+    @property
+    def hopeless(self):
+        """Why so many samples are too few whatever they lose, "" if they are not."""
+        needed = 0 if self.share >= 1 else math.inf
+        if _LEAST_SHARE < self.share < 1:
+            needed = self.fewest()
+        if self.n_samples >= needed:
             return ""
-        level = self.confidence_level
+        of = f" of {self.part}" if self.part else ""
+        level = self.test.confidence_level
         at_level = f" at confidence_level={level:g}" if level else ""
+        many = f"at least {needed}" if needed < math.inf else "infinitely many"
         return (
-            f"{n_samples} samples{of} cannot certify the {quantity} {target:.6g}"
-            f"{at_level}, even without any loss: at least {needed} are needed"
+            f"{self.n_samples} samples{of} cannot certify the {self.name} "
+            f"{self.target:.6g}{at_level}, even without any loss: {many} are needed"
         )
 
-    def infeasible(self, problem, targets, find, describe, way_out):
-        """Return the error of bounds that nothing passes, with larger ones that do.
+    def raised(self, share):
+        """Return a target of this share or, of a part, one larger by this share."""
+        start = self.target if self.part else 0.0
+        return replace(self, target=start + share * self.test.max_loss)
 
-        `targets` are the bounds by part, or by the name of a parameter. `find` returns
-        what passes if all are raised by a share of the largest loss, and `describe`
-        with what that comes, and the coverage.
-        """
-        # Some target stays below the largest loss, which is no bound.
-        more, found = _find_least(find, 1 - min(targets.values()) / self.max_loss)
-        if found is None:
-            problem = f"{problem}; nor can any risk below the largest loss"
-            return InfeasibleTargetError(problem, f"Use {way_out}.")
-        more, most = more * self.max_loss, self.max_loss
-        risks = {name: min(target + more, most) for name, target in targets.items()}
-        texts = enumerate_texts([f"{k}={round_up(risk)}" for k, risk in risks.items()])
-        beside, coverage = describe(found)
-        return InfeasibleTargetError(
-            f"{problem}; about {texts} can be certified, at {beside}",
-            f"Use larger risks, {way_out}.",
-            risks if "target_risk" in risks else risks_by_kind(risks),
-            coverage,
-        )
+    def certificate(self, n_accepted, p_value=None):
+        """Return what holds of a rule that accepts so many of all samples."""
+        asked = self.quantity, self.target, self.n_samples
+        return self.test.certificate(*asked, n_accepted, p_value)
+
+
+def by_parameter(name, values):
+    """Return values, by part or None, as a dict a kind of part or one by its name."""
+    if None in values:
+        return {name: values[None]}
+    found = {}
+    for part, value in values.items():
+        found.setdefault(part.kind, {})[part.label] = value
+    return found
+
+
+def list_risks(risks):
+    """Return risks by part as text; that of all samples is a number."""
+    texts = {part: round_up(risk) for part, risk in risks.items()}
+    return texts.get(None) or enumerate_texts([f"{k}={x}" for k, x in texts.items()])
+
+
+# Halvings, on a logarithmic scale, of the interval of the smallest certifiable risk,
+# and where that starts for a target of zero.
+_N_HALVINGS, _LEAST_RISK = 12, 1e-9
+
+
+def infeasible(problem, asked, find, describe, way_out):
+    """Return the error of what nothing passes, with targets that something does.
+
+    They are what is asked for, `raised` by about the smallest share for which `find`
+    returns something. `describe` returns of that what a risk is called, with what it
+    comes, and the coverage.
+    """
+    failing = max(0.0 if asked[0].part else asked[0].share, _LEAST_RISK)
+    passing, found = 1.0, None
+    for _ in range(_N_HALVINGS):
+        middle = (failing * passing) ** 0.5
+        at_middle = find(middle)
+        if at_middle is None:
+            failing = middle
+        else:
+            passing, found = middle, at_middle
+    if found is None:
+        problem = f"{problem}; nor can any risk below the largest loss"
+        return InfeasibleTargetError(problem, f"Use {way_out}")
+    largest = asked[0].test.max_loss
+    met = {each.part: min(each.raised(passing).target, largest) for each in asked}
+    name, beside, coverage = describe(found)
+    return InfeasibleTargetError(
+        f"{problem}; the smallest {name} that can be certified is about "
+        f"{list_risks(met)}, at {beside}",
+        f"Use at least this risk, {way_out}",
+        by_parameter("target_risk", met),
+        coverage,
+    )
 
 
 # Where the fixed sequences start, as shares of the samples, and their shares of delta.
@@ -232,32 +279,22 @@ _FIRST_START = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Tested:
-    """Samples by increasing score whose mean loss has a bound: all, or a part's.
+class Tested(Asked):
+    """A risk of what is accepted, of samples by increasing score.
 
     `p_values_of` maps numbers of the first of them, a risk in shares of the largest
     loss, and a level.
     """
 
-    test: RiskTest
-    target: float
-    size: int
-    p_values_of: object
-    part: object = None
+    p_values_of: object = None
 
     @classmethod
     def of(cls, losses, target, test, random_state, part=None):
         """Return how the first of some losses are tested."""
         p_values = None
         if target < test.max_loss:
-            order = random_state.permutation(len(losses))
-            p_values = test.bound.test(losses / test.max_loss, order)
-        return cls(test, target, len(losses), p_values, part)
-
-    @property
-    def risk(self):
-        """The bound in shares of the largest loss."""
-        return self.target / self.test.max_loss
+            p_values = test.bound.test(losses / test.max_loss, random_state)
+        return cls(target, len(losses), test, part, p_values)
 
     def count(self, counts):
         """Return how many of them are among the first samples."""
@@ -267,13 +304,15 @@ class Tested:
         """Return the p-values of those among the first samples."""
         if self.part is None:
             # Bets are made for all of delta, whatever a start brings.
-            return self.p_values_of(counts, self.risk, self.test.delta)
-        members, places = np.unique(self.count(counts), return_inverse=True)
-        return self.p_values_of(members, self.risk, level)[places]
+            return self.p_values_of(counts, self.share, self.test.delta)
+        members = self.count(counts)
+        is_new = starts_of_ties(members)
+        p_values = self.p_values_of(members[is_new], self.share, level)
+        return p_values[np.cumsum(is_new) - 1]
 
     def p_value(self, count):
         """Return the p-value of those among so many samples, 0 for what is no bound."""
-        if self.risk >= 1:
+        if self.share >= 1:
             return 0.0
         return float(self.p_values(np.array([count]), self.test.delta)[0])
 
@@ -284,83 +323,62 @@ class Tested:
         that is fewer than pass without any loss.
         """
         shares, weights = _OF_ALL if self.part is None else _OF_PARTS
-        bound, delta = self.test.bound, self.test.delta
-        fewest = _FIRST_START * bound.fewest(self.risk, delta)
+        fewest = _FIRST_START * self.fewest()
         if self.part is not None:
-            needed = bound.fewest(self.risk, weights[0] * delta)
-            fewest = min(fewest, max(needed, self.size // 2))
-        enough = np.ceil(np.multiply(shares, self.size))
-        return np.minimum(np.maximum(enough, fewest), self.size), weights
+            level = weights[0] * self.test.delta
+            needed = self.test.bound.fewest(self.share, level)
+            fewest = min(fewest, max(needed, self.n_samples // 2))
+        enough = np.ceil(np.multiply(shares, self.n_samples))
+        return np.minimum(np.maximum(enough, fewest), self.n_samples), weights
 
 
 def certify(counts, everything):
-    """Return the certificate of the last threshold that passes, by what each accepts.
+    """Return the certificate of the last threshold that passes the test of all samples.
 
-    What is tested is every sample.
+    `counts` are what each threshold accepts.
     """
-    n_accepted = find_last(counts, [everything])
-    if n_accepted is None:
-        raise nothing_passes(counts, [everything])
-    asked = "risk", everything.target, int(counts[-1])
-    p_value = everything.p_value(n_accepted)
-    return everything.test.certificate(*asked, n_accepted, p_value)
+    n_accepted, (p_value,) = certify_all(counts, [everything])
+    return everything.certificate(n_accepted, p_value)
 
 
-def nothing_passes(counts, tested):
-    """Return the error of bounds that no threshold passes, with larger ones."""
-    test, n_samples = tested[0].test, int(counts[-1])
-    targets = {each.part or "target_risk": each.target for each in tested}
-    few = (
-        test.hopeless("target risk", each.target, each.size, part=each.part)
-        for each in tested
-    )
-    problem = next(filter(None, few), None)
-    if problem is None:
-        texts = [f"{name}={target:.6g}" for name, target in targets.items()]
-        problem = (
-            f"No threshold can be certified for {enumerate_texts(texts)} with "
-            f"confidence_level={test.confidence_level:g} on {n_samples} samples"
-        )
-        if len(tested) > 1:
-            problem += f", the hardest of which is {_find_hardest(counts, tested)}"
+def certify_all(counts, tested):
+    """Return how many samples the last threshold that passes accepts, and p-values."""
+    n_accepted = find_last(counts, tested)
+    if n_accepted is not None:
+        return n_accepted, [each.p_value(n_accepted) for each in tested]
+    n_samples = int(counts[-1])
 
-    def find(more):
-        more *= test.max_loss
-        return find_last(counts, [replace(t, target=t.target + more) for t in tested])
+    def find(share):
+        return find_last(counts, [each.raised(share) for each in tested])
 
     def describe(n_accepted):
         coverage = n_accepted / n_samples
-        return f"coverage {round_down(coverage)}", coverage
+        return "risk", f"coverage {round_down(coverage)}", coverage
 
-    way_out = (
-        "a target_failure_rate, a lower confidence, more samples, or a score that "
-        "ranks the errors better"
+    hopeless = filter(None, (each.hopeless for each in tested))
+    raise infeasible(
+        next(hopeless, None) or _nothing_passes(counts, tested),
+        tested,
+        find,
+        describe,
+        "a target_failure_rate instead of the risk, a lower confidence, more "
+        "calibration samples, or a score that ranks the errors better.",
     )
-    return test.infeasible(problem, targets, find, describe, way_out)
 
 
-def _find_hardest(counts, tested):
-    """Return the part whose p-values are the largest where the sequences start."""
-    bounded = [each for each in tested if each.risk < 1]
-    starts = counts[find_starts(counts, bounded)[0]]
-    delta = bounded[0].test.delta
-    return max(bounded, key=lambda each: each.p_values(starts, delta).min()).part
-
-
-def _find_least(find, largest):
-    """Return about the smallest number that something is found for, and what.
-
-    It is below the largest, for which nothing is looked for.
-    """
-    failing, passing, found = _LEAST_RAISE, largest, None
-    for _ in range(_N_HALVINGS):
-        middle = (failing * passing) ** 0.5
-        at_middle = find(middle)
-        if at_middle is None:
-            failing = middle
-        else:
-            passing, found = middle, at_middle
-    return passing, found
+def _nothing_passes(counts, tested):
+    """Return what nothing passes and, of several targets, which is the hardest."""
+    tested = [each for each in tested if each.share < 1]
+    problem = (
+        f"No threshold can be certified for {enumerate_texts(list(map(str, tested)))} "
+        f"with confidence_level={tested[0].test.confidence_level:g} on {counts[-1]} "
+        "samples"
+    )
+    if len(tested) == 1:
+        return problem
+    starts, delta = counts[find_starts(counts, tested)[0]], tested[0].test.delta
+    hardest = max(tested, key=lambda each: each.p_values(starts, delta).min())
+    return f"{problem}; the hardest target is that of {hardest.part}"
 
 
 def certify_coverage(n_samples, coverage, *, confidence_level):
@@ -384,10 +402,10 @@ def find_last(counts, tested):
     `counts` are what each threshold accepts, of which everything that is `tested` has
     to pass.
     """
-    tested = [each for each in tested if each.risk < 1]  # no rule breaks another bound
+    tested = [each for each in tested if each.share < 1]  # no rule breaks another bound
     if not tested:
         return int(counts[-1])
-    if not all(each.size and each.risk for each in tested):
+    if not all(each.n_samples and each.share > _LEAST_SHARE for each in tested):
         return None
     starts, weights = find_starts(counts, tested)
     test = tested[0].test
@@ -418,7 +436,7 @@ def find_starts(counts, tested):
     if len({each.part and each.part.kind for each in tested}) > 1:
         union = np.unique(np.concatenate([each.part.rows for each in tested]))
         scaled = [
-            len(union) * enough / each.size
+            len(union) * enough / each.n_samples
             for each, enough in zip(tested, wanted, strict=True)
         ]
         accepted = [np.searchsorted(union, counts)]

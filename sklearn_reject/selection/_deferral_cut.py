@@ -17,7 +17,7 @@ from sklearn_reject._curves._deferral import join_opinions
 from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE, prefix_sums, tie_range
 from sklearn_reject.exceptions import InfeasibleTargetError, round_up, warn_user
 from sklearn_reject.selection._bounds import most_successes
-from sklearn_reject.selection._certify import rank, walk
+from sklearn_reject.selection._certify import Asked, infeasible, rank, walk
 from sklearn_reject.selection._deferral_rule import DeferralRule
 from sklearn_reject.selection._rule import Certificate, check_draws, place
 
@@ -290,24 +290,22 @@ class Search:
     def _nothing_passes(self, risk):
         """Return the error of a target that no rule passes, with one that does."""
 
-        def find(more):
-            return self.find_start(risk / self.test.max_loss + more)
-
         def describe(rate):
             rate = np.count_nonzero(self.defer(rate)) / self.n_samples
-            return f"a deferral rate of {round_up(rate)}", 1 - rate
+            return "system risk", f"a deferral rate of {round_up(rate)}", 1 - rate
 
-        problem = self.test.hopeless("target risk", risk, self.n_samples) or (
-            f"No rule can be certified for target_risk={risk:g} with "
+        asked = Asked(risk, self.n_samples, self.test)
+        return infeasible(
+            asked.hopeless
+            or f"No rule can be certified for target_risk={risk:g} with "
             f"confidence_level={self.test.confidence_level:g} on {self.n_samples} "
-            "samples"
-        )
-        way_out = (
+            "samples",
+            [asked],
+            self.find_start,
+            describe,
             "a lower confidence, more samples, a better second opinion, or a gain that "
-            "ranks the samples better"
+            "ranks the samples better.",
         )
-        targets = {"target_risk": risk}
-        return self.test.infeasible(problem, targets, find, describe, way_out)
 
 
 def certify_budget(samples, rate, level, randomize, draws, random_state):

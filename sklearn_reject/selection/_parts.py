@@ -1,23 +1,78 @@
-"""Parts of a sample, each with a bound of its own."""
+"""One threshold under several bounds, each on the risk or the failures of a part.
+
+With a confidence, a threshold is rejected unless it passes the test of each bound: a
+rule that breaks one of them passes that one with a chance of at most the level, so that
+the level need not be split among the bounds.
+
+Let t be the first threshold, from a start on, at which the risk of some part is at its
+bound or above. A sequence that tests every sample accepts nothing from t on unless the
+first test there passes, and that one sees just the samples below t. Given how many of
+each part these are, losses are independent, of a risk at the bound. That the start is
+below t follows from such numbers, too. That an interval with a broken bound, ended by
+a threshold t' < t, is below the start means at most so many samples below t', where
+this part is within its bound: then more of its members are from between, where its risk
+is larger, and the test passes more rarely. On a grid of ranks (betting) the first test
+beyond t may also see samples from t on.
+
+Failures. What is accepted must not depend on the part, which is unknown in use. So each
+gets a rule of its own, and a sample is accepted with the smallest of their
+probabilities: no part then loses more than under its own rule, whose bound holds given
+how many samples are of the part. With confidence all bounds hold at once, without a
+share of the chance of an error for each. Let t_y be the largest threshold that keeps
+the bound of part y, and z the part with the smallest one. If the smallest of the
+thresholds found breaks any bound, it is above t_z, and so is the one found for z. That
+alone has a chance of delta.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
 
+from sklearn_reject._curves._cut import Form, Model, best_cut
+from sklearn_reject._curves._prefixes import (
+    RELATIVE_TOLERANCE,
+    Prefixes,
+    argsort_present,
+    snap_sorted,
+)
 from sklearn_reject._labels import equals
+from sklearn_reject._typing import RandomState, RiskBound
 from sklearn_reject._validation import (
     check_number,
+    check_option,
     check_same_length,
     check_samples,
     of_arrays,
     refuse_missing_labels,
+    take_weight,
 )
-from sklearn_reject.exceptions import warn_user
+from sklearn_reject.exceptions import InfeasibleTargetError, round_down, warn_user
+from sklearn_reject.selection._certify import (
+    Tested,
+    by_parameter,
+    certify_all,
+    check_bound,
+    choose_test,
+    list_risks,
+    rank,
+    refuse_weights,
+)
+from sklearn_reject.selection._failure_rate import FailureTarget, refuse_few
 from sklearn_reject.selection._groups import as_plain, enumerate_texts
-from sklearn_reject.selection._rule import Certificate
+from sklearn_reject.selection._rule import (
+    Certificate,
+    RejectionRule,
+    check_draws,
+    make_rule,
+)
+from sklearn_reject.selection._solver import solver
 
 
 @dataclass(frozen=True)
@@ -85,19 +140,6 @@ class RiskBoundsCertificate(Certificate):
     p_values: tuple
 
 
-def certify_parts(test, quantity, parts, counts, p_values=()):
-    """Return what holds of all parts; `counts` are those of samples and accepted."""
-    targets = tuple(part.target for part in parts)
-    largest = max(p_values, default=None)
-    certificate = test.certificate(quantity, max(targets), *counts, largest)
-    return RiskBoundsCertificate(
-        **vars(certificate),
-        parts=tuple(map(str, parts)),
-        targets=targets,
-        p_values=tuple(p_values),
-    )
-
-
 class BoundedRisk(NamedTuple):
     """What a rule achieves on a part of a sample, beside the bound asked for.
 
@@ -151,59 +193,412 @@ class Part:
         return f"{self.kind}[{as_plain(self.label)!r}]"
 
 
-def warn_of_absent(parts):
-    """Warn of parts that have a bound, and of which nothing is accepted."""
-    if parts:
-        warn_user(
-            f"No sample of {enumerate_texts(list(map(str, parts)))} is accepted, which "
-            "meets its target. Use larger risks, or a score that ranks errors better."
-        )
-
-
-def risks_by_kind(risks):
-    """Return the risk of each part as a dict a kind."""
-    found = {}
-    for part, risk in risks.items():
-        found.setdefault(part.kind, {})[part.label] = risk
-    return found
-
-
 def check_parts(bounds, n_samples, order=slice(None)):
     """Return the parts that bounds are about: parts of one kind are disjoint.
 
     Their rows are those of the samples in some order.
     """
+    example = "Pass for example {'class': (y_true, {1: 0.1})}."
     if not isinstance(bounds, dict) or not bounds:
         raise ValueError(
-            "bounds must be a dict name -> (labels, targets) with at least one entry, "
-            f"such as {{'class': (y_true, {{1: 0.1}})}}, got {bounds!r}."
+            f"bounds must be a dict name -> (labels, dict), got {bounds!r}. {example}"
         )
     parts = []
     for kind, pair in bounds.items():
         is_pair = isinstance(pair, (tuple, list)) and len(pair) == 2
         if not is_pair or not isinstance(pair[1], dict) or not pair[1]:
             raise ValueError(
-                f"bounds[{kind!r}] must be a pair of labels (one per sample) and a "
-                "dict label -> target with at least one entry, as (y_true, {1: 0.1})."
+                f"bounds[{kind!r}] must be a pair of labels, one a sample, and a dict "
+                f"label -> target. {example}"
             )
-        labels = _check_labels(pair[0], n_samples, f"labels of bounds[{kind!r}]")[order]
+        labels, name = np.asarray(pair[0]), f"labels of bounds[{kind!r}]"
+        if labels.ndim != 1:
+            raise ValueError(
+                f"{name} must be a vector of one per sample, got shape {labels.shape}."
+            )
+        check_same_length(n_samples, **{name: labels})
+        refuse_missing_labels(labels, name)
         for label, target in pair[1].items():
             target = check_number(target, f"target of {kind}[{label!r}]")
-            rows = np.flatnonzero(equals(labels, label))
+            rows = np.flatnonzero(equals(labels[order], label))
             parts.append(Part(kind, label, target, rows))
     return parts
 
 
-def _check_labels(labels, n_samples, name):
-    labels = np.asarray(labels)
-    if labels.ndim != 1:
-        raise ValueError(
-            f"{name} must be a vector of shape (n_samples,), got an array of shape "
-            f"{labels.shape}. Pass one label per sample."
+def _warn_of_absent(parts):
+    """Warn of parts that have a bound, and of which nothing is accepted."""
+    if parts:
+        warn_user(
+            f"No sample of {enumerate_texts(list(map(str, parts)))} is accepted, so "
+            "its target is met trivially. Use larger risks, a better score or, without "
+            "such samples, targets whose keys are labels of this kind."
         )
-    check_same_length(n_samples, **{name: labels})
-    refuse_missing_labels(labels, name)
-    return labels
+
+
+def _certify_parts(asked, quantity, counts, p_values=()):
+    """Return what holds of all parts; `counts` are those of samples and accepted."""
+    names, targets = zip(
+        *((str(each.part), each.target) for each in asked), strict=True
+    )
+    largest = max(p_values, default=None)
+    certificate = asked[0].test.certificate(quantity, max(targets), *counts, largest)
+    of_parts = names, targets, tuple(p_values)
+    return RiskBoundsCertificate(*vars(certificate).values(), *of_parts)
+
+
+@solver
+def solve_risk_bounds(
+    scores: ArrayLike,
+    losses: ArrayLike,
+    bounds: Mapping[str, tuple[ArrayLike, Any]],
+    *,
+    sample_weight: ArrayLike | None = None,
+    randomize: bool = True,
+    confidence_level: float | None = None,
+    bound: RiskBound = "auto",
+    max_loss: float | None = None,
+    draws: ArrayLike | None = None,
+    random_state: RandomState | None = None,
+) -> RejectionRule:
+    """Maximize the coverage of one threshold under bounds on the risk of parts.
+
+    A part is what a label marks, such as a true or a predicted class: of what is
+    accepted, the mean loss of the members of each part is at most its target. With 0/1
+    loss, bounds on true classes are bounds on the recall of what is accepted (for two
+    classes sensitivity and specificity), and bounds on predicted classes are bounds on
+    the precision (positive and negative predictive value). All of them are met by one
+    threshold, so a label need not be known when samples are accepted.
+
+    Without `confidence_level`, the bounds hold on the sample, which also chose the
+    threshold, so that each is exceeded in use more often than not, and more so the
+    smaller its part is. With `confidence_level`, all bounds hold at once for the
+    population that the sample was drawn from, except with a probability of at most 1 -
+    `confidence_level`, which is not split among the bounds. The sample must then be
+    independent of the classifier and of the score: drawn one by one, and used to fit
+    neither.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_samples,)
+        Uncertainty scores, higher = more uncertain.
+
+    losses : array-like of shape (n_samples,)
+        Non-negative losses.
+
+    bounds : dict of str to (labels, targets)
+        For each name a pair: labels, array-like of shape (n_samples,), and a dict from
+        some of the labels to targets, the largest mean loss, in units of the loss, of
+        the accepted samples of that label. A label without a target has no bound.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights. Not possible with `confidence_level`.
+
+    randomize : bool, default=True
+        If True, the tie group that would exceed a bound is accepted with the largest
+        probability that meets all of them or, with `confidence_level`, that the draws
+        which break ties lead to. If False, it is rejected.
+
+    confidence_level : float in ]0, 1[, default=None
+        Probability with which all bounds are to hold for the population. The parameters
+        below are used with it only.
+
+    bound : {"auto", "binomial", "hoeffding_bentkus", "betting"}, default="auto"
+        Bound that gives the p-values: "binomial" is exact for losses that are 0 or
+        `max_loss`, the others hold for all losses between. "auto" is the binomial if
+        `max_loss` is None, otherwise betting.
+
+    max_loss : float > 0, default=None
+        Largest possible loss, not the largest one in the sample. None means that losses
+        are 0 or 1.
+
+    draws : array-like of shape (n_samples,), default=None
+        Numbers in [0, 1[ that break ties, used with `confidence_level` only. Use
+        :func:`keyed_draws` with the keys that the samples will have in production, so
+        that a row has the same score and draw at calibration and in production. Samples
+        with equal scores and draws get the same decision.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draws if `draws` is None, and of the order of bets. Pass an int for
+        reproducible rules.
+
+    Returns
+    -------
+    rule : RejectionRule
+        The rule of largest coverage among those with one threshold, or among those that
+        passed a test. With `confidence_level` it has a :class:`RiskBoundsCertificate`.
+
+    Warns
+    -----
+    RejectionWarning
+        If the half of the samples with the lowest scores has a larger risk than all,
+        by more than chance.
+
+    Raises
+    ------
+    InfeasibleTargetError
+        If no threshold that accepts anything meets all bounds or, with
+        `confidence_level`, none can be certified. It says what can be met, with each
+        target raised by the same, and which bound is the trouble.
+    ValueError
+        If `bounds`, `confidence_level`, `bound` or `max_loss` is out of range, if
+        losses and `max_loss` or `bound` do not agree, if weights are given with
+        `confidence_level`, or an array is invalid.
+
+    See Also
+    --------
+    solve_target_risk : One bound, on the risk of everything that is accepted.
+
+    Notes
+    -----
+    A part of which nothing is accepted meets its bound on the sample, and has nothing
+    certified. With `confidence_level` a threshold has to pass the test of each bound at
+    the whole level. Thresholds are tested one after the other, from starts that accept
+    a share of the members of every part.
+
+    Examples
+    --------
+    >>> from sklearn_reject.selection import solve_risk_bounds
+    >>> scores = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+    >>> losses = [0, 0, 0, 1, 0, 1]
+    >>> y = [0, 1, 0, 1, 0, 0]
+    >>> solve_risk_bounds(scores, losses, {"class": (y, {0: 0.3})}).coverage
+    1.0
+    >>> bounds = {"class": (y, {0: 0.3, 1: 0.1})}
+    >>> solve_risk_bounds(scores, losses, bounds, randomize=False).coverage
+    0.5
+
+    >>> scores = [k / 400 for k in range(400)]
+    >>> losses = [score >= 0.8 for score in scores]
+    >>> y = [k % 2 for k in range(400)]
+    >>> bounds = {"class": (y, {0: 0.1, 1: 0.1})}
+    >>> round(solve_risk_bounds(scores, losses, bounds).coverage, 3)
+    0.887
+    >>> solve_risk_bounds(scores, losses, bounds, confidence_level=0.9).coverage
+    0.855
+    """
+    check_option(randomize, "randomize", (True, False))
+    check_bound(bound, max_loss)
+    scores, losses, weight = check_samples(scores, losses, sample_weight)
+    if confidence_level is None:
+        return _solve_on_sample(scores, losses, weight, bounds, randomize)
+    refuse_weights(sample_weight, "confidence_level", "confidence_level=None")
+    test = choose_test(losses, confidence_level, bound, max_loss)
+    random_state = check_random_state(random_state)
+    ranked = rank(scores, losses, randomize, draws, random_state)
+    parts = check_parts(bounds, len(scores), ranked.order)
+    tested = [
+        Tested.of(ranked.losses[part.rows], part.target, test, random_state, part)
+        for part in parts
+    ]
+    n_accepted, p_values = certify_all(ranked.accepted_counts, tested)
+    counts = len(scores), n_accepted
+    return ranked.make_rule(_certify_parts(tested, "risk_of_parts", counts, p_values))
+
+
+def _solve_on_sample(scores, losses, weight, bounds, randomize):
+    """Return the rule of largest coverage that meets all bounds on the sample."""
+    order = argsort_present(scores, weight)
+    parts = check_parts(bounds, len(scores), order)
+    scores, losses = snap_sorted(scores[order]), losses[order]
+    weight = take_weight(weight, order)
+    if weight is not None:
+        losses = losses * weight
+    prefixes = Prefixes.of_sorted(scores, weight, loss=losses)
+    members, forms = {}, []
+    for part in parts:
+        of = scores[part.rows], take_weight(weight, part.rows)
+        members[part] = of = Prefixes.of_sorted(*of, loss=losses[part.rows])
+        forms.append(Form({"weight": part.target, "loss": -1.0}, of=of))
+    cut = best_cut(prefixes, Model(tuple(forms)), randomize)
+    n_reached = cut.n_groups + bool(cut.share)
+    if not n_reached:
+        raise _infeasible(prefixes, members)
+    last = prefixes.scores[n_reached - 1]
+    _warn_of_absent([p for p in parts if not (members[p].scores[:1] <= last).any()])
+    return make_rule(prefixes, cut, to_next=True)
+
+
+def _infeasible(prefixes, members):
+    """Return the error, with what each bound could be met with alone and together."""
+    excess, alone = 0.0, {}
+    for part, of in members.items():
+        risks = _risks(of, prefixes.scores)
+        alone[part] = max(risks.min(), part.target)
+        excess = np.maximum(excess, risks - part.target)
+    last = np.flatnonzero(excess <= excess.min() * (1 + RELATIVE_TOLERANCE))[-1]
+    together = {
+        part: max(float(_risks(of, prefixes.scores[last])), part.target)
+        for part, of in members.items()
+    }
+    coverage = prefixes.at("weight", last + 1) / prefixes.total("weight")
+    targets = list_risks({part: part.target for part in members})
+    return InfeasibleTargetError(
+        f"No threshold meets all of {targets} on the tuning sample. Alone, "
+        f"{list_risks(alone)} can be met, and together {list_risks(together)}, at "
+        f"coverage {round_down(coverage)}",
+        "Use larger risks, or a score that ranks the errors better.",
+        by_parameter("target_risk", together),
+        coverage,
+    )
+
+
+def _risks(of, scores):
+    """Return the risk of the members up to each of some scores, 0 without any."""
+    risks = np.append(0.0, of.sums("loss")[1:] / of.sums("weight")[1:])
+    return risks[np.searchsorted(of.scores, scores, side="right")]
+
+
+@solver
+def solve_failure_bounds(
+    scores: ArrayLike,
+    losses: ArrayLike,
+    bounds: Mapping[str, tuple[ArrayLike, Any]],
+    *,
+    sample_weight: None = None,
+    randomize: bool = True,
+    confidence_level: float | None = None,
+    bound: RiskBound = "auto",
+    max_loss: float | None = None,
+    draws: ArrayLike | None = None,
+    random_state: RandomState | None = None,
+) -> RejectionRule:
+    """Maximize the coverage under bounds on the failure rates of parts.
+
+    A part is what a label marks, such as a true class. Its failure rate is the mean
+    loss of all its samples, zero where they are rejected: with 0/1 loss the share of
+    the part that is accepted and wrong. One rule keeps the targets of all parts, so a
+    label need not be known when samples are accepted.
+
+    Each bound is the one of :func:`solve_target_failure_rate` for a new sample of the
+    part: it holds on average, however few the calibration samples are, or for this rule
+    with `confidence_level`, and then all bounds hold at once with that probability,
+    which is not split among them. The samples must be independent of the classifier and
+    of the score: those of a part drawn alike, and used to fit neither.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_samples,)
+        Uncertainty scores, higher = more uncertain.
+
+    losses : array-like of shape (n_samples,)
+        Non-negative losses.
+
+    bounds : dict of str to (labels, targets)
+        For each name a pair: labels, array-like of shape (n_samples,), and a dict from
+        some of the labels to targets, the largest failure rate of the samples of that
+        label, in units of the loss. A label without a target has no bound.
+
+    sample_weight : None, default=None
+        Refused: the bound is one for samples drawn alike.
+
+    randomize : bool, default=True
+        Whether samples may be accepted with a probability, as in
+        :func:`solve_target_failure_rate`.
+
+    confidence_level : float in ]0, 1[, default=None
+        Probability with which all bounds are to hold for the population. None bounds
+        the expectation of each failure rate.
+
+    bound : {"auto", "binomial", "hoeffding_bentkus", "betting"}, default="auto"
+        What losses there are and, with `confidence_level`, where p-values come from:
+        "binomial" is for losses that are 0 or `max_loss`, the others for all losses
+        between. "auto" is the binomial where `max_loss` is None, else betting.
+
+    max_loss : float > 0, default=None
+        Largest possible loss, not the largest one in the sample. None means that losses
+        are 0 or 1.
+
+    draws : array-like of shape (n_samples,), default=None
+        Numbers in [0, 1[ that break ties, used with `confidence_level` only. Use
+        :func:`keyed_draws` with the keys that the samples will have in production, so
+        that a row has the same score and draw at calibration and in production. Samples
+        with equal scores and draws get the same decision.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draws if `draws` is None, used with `confidence_level` only. Pass an
+        int for reproducible rules.
+
+    Returns
+    -------
+    rule : RejectionRule
+        The rule, with a :class:`RiskBoundsCertificate` of the quantity
+        "failure_rate_of_parts".
+
+    Warns
+    -----
+    RejectionWarning
+        If the half of the samples with the lowest scores has a larger risk than all,
+        by more than chance, or if nothing is accepted by the rule of some part.
+
+    Raises
+    ------
+    InfeasibleTargetError
+        If a part has too few samples. It says what can be promised of each such part.
+    ValueError
+        If `bounds`, `confidence_level`, `bound` or `max_loss` is out of range, if
+        losses and `max_loss` or `bound` do not agree, if weights are given, or an array
+        is invalid.
+
+    See Also
+    --------
+    solve_risk_bounds : Bounds on the risk of what is accepted of each part.
+
+    Notes
+    -----
+    Each part has a rule of its own, solved on its samples. The common one accepts what
+    all of them accept.
+
+    Examples
+    --------
+    >>> from sklearn_reject.selection import measure_risk_bounds, solve_failure_bounds
+    >>> scores = [k / 400 for k in range(400)]
+    >>> losses = [score >= 0.8 for score in scores]
+    >>> y = [k % 2 for k in range(400)]
+    >>> bounds = {"class": (y, {0: 0.05, 1: 0.1})}
+    >>> rule = solve_failure_bounds(scores, losses, bounds)
+    >>> round(rule.coverage, 3)
+    0.845
+    >>> achieved = measure_risk_bounds(rule, scores, losses, bounds)
+    >>> round(achieved["class", 0].failure_rate, 3)
+    0.045
+    >>> solve_failure_bounds(scores, losses, bounds, confidence_level=0.9).coverage
+    0.825
+    """
+    refuse_weights(sample_weight, "a failure rate", "use a target_risk")
+    check_option(randomize, "randomize", (True, False))
+    scores, losses, _ = check_samples(scores, losses)
+    test = choose_test(losses, confidence_level, bound, max_loss)
+    parts = check_parts(bounds, len(scores))
+    if draws is not None:
+        draws = check_draws(draws, len(scores))
+    elif confidence_level is not None:
+        # The same for all parts, as the smallest of their thresholds is one.
+        draws = check_random_state(random_state).random_sample(len(scores))
+
+    asked = [FailureTarget(part.target, len(part.rows), test, part) for part in parts]
+    refuse_few(asked)
+    rules = {}
+    for each in asked:
+        if each.share < 1:  # any rule meets another one
+            rows = each.part.rows
+            of_part = scores[rows], losses[rows], randomize, take_weight(draws, rows)
+            rules[each.part] = each.solve(*of_part)
+    _warn_of_absent([part for part, rule in rules.items() if rule.coverage == 0])
+    rule, p_values = _strictest(rules.values()), ()
+    if confidence_level is not None:
+        p_values = [rules[p].certificate.p_value if p in rules else 0.0 for p in parts]
+    counts = len(scores), (scores < rule.threshold).sum()
+    certificate = _certify_parts(asked, "failure_rate_of_parts", counts, p_values)
+    return replace(rule, certificate=certificate).measure(scores, losses)
+
+
+def _strictest(rules):
+    """Return the rule that accepts each score with the smallest probability of all."""
+    threshold = min((rule.threshold for rule in rules), default=math.inf)
+    if threshold == math.inf:
+        return RejectionRule(threshold, 1.0)
+    chances = [float(rule.accept_proba([threshold])[0]) for rule in rules]
+    return RejectionRule(threshold, min(chances))
 
 
 @of_arrays
@@ -255,11 +650,7 @@ def measure_risk_bounds(rule, scores, losses, bounds, *, sample_weight=None):
     for part in check_parts(bounds, len(scores)):
         rows = part.rows[weight[part.rows] > 0]
         covered, total = float(accepted[rows].sum()), float(weight[rows].sum())
-        loss = float(accepted[rows] @ losses[rows])
-        achieved[part.kind, part.label] = BoundedRisk(
-            part.target,
-            loss / covered if covered else float("nan"),
-            covered / total if total else float("nan"),
-            len(rows),
-        )
+        risk = float(accepted[rows] @ losses[rows]) / covered if covered else np.nan
+        found = part.target, risk, covered / total if total else np.nan, len(rows)
+        achieved[part.kind, part.label] = BoundedRisk(*found)
     return achieved

@@ -436,7 +436,7 @@ class RiskCoverageSummary(Accumulator):
             sums = cells.losses[np.searchsorted(cells.counts, counts)] / test.max_loss
             return test.bound.of_sums(counts, sums, risk)
 
-        everything = Tested(test, risk, self.n_samples, p_values)
+        everything = Tested(risk, self.n_samples, test, None, p_values)
         return cells.certified_rule(certify(cells.counts, everything))
 
     def solve_target_coverage(

@@ -161,7 +161,10 @@ BY_CLASS = {"group_by": "class"}
                 ({"min_recall": 0.9}, "cannot be combined with min_recall=0.9"),
                 ({"target_risk": {5: 0.1}}, "has a bound for 5, which is not one"),
                 ({"target_risk": {0: -0.1}}, r"target_risk of .*0 must be in \[0, inf"),
-                ({"target_risk": {0: 0}} | CERTIFIED, "risk of target_risk.0. is 0"),
+                (
+                    {"target_risk": {0: 0}} | CERTIFIED,
+                    "of target_risk.0. cannot certify the target risk 0",
+                ),
                 ({"target_risk": 0.1, "cv": "plug_in"}, "combined with target_risk"),
             )
         ),
@@ -182,7 +185,10 @@ BY_CLASS = {"group_by": "class"}
         ({"min_recall": 0.9, "loss": "absolute"}, "Use loss='zero_one'"),
         ({"min_recall": 0.9, "cv": "plug_in"}, "cannot be combined with min_recall"),
         ({"min_recall": 0.9} | CERTIFIED | {"cv": 5}, "leaves none"),
-        ({"min_recall": {0: 1.0}} | CERTIFIED, r"risk of 1 - recall\[0\] is 0"),
+        (
+            {"min_recall": {0: 1.0}} | CERTIFIED,
+            r"of 1 - recall\[0\] cannot certify the target risk 0",
+        ),
         ({"min_recall": 0.8} | CERTIFIED | {"weight": np.ones(1500)}, "weight"),
     ],
     ids=str,

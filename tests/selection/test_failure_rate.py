@@ -222,13 +222,16 @@ ONE_PART = {"bounds": {"class": ([0, 1], {0: 0.4})}}
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"target": 0}, "is 0"),
-        ({"target": 1e-310}, "is 1e-310, .*use a larger rate"),
+        ({"target": 0}, "rate 0, even .* infinitely many"),
+        ({"target": 1e-310}, "rate 1e-310, .*use a larger rate"),
         ({"target": -1}, "target"),
         ({"sample_weight": [1, 1]}, "sample_weight=None, or use a target_risk"),
         ({"scores": []}, "scores"),
         ({"bounds": {}}, "bounds must be a dict"),
-        ({"bounds": {"class": ([1, 2], {0: 0})}}, r"rate of class\[0\] is 0"),
+        (
+            {"bounds": {"class": ([1, 2], {0: 0})}},
+            r"class\[0\] cannot certify the failure rate 0",
+        ),
         (ONE_PART | {"sample_weight": [1, 1]}, "sample_weight cannot be combined"),
         (ONE_PART | {"losses": [0, 0.5]}, "max_loss is needed"),
         ({"losses": [0, 0.5]}, "max_loss is needed"),
