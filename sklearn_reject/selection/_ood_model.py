@@ -108,16 +108,15 @@ class OODProblem:
         ):
             if abs(one - two) > slack:
                 return one < two
-        # What decreases with the angle.
-        return (cut.weights[0], -cut.weights[1]) > (other.weights[0], -other.weights[1])
+        return cut.slope < other.slope
 
 
 @dataclass(frozen=True)
 class Cut:
     """What a rule accepts up to a share of the group `index`, and how good that is.
 
-    `threshold` is the score of that group, and `weights` are those of risk and novelty,
-    the former 1 or 0, where they are known.
+    `threshold` is the score of that group, and `slope` the weight of the novelty over
+    that of the risk, infinite for the novelty alone.
     """
 
     price: float
@@ -126,7 +125,7 @@ class Cut:
     index: int
     share: float
     threshold: float = float("nan")
-    weights: tuple = (1.0, 0.0)
+    slope: float = 0.0
 
 
 def find_best_cut(problem, after, sizes, randomize):

@@ -8,7 +8,6 @@ from inspect import signature
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_reject._curves._directions import lift_risk
 from sklearn_reject._curves._ood import check_ood_prior, check_origin_samples
 from sklearn_reject._validation import check_number, check_option, of_arrays
 from sklearn_reject.selection._ood_model import OODModel, Totals
@@ -17,7 +16,7 @@ from sklearn_reject.selection._ood_rule import (
     SingleScoreRule,
     check_two_scores,
 )
-from sklearn_reject.selection._sweep import DirectionSearch, ThresholdSearch
+from sklearn_reject.selection._sweep import DirectionSearch, ThresholdSearch, weights_of
 
 
 def check_model(
@@ -356,7 +355,6 @@ def find_double_score_rule(
     check_option(randomize, "randomize", (True, False))
     risk, novelty = check_two_scores(uncertainty_scores, novelty_scores)
     sample = check_origin_samples(novelty, losses, is_ood, sample_weight)
-    risk, power = lift_risk(risk)
     search = DirectionSearch(risk, *sample, randomize)
     rule = DoubleScoreRule(threshold=0.0, proba_at_threshold=1.0)
     scores = risk, novelty
@@ -369,11 +367,7 @@ def find_double_score_rule(
         # The root of the variance over the number, which is effective with weights.
         error = np.sqrt(share @ (losses - share @ losses) ** 2 * (share @ share))
         rule = model.spare(solve, totals, rule, float(error))
-    if power == 1 or rule.risk_weight == 0:
-        return rule
-    # Of the risks themselves, which are lower by a power of two.
-    threshold, novelty_weight = rule.threshold / power, rule.novelty_weight / power
-    return replace(rule, threshold=threshold, novelty_weight=novelty_weight)
+    return rule
 
 
 def _solver(model, search, rule, scores, sample, wild_share):
@@ -387,7 +381,8 @@ def _solver(model, search, rule, scores, sample, wild_share):
             return None
         values = {"threshold": cut.threshold, "proba_at_threshold": cut.share}
         if len(scores) == 2:
-            values["risk_weight"], values["novelty_weight"] = cut.weights
+            weights = weights_of(cut.slope)
+            values["risk_weight"], values["novelty_weight"] = weights
         found = replace(rule, **values, ood_prior=model.ood_prior)
         return found.measure(*scores, losses, is_ood, **options)
 
