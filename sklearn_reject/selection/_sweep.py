@@ -207,6 +207,10 @@ def _window_of_bins(problem, known, sums, rows, scores, below):
     edges, width = np.linspace(scores.min(), scores.max(), _N_BINS, retstep=True)
     bins = ((scores - edges[0]) / (width or 1.0)).astype(np.intp)
     of_bins = np.array([np.bincount(bins, part[rows], _N_BINS) for part in sums])
+    # Where a bin ends a rule may end, too.
+    after = below + np.cumsum(of_bins, axis=1)
+    edge = find_best_cut(problem, after, of_bins, randomize=False)
+    known = edge if problem.prefers(edge, known) else known
     window = find_window(problem, known, edges, edges + width, of_bins, below)
     # One bin more at either end has what ties with a threshold inside.
     return (window[1] - width, window[2] + width) if window else (np.inf, np.inf)

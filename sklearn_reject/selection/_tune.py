@@ -36,9 +36,8 @@ def check_model(
     if is_bounded == (costs is not None):
         what = "more than one" if is_bounded else "none"
         raise ValueError(
-            f"Exactly one target must be given, got {what}. Pass min_tpr (with "
-            "max_fpr, with max_risk, with min_precision and ood_prior, or alone), or "
-            "costs with ood_prior."
+            f"Exactly one target must be given, got {what}. Pass min_tpr (alone, or "
+            "with max_fpr, max_risk, or min_precision and ood_prior), or costs."
         )
     if ood_prior is None and (costs is not None or min_precision is not None):
         raise ValueError(
@@ -50,15 +49,12 @@ def check_model(
     if len(others) > 1:
         given = " and ".join(f"{name}={bound!r}" for name, bound in others.items())
         raise ValueError(
-            f"{given} exclude each other. Pass one of max_fpr, max_risk and "
-            "min_precision beside min_tpr."
+            f"{given} exclude each other. Pass one of them beside min_tpr."
         )
     if min_tpr is None:
-        least = "FPR" if name == "max_risk" else "risk"
         raise ValueError(
-            f"{name}={bound!r} needs min_tpr, got None. Without it, a rule that "
-            f"rejects nearly everything would have the lowest {least}. Pass the share "
-            "of ID samples to accept."
+            f"{name}={bound!r} needs min_tpr, the share of ID samples to accept: "
+            "without it, a rule that rejects nearly everything would be the best."
         )
     min_tpr = check_number(min_tpr, "min_tpr", high=1.0, open_low=True)
     if name is not None:
@@ -73,23 +69,16 @@ MODEL_PARAMETERS = tuple(signature(check_model).parameters)
 
 def _check_costs(costs):
     """Return the costs as three floats, the second above the third."""
-    kinds = (
-        "of rejecting an ID sample",
-        "of accepting an OOD sample",
-        "of rejecting an OOD sample",
-    )
     if np.shape(costs) != (3,):
         raise ValueError(
-            f"costs must be three numbers, {', '.join(kinds)}, got {costs!r}."
+            "costs must be three numbers, of rejecting an ID sample, of accepting an "
+            f"OOD sample and of rejecting one, got {costs!r}."
         )
-    costs = tuple(
-        check_number(cost, f"costs[{index}] ({kind})")
-        for index, (cost, kind) in enumerate(zip(costs, kinds, strict=True))
-    )
+    costs = tuple(check_number(cost, f"costs[{i}]") for i, cost in enumerate(costs))
     if costs[1] <= costs[2]:
         raise ValueError(
-            f"costs[1]={costs[1]:g} ({kinds[1]}) must be above costs[2]={costs[2]:g} "
-            "(of rejecting one): otherwise there is no reason to reject it."
+            f"costs[1]={costs[1]:g} (of accepting an OOD sample) must be above "
+            f"costs[2]={costs[2]:g} (of rejecting one)."
         )
     return costs
 
