@@ -117,10 +117,8 @@ def _check_spread(scores, name):
     if largest > _LARGEST_SCORE or 0 < spread < 1 / _LARGEST_SCORE:
         raise ValueError(
             f"{name}_scores hold finite values up to {largest:g} in magnitude, which "
-            f"differ by at most {spread:g}, so their sums would come close to the "
-            "limits of float64. Rescale them (or calibrate the classifier if it is "
-            "overconfident). An extreme novelty can also be infinite, which is always "
-            "rejected."
+            f"differ by at most {spread:g}: near the limits of float64 if added up. "
+            "Rescale them, or make an extreme novelty infinite (always rejected)."
         )
 
 

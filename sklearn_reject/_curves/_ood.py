@@ -36,9 +36,7 @@ from sklearn_reject.exceptions import warn_user
 MARK_OOD = (
     "Mark OOD samples: in curves with is_ood, in metrics and scorers with ood_label "
     "('auto' is 'ood' for strings and -1 for numbers, unless -1 is one of two "
-    "classes; pass ood_label=-1 if it is not a class). In cross-validation, use "
-    "stratified folds, so that each has OOD samples: StratifiedKFold treats the "
-    "ood_label as one more class."
+    "classes). In cross-validation, use stratified folds, so that each has some."
 )
 
 
@@ -179,22 +177,24 @@ class OriginSamples:
         for scores, sizes in self._combined():
             yield self.group(scores, sizes=sizes)
 
-    def rankings(self, positive="id"):
+    def turned(self):
+        """Return the OOD samples as ID ones, the highest scores first."""
+        return OriginSamples([-score for score in self.scores], self.sums[[1, 0, 2]])
+
+    def rankings(self):
         """Yield the samples grouped by each combined score, for areas.
 
-        Infinity is an ordinary highest value here. With ``positive="ood"`` the order
-        and the origins are turned around, so that what counts as ID in the groups are
-        the OOD samples, the highest scores first.
+        Infinity is an ordinary highest value here.
         """
-        samples, sign = self, 1.0
-        if positive == "ood":
-            samples, sign = OriginSamples(self.scores, self.sums[[1, 0, 2]]), -1.0
         for scores, _ in self._combined():
-            yield samples.group(make_finite(sign * scores))
+            yield self.group(make_finite(scores))
 
 
-def gather_samples(scores, losses, is_ood, sample_weight):
-    """Validate one or two scores, losses of ID samples (None: all zero) and origins."""
+def gather_samples(scores, losses, is_ood, sample_weight, needed_for=None):
+    """Validate one or two scores, losses of ID samples (None: all zero) and origins.
+
+    Without OOD samples, raise where they are `needed_for` something.
+    """
     scores = np.asarray(scores)
     *risk, last = scores.T if scores.ndim == 2 else [scores]
     losses = np.zeros(len(last)) if losses is None else losses
@@ -204,12 +204,10 @@ def gather_samples(scores, losses, is_ood, sample_weight):
     sums, present = sums_of(*rest), rest[-1] > 0
     if not present.all():
         scores, sums = [score[present] for score in scores], sums[:, present]
-    return OriginSamples(scores, sums)
-
-
-def check_positive(positive):
-    """Return which class the positive one is; there is no default to mistake."""
-    return check_option(positive, "positive", ("id", "ood"))
+    samples = OriginSamples(scores, sums)
+    if needed_for is not None:
+        samples.refuse_without_ood(needed_for)
+    return samples
 
 
 def check_ood_prior(ood_prior, *, open_low=False):
@@ -235,8 +233,8 @@ def ood_roc_curve(scores, is_ood, *, sample_weight=None):
 
     Of scores that may be infinite and flags, both of shape (n_samples,).
     """
-    samples = gather_samples(scores, None, is_ood, sample_weight)
-    samples.refuse_without_ood("a ROC curve")
+    needed_for = "a ROC curve"
+    samples = gather_samples(scores, None, is_ood, sample_weight, needed_for)
     groups = samples.group()
     return groups.false_positive_rates, groups.true_positive_rates, groups.thresholds
 
@@ -244,17 +242,20 @@ def ood_roc_curve(scores, is_ood, *, sample_weight=None):
 def ood_precision_recall_curve(scores, is_ood, *, ood_prior, sample_weight=None):
     """Compute :func:`sklearn_reject.metrics.ood_precision_recall_curve`."""
     ood_prior = check_ood_prior(ood_prior)
-    samples = gather_samples(scores, None, is_ood, sample_weight)
-    samples.refuse_without_ood("a precision-recall curve")
+    needed_for = "a precision-recall curve"
+    samples = gather_samples(scores, None, is_ood, sample_weight, needed_for)
     groups = samples.group()
     return groups.precisions(ood_prior), groups.true_positive_rates, groups.thresholds
 
 
-def _best_ranking(samples, what, measure, *, best=max, positive="id"):
+def _best_ranking(arrays, what, measure, *, best=max, positive="id"):
     """Return the best of a measure of all rankings, NaN without OOD samples."""
+    scores, is_ood, sample_weight = arrays
+    samples = gather_samples(scores, None, is_ood, sample_weight)
     if not samples.has_ood:
         return undefined_without_ood(what)
-    return float(best(map(measure, samples.rankings(positive))))
+    samples = samples.turned() if positive == "ood" else samples
+    return float(best(map(measure, samples.rankings())))
 
 
 def ood_auroc_score(scores, is_ood, *, sample_weight=None):
@@ -267,13 +268,13 @@ def ood_auroc_score(scores, is_ood, *, sample_weight=None):
     def area(groups):
         return trapezoid(groups.true_positive_rates, groups.false_positive_rates)
 
-    samples = gather_samples(scores, None, is_ood, sample_weight)
-    return _best_ranking(samples, "The area under the ROC curve", area)
+    arrays = scores, is_ood, sample_weight
+    return _best_ranking(arrays, "The area under the ROC curve", area)
 
 
 def ood_aupr_score(scores, is_ood, *, positive, ood_prior=None, sample_weight=None):
     """Compute :func:`sklearn_reject.metrics.ood_aupr_score` of one or two columns."""
-    check_positive(positive)
+    check_option(positive, "positive", ("id", "ood"))
     ood_prior = check_ood_prior(ood_prior, open_low=True)
     if ood_prior is not None and positive == "ood":
         ood_prior = 1 - ood_prior  # of what is negative then
@@ -281,14 +282,13 @@ def ood_aupr_score(scores, is_ood, *, positive, ood_prior=None, sample_weight=No
     def area(groups):
         return np.diff(groups.true_positive_rates) @ groups.precisions(ood_prior)[1:]
 
-    samples = gather_samples(scores, None, is_ood, sample_weight)
-    what = "The area under the precision-recall curve"
-    return _best_ranking(samples, what, area, positive=positive)
+    arrays, what = (scores, is_ood, sample_weight), "The area under the PR curve"
+    return _best_ranking(arrays, what, area, positive=positive)
 
 
 def fpr_at_tpr_score(scores, is_ood, *, positive, tpr=0.95, sample_weight=None):
     """Compute :func:`sklearn_reject.metrics.fpr_at_tpr_score` of one or two columns."""
-    check_positive(positive)
+    check_option(positive, "positive", ("id", "ood"))
     tpr = check_number(tpr, "tpr", high=1.0, open_low=True)
 
     def rate(groups):
@@ -296,9 +296,8 @@ def fpr_at_tpr_score(scores, is_ood, *, positive, tpr=0.95, sample_weight=None):
         n_groups = np.searchsorted(groups.accepted("id"), wanted)
         return groups.false_positive_rates[n_groups]
 
-    samples = gather_samples(scores, None, is_ood, sample_weight)
-    what = "The false positive rate"
-    return _best_ranking(samples, what, rate, best=min, positive=positive)
+    arrays, what = (scores, is_ood, sample_weight), "The false positive rate"
+    return _best_ranking(arrays, what, rate, best=min, positive=positive)
 
 
 # With two scores and more samples, rates are taken on an even grid of so many steps.
@@ -307,8 +306,8 @@ _FINEST = 10_000
 
 def roc_frontier(scores, is_ood, *, sample_weight=None):
     """Compute :func:`sklearn_reject.metrics.roc_frontier` of one or two columns."""
-    samples = gather_samples(scores, None, is_ood, sample_weight)
-    samples.refuse_without_ood("a ROC frontier")
+    needed_for = "a ROC frontier"
+    samples = gather_samples(scores, None, is_ood, sample_weight, needed_for)
 
     def points(groups):
         return groups.false_positive_rates, groups.true_positive_rates
@@ -319,8 +318,8 @@ def roc_frontier(scores, is_ood, *, sample_weight=None):
 def precision_recall_frontier(scores, is_ood, *, ood_prior, sample_weight=None):
     """Compute :func:`sklearn_reject.metrics.precision_recall_frontier`."""
     ood_prior = check_ood_prior(ood_prior)
-    samples = gather_samples(scores, None, is_ood, sample_weight)
-    samples.refuse_without_ood("a precision-recall frontier")
+    needed_for = "a precision-recall frontier"
+    samples = gather_samples(scores, None, is_ood, sample_weight, needed_for)
 
     def points(groups):
         return _of_increasing_cost(groups, groups.precisions(ood_prior))
@@ -387,10 +386,9 @@ def pn_curve(scores, is_positive, *, sample_weight=None):
     weight = check_sample_weight(sample_weight, scores.size)
     counted = is_positive if weight is None else is_positive[weight > 0]
     if counted.all() or not counted.any():
-        missing = "negative" if counted.all() else "positive"
         raise ValueError(
             f"is_positive is {bool(counted[0])} for all documents (of positive "
-            f"weight). At least one {missing} is needed for a PN curve."
+            "weight). At least one of either kind is needed for a PN curve."
         )
     columns = {"positive": is_positive, "negative": ~is_positive}
     prefixes = Prefixes.of(-scores, weight, **columns)
@@ -404,22 +402,16 @@ def pn_auc_score(
     """Compute :func:`sklearn_reject.metrics.pn_auc_score` of scores and flags."""
     check_option(normalize, "normalize", (True, False))
     fp, tp, _ = pn_curve(scores, is_positive, sample_weight=sample_weight)
-    positives = tp[-1]
+    positives, end = tp[-1], fp[-1]
     if max_fp is not None:
-        fp, tp = _end_at(fp, tp, max_fp)
-    largest = positives * fp[-1] if normalize else 1.0
+        max_fp = check_number(max_fp, "max_fp", open_low=True)
+        if max_fp > end * (1 + RELATIVE_TOLERANCE):
+            raise ValueError(
+                f"max_fp={max_fp:g} is above the weight of all negatives, {end:g}, "
+                "where the curve ends. Pass a smaller value, or None for all of it."
+            )
+        end = min(max_fp, end)
+        inside, height = fp <= end, np.interp(end, fp, tp)
+        fp, tp = np.append(fp[inside], end), np.append(tp[inside], height)
+    largest = positives * end if normalize else 1.0
     return float(trapezoid(tp, fp) / largest)
-
-
-def _end_at(fp, tp, max_fp):
-    """Return the curve up to so many false positives."""
-    max_fp = check_number(max_fp, "max_fp", open_low=True)
-    if max_fp > fp[-1] * (1 + RELATIVE_TOLERANCE):
-        raise ValueError(
-            f"max_fp={max_fp:g} is above the weight of all negatives, {fp[-1]:g}, "
-            "where the curve ends. Pass a smaller value, or None for the whole area."
-        )
-    inside = np.searchsorted(fp, max_fp, side="right")
-    around = slice(inside - 1, inside + 1)
-    height = np.interp(max_fp, fp[around], tp[around])
-    return np.append(fp[:inside], min(max_fp, fp[-1])), np.append(tp[:inside], height)

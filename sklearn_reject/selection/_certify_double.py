@@ -168,12 +168,10 @@ class Levels:
                 return [of_tpr | {"max_risk": self.model.bound}]
             # The bound of Hoeffding and Bentkus is at most e times the binomial tail.
             delta = self.delta if bound == "binomial" else self.delta / math.e
-            most = most_successes(rank - 1, self.model.bound / max_loss, delta)
-            shares = _shares_to_certify(most, rank - 1)
+            shares = _shares_to_certify(rank - 1, self.model.bound / max_loss, delta)
             return [of_tpr | {"max_risk": share * max_loss} for share in shares]
         if self.max_fpr is not None:
-            most = most_successes(n_ood, self.largest_rate, self.delta)
-            shares = _shares_to_certify(most, n_ood)
+            shares = _shares_to_certify(n_ood, self.largest_rate, self.delta)
             fprs = [self.fpr_of_rate(share, rank / n_id) for share in shares]
             return [of_tpr | {"max_fpr": fpr} for fpr in fprs]
         if self.model.name is None:  # the FPR is a part of the risk
@@ -237,15 +235,13 @@ class Levels:
         rank, min_tpr = self.rank(n_id), self.model.min_tpr
         below, tied = shares[: rank - 1], shares[rank:]
         upper, delta = bound.upper, self.delta
+        risk = upper(below, delta / 2 if len(tied) else delta)
         if len(tied):
-            risk = upper(below, delta / 2)
             mixture = max(risk, upper(tied, delta / 4))
             share = binomial_upper(len(tied), n_id - rank, delta / 4)
             # Of all, at most 1 - min_tpr is above where TPR is at least min_tpr.
             risk = min(mixture, risk + share * (1 - min_tpr) / min_tpr)
-        else:
-            risk = upper(below, delta)
-        risk = max_loss * risk
+        risk *= max_loss
         if self.finds_fpr and risk > self.model.bound:
             mean = max_loss * shares.mean()
             reason = f"the mean loss of the accepted ID samples is {mean:.3g}"
@@ -257,19 +253,18 @@ class Levels:
         name, extreme, rounded = self.model.name, "smallest", round_up(best)
         if self.model.bounds_precision:
             extreme, rounded = "largest", round_down(best)
+        together = f"cannot be certified together with min_tpr={self.model.min_tpr:g}"
         return InfeasibleTargetError(
-            f"{self.model.asked} cannot be certified together with "
-            f"min_tpr={self.model.min_tpr:g}: {reason}, and the {extreme} {name} that "
+            f"{self.model.asked} {together}: {reason}, and the {extreme} {name} that "
             f"can be certified is {rounded}",
-            f"Relax {name} up to this value, lower min_tpr, use more samples, or use a "
-            "lower confidence.",
+            f"Relax {name} up to this value, lower min_tpr, or use more samples.",
             {name: best},
         )
 
 
-def _shares_to_certify(most, n_trials):
-    """Return a share that leads to at most so many with high power, and that itself."""
-    most = max(most, 0)
+def _shares_to_certify(n_trials, rate, delta):
+    """Return a share that certifies a rate with high power, and the largest one."""
+    most = max(most_successes(n_trials, rate, delta), 0)
     # Bin(n, p) <= most is as likely as Beta(most + 1, n - most) > p.
     return float(beta.ppf(1 - _POWER, most + 1, n_trials - most)), most / n_trials
 
@@ -421,25 +416,20 @@ def certify_double_score(
             attainable["min_tpr"] = rate * (1 - _SLACK)
         raise InfeasibleTargetError(
             f"{min_tpr=:g} cannot be certified: {1 - n_finite / n_id:.3g} of the ID "
-            "samples have infinite novelty and are rejected by every rule",
+            "samples have infinite novelty",
             "Lower min_tpr, or use another novelty_score.",
             attainable,
         )
     accepted = places <= places[last]
-    n_accepted_id, n_accepted_ood = (
-        int(accepted[is_id].sum()),
-        int(accepted[is_ood].sum()),
-    )
+    n_accepted_id = int(accepted[is_id].sum())
+    n_accepted_ood = int(accepted[is_ood].sum())
     shares = losses[order[:n_accepted_id]] / max_loss
     certificate = OODCertificate(
-        min_tpr=model.min_tpr,
-        max_fpr=levels.certify_fpr(n_accepted_ood, n_ood),
-        max_risk=levels.certify_risk(bound, shares, n_id, max_loss),
-        confidence_level=confidence_level,
-        n_id=n_id,
-        n_ood=n_ood,
-        n_accepted_id=n_accepted_id,
-        n_accepted_ood=n_accepted_ood,
+        model.min_tpr,
+        levels.certify_fpr(n_accepted_ood, n_ood),
+        levels.certify_risk(bound, shares, n_id, max_loss),
+        confidence_level,
+        *(n_id, n_ood, n_accepted_id, n_accepted_ood),
     )
     # Draws below the probability are accepted, and are multiples of 2^-53.
     proba = 1.0 if scores[last] == -np.inf else float(np.nextafter(draws[last], 1.0))
@@ -450,6 +440,5 @@ def certify_double_score(
         ood_prior=rule.ood_prior if ood_prior is None else float(ood_prior),
         certificate=certificate,
     )
-    return rule.measure(
-        uncertainty_scores, novelty_scores, losses, is_ood, wild_share=wild_share
-    )
+    sample = uncertainty_scores, novelty_scores, losses, is_ood
+    return rule.measure(*sample, wild_share=wild_share)

@@ -108,16 +108,15 @@ class OODProblem:
         ):
             if abs(one - two) > slack:
                 return one < two
-        # What decreases with the angle.
-        return (cut.weights[0], -cut.weights[1]) > (other.weights[0], -other.weights[1])
+        return cut.slope < other.slope
 
 
 @dataclass(frozen=True)
 class Cut:
     """What a rule accepts up to a share of the group `index`, and how good that is.
 
-    `threshold` is the score of that group, and `weights` are those of risk and novelty,
-    the former 1 or 0, where they are known.
+    `threshold` is the score of that group, and `slope` the weight of the novelty over
+    that of the risk, infinite for the novelty alone.
     """
 
     price: float
@@ -126,7 +125,7 @@ class Cut:
     index: int
     share: float
     threshold: float = float("nan")
-    weights: tuple = (1.0, 0.0)
+    slope: float = 0.0
 
 
 def find_best_cut(problem, after, sizes, randomize):
@@ -373,17 +372,19 @@ class OODModel:
         for name, rule in best.items():
             quantity, attribute, _ = _QUANTITIES[name]
             value = getattr(rule, attribute, np.nan)
-            shown.append(_describe(name, quantity + beside[name], value))
+            quantity, is_least = quantity + beside[name], name.startswith("min")
+            what = f"the {'largest' if is_least else 'smallest'} {quantity}"
+            rounded = round_down(value) if is_least else round_up(value)
+            is_none = np.isnan(value)
+            shown.append(
+                f"no rule has a {quantity}" if is_none else f"{what} is {rounded}"
+            )
             # A TPR of zero is no bound, and nor is an FPR that a mixture has by chance.
             high = 1 + RELATIVE_TOLERANCE if name == "max_fpr" else np.inf
             if value > 0 if name == "min_tpr" else value <= high:
                 attainable[name] = value if name != "max_fpr" else min(max(value, 0), 1)
-        way_out = "Use scores"
-        if attainable:
-            what = (
-                "one of the bounds" if len(attainable) > 1 else next(iter(attainable))
-            )
-            way_out = f"Relax {what} up to this value, or use scores"
+        relax = f"Relax {' or '.join(attainable)} up to this value, or use"
+        way_out = f"{relax if attainable else 'Use'} scores"
         return InfeasibleTargetError(
             f"No rule attains {asked} on these samples: {', '.join(shown)}",
             f"{way_out} that separate ID from OOD samples better.",
@@ -395,20 +396,10 @@ def _form_of_risk(max_risk):
     return max_risk * _ID - _LOSS, 0.0
 
 
-def _describe(name, quantity, value):
-    """Return what can be met of a bound."""
-    if np.isnan(value):
-        return f"no rule has a {quantity}"
-    if name.startswith("min"):
-        return f"the largest {quantity} is {round_down(value)}"
-    return f"the smallest {quantity} is {round_up(value)}"
-
-
 def check_ood(model, total_ood):
     """Raise where a model needs OOD samples, and there are none."""
     if model.needs_ood is not None and not total_ood:
         raise ValueError(
             f"is_ood is False for all samples (of positive weight), and {model.asked} "
-            "needs OOD samples to know the FPR. Add some, or "
-            f"{_QUANTITIES[model.needs_ood][2]}."
+            f"needs OOD samples. Add some, or {_QUANTITIES[model.needs_ood][2]}."
         )

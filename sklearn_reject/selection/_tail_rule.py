@@ -56,13 +56,10 @@ class Tail(DictMixin):
     def __post_init__(self):
         """Refuse what no tail is."""
         super().__post_init__()
-        steps = np.diff(self.scores), np.diff(self.values, prepend=0.0)
-        is_curve = len(self.scores) == len(self.values) > 0
-        is_curve = is_curve and np.isfinite(self.scores).all()
-        if not (is_curve and (steps[0] > 0).all() and (steps[1] >= 0).all()):
+        steps = np.diff(self.scores, append=np.inf)
+        if not (len(steps) == len(self.values) > 0 and (steps > 0).all()):
             raise ValueError(
-                "scores of a Tail must be finite and increasing, and its values as "
-                "many, at least 0 and not decreasing."
+                "scores of a Tail must be finite and increasing, with as many values."
             )
 
     def __call__(self, scores: ArrayLike) -> np.ndarray:
@@ -249,12 +246,11 @@ def tune_tail_score(
     if cut is None:
         most = float(weight.sum(where=present & (novelty < np.inf))) / totals.of_id
         raise InfeasibleTargetError(
-            f"No threshold attains min_tpr={min_tpr:g}, because only a share of "
-            f"{round_down(most)} of the ID samples has a finite novelty",
+            f"No threshold attains min_tpr={min_tpr:g}: only {round_down(most)} of the "
+            "ID samples have a finite novelty",
             "Use at most this value, or another novelty_score.",
             {"min_tpr": most} if most > 0 else None,
         )
     rule = replace(rule, threshold=cut.threshold, proba_at_threshold=cut.share or 1.0)
-    return rule.measure(
-        risk, novelty, id_losses, is_ood, sample_weight=weight, wild_share=wild_share
-    )
+    sample, options = (risk, novelty, id_losses, is_ood), {"wild_share": wild_share}
+    return rule.measure(*sample, sample_weight=weight, **options)

@@ -8,7 +8,6 @@ from inspect import signature
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_reject._curves._directions import lift_risk
 from sklearn_reject._curves._ood import check_ood_prior, check_origin_samples
 from sklearn_reject._validation import check_number, check_option, of_arrays
 from sklearn_reject.selection._ood_model import OODModel, Totals
@@ -17,7 +16,7 @@ from sklearn_reject.selection._ood_rule import (
     SingleScoreRule,
     check_two_scores,
 )
-from sklearn_reject.selection._sweep import DirectionSearch, ThresholdSearch
+from sklearn_reject.selection._sweep import DirectionSearch, ThresholdSearch, weights_of
 
 
 def check_model(
@@ -37,9 +36,8 @@ def check_model(
     if is_bounded == (costs is not None):
         what = "more than one" if is_bounded else "none"
         raise ValueError(
-            f"Exactly one target must be given, got {what}. Pass min_tpr (with "
-            "max_fpr, with max_risk, with min_precision and ood_prior, or alone), or "
-            "costs with ood_prior."
+            f"Exactly one target must be given, got {what}. Pass min_tpr (alone, or "
+            "with max_fpr, max_risk, or min_precision and ood_prior), or costs."
         )
     if ood_prior is None and (costs is not None or min_precision is not None):
         raise ValueError(
@@ -51,15 +49,12 @@ def check_model(
     if len(others) > 1:
         given = " and ".join(f"{name}={bound!r}" for name, bound in others.items())
         raise ValueError(
-            f"{given} exclude each other. Pass one of max_fpr, max_risk and "
-            "min_precision beside min_tpr."
+            f"{given} exclude each other. Pass one of them beside min_tpr."
         )
     if min_tpr is None:
-        least = "FPR" if name == "max_risk" else "risk"
         raise ValueError(
-            f"{name}={bound!r} needs min_tpr, got None. Without it, a rule that "
-            f"rejects nearly everything would have the lowest {least}. Pass the share "
-            "of ID samples to accept."
+            f"{name}={bound!r} needs min_tpr, the share of ID samples to accept: "
+            "without it, a rule that rejects nearly everything would be the best."
         )
     min_tpr = check_number(min_tpr, "min_tpr", high=1.0, open_low=True)
     if name is not None:
@@ -74,23 +69,16 @@ MODEL_PARAMETERS = tuple(signature(check_model).parameters)
 
 def _check_costs(costs):
     """Return the costs as three floats, the second above the third."""
-    kinds = (
-        "of rejecting an ID sample",
-        "of accepting an OOD sample",
-        "of rejecting an OOD sample",
-    )
     if np.shape(costs) != (3,):
         raise ValueError(
-            f"costs must be three numbers, {', '.join(kinds)}, got {costs!r}."
+            "costs must be three numbers, of rejecting an ID sample, of accepting an "
+            f"OOD sample and of rejecting one, got {costs!r}."
         )
-    costs = tuple(
-        check_number(cost, f"costs[{index}] ({kind})")
-        for index, (cost, kind) in enumerate(zip(costs, kinds, strict=True))
-    )
+    costs = tuple(check_number(cost, f"costs[{i}]") for i, cost in enumerate(costs))
     if costs[1] <= costs[2]:
         raise ValueError(
-            f"costs[1]={costs[1]:g} ({kinds[1]}) must be above costs[2]={costs[2]:g} "
-            "(of rejecting one): otherwise there is no reason to reject it."
+            f"costs[1]={costs[1]:g} (of accepting an OOD sample) must be above "
+            f"costs[2]={costs[2]:g} (of rejecting one)."
         )
     return costs
 
@@ -356,7 +344,6 @@ def find_double_score_rule(
     check_option(randomize, "randomize", (True, False))
     risk, novelty = check_two_scores(uncertainty_scores, novelty_scores)
     sample = check_origin_samples(novelty, losses, is_ood, sample_weight)
-    risk, power = lift_risk(risk)
     search = DirectionSearch(risk, *sample, randomize)
     rule = DoubleScoreRule(threshold=0.0, proba_at_threshold=1.0)
     scores = risk, novelty
@@ -369,11 +356,7 @@ def find_double_score_rule(
         # The root of the variance over the number, which is effective with weights.
         error = np.sqrt(share @ (losses - share @ losses) ** 2 * (share @ share))
         rule = model.spare(solve, totals, rule, float(error))
-    if power == 1 or rule.risk_weight == 0:
-        return rule
-    # Of the risks themselves, which are lower by a power of two.
-    threshold, novelty_weight = rule.threshold / power, rule.novelty_weight / power
-    return replace(rule, threshold=threshold, novelty_weight=novelty_weight)
+    return rule
 
 
 def _solver(model, search, rule, scores, sample, wild_share):
@@ -387,7 +370,8 @@ def _solver(model, search, rule, scores, sample, wild_share):
             return None
         values = {"threshold": cut.threshold, "proba_at_threshold": cut.share}
         if len(scores) == 2:
-            values["risk_weight"], values["novelty_weight"] = cut.weights
+            weights = weights_of(cut.slope)
+            values["risk_weight"], values["novelty_weight"] = weights
         found = replace(rule, **values, ood_prior=model.ood_prior)
         return found.measure(*scores, losses, is_ood, **options)
 

@@ -55,7 +55,7 @@ def double(estimator=NAIVE, **options):
 BAD_OPTIONS = [
     # Of the solvers; tests/selection/test_two_scores.py has them all.
     ({"min_tpr": None, "max_fpr": None}, "target must be given, got none. Pass min"),
-    ({"min_tpr": None}, "max_fpr=0.9 needs min_tpr, got None"),
+    ({"min_tpr": None}, "max_fpr=0.9 needs min_tpr, the share"),
     ({"novelty_score": "new"}, "novelty_score must be one of .*'new'"),
     ({"uncertainty_score": "new"}, "uncertainty_score must be .* 'new'"),
     ({"reject_label": 1}, "reject_label=1 is one of the classes"),
