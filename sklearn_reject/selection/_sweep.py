@@ -220,14 +220,15 @@ def _sort_into_cells(risk, novelty):
     """Return an order of the samples and the start of each cell in it."""
     n_samples = len(risk)
     in_cell = max(_FEWEST_IN_CELL, n_samples**0.5 / 6)
-    n_columns = max(min(n_samples, 1), int((n_samples / in_cell) ** 0.5))
+    n_columns = max(1, int((n_samples / in_cell) ** 0.5))
     starts = np.arange(n_columns**2) * n_samples // n_columns**2
     in_columns = np.diff(starts[::n_columns], append=n_samples)
     column = np.empty(n_samples, np.uint16)
     column[np.argsort(risk)] = np.arange(n_columns, dtype=np.uint16).repeat(in_columns)
     order = np.argsort(novelty)
     # Radix sort, and stable: the order by novelty stays within each column.
-    return order[np.argsort(column[order], kind="stable")], starts
+    order = order[np.argsort(column[order], kind="stable")]
+    return order, starts[:n_samples]  # none of no samples
 
 
 def _merge(risk, novelty, sums):
