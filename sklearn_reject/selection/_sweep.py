@@ -50,7 +50,8 @@ def find_threshold(problem, scores, sizes, sums, below, randomize):
     all samples of lower scores.
     """
     order = np.argsort(scores)
-    scores, sizes, sums = scores[order], sizes[order], sums.take(order, axis=1)
+    scores, sums = scores[order], sums.take(order, axis=1)
+    sizes = np.abs(scores) if sizes is None else sizes[order]
     starts = np.flatnonzero(starts_of_ties(scores))
     thresholds = scores[starts]
     margin = 2 * TIE_TOLERANCE * sizes.max(initial=0.0)
@@ -114,7 +115,7 @@ class ThresholdSearch:
         finite &= weight > 0
         self.rows = slice(None) if finite.all() else finite
         self.sums, self.scores = sums[:, self.rows], scores[self.rows]
-        self.sizes = np.abs(scores if sizes is None else sizes)[self.rows]
+        self.sizes = None if sizes is None else sizes[self.rows]
 
     def find_cut(self, problem):
         """Return the best cut of a problem, None if there is none."""
