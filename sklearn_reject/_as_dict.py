@@ -128,7 +128,8 @@ def _limits(cls):
 class Accumulator:
     """What is updated and merged: parameters of its constructor, and a `_state`.
 
-    The state is a dataclass of `DictMixin`. The attributes `_known` are in its text.
+    The state is a dataclass of `DictMixin` that tells whether it `continues` another.
+    The attributes `_known` are in its text.
     """
 
     def __init_subclass__(cls, **kwargs):
@@ -171,7 +172,13 @@ class Accumulator:
         names = _parameters(found)
         _check_fields(state, {*names, "state"}, {*names, "state"})
         restored = found(**{name: state[name] for name in names})
-        restored._state = type(restored._state).from_dict(state["state"])
+        known = type(restored._state).from_dict(state["state"])
+        if not known.continues(restored._state):
+            raise ValueError(
+                f"state of a {found.__name__} does not go with its parameters, or its "
+                "arrays not with each other. Restore it as `to_dict` has written it."
+            )
+        restored._state = known
         return restored
 
     def __repr__(self):
@@ -277,7 +284,7 @@ def _read(value, kinds):
         return None
     if any(isinstance(kind, type) and issubclass(kind, DictMixin) for kind in kinds):
         return _read_other(value, kinds)
-    if np.ndarray in kinds:
+    if np.ndarray in kinds and isinstance(value, (list, tuple, np.ndarray)):
         return np.array(value, dtype=np.float64)  # reads text such as "NaN", too
     if tuple in kinds and isinstance(value, (list, tuple)):
         return tuple(each if _is_name(each) else _read_number(each) for each in value)

@@ -58,14 +58,13 @@ class CellTable(DictMixin):
     loss: np.ndarray
     least_loss: np.ndarray
     largest_loss: np.ndarray
-    has_weights: bool = False
-    is_unit: bool = True
+    has_weights: bool
+    is_unit: bool
 
-    def __post_init__(self):
-        """Refuse columns that do not go together."""
-        super().__post_init__()
-        if len({*map(len, self.columns)}) > 1:
-            raise ValueError("The columns of cells must have one length.")
+    def continues(self, start):
+        """Tell whether columns are of one length, and cells those of another table."""
+        is_table = len({column.shape for column in self.columns}) == 1
+        return is_table and self.low.ndim == 1 and self.n_bits == start.n_bits
 
     @classmethod
     def of(cls, scores, losses, weight, n_bits):
@@ -73,7 +72,8 @@ class CellTable(DictMixin):
         if weight is not None and not weight.all():
             present = weight > 0
             scores, losses, weight = scores[present], losses[present], weight[present]
-        table = cls(n_bits, *[np.empty(0)] * len(_COLUMNS))
+        columns = [np.empty(0)] * len(_COLUMNS)
+        table = cls(n_bits, *columns, has_weights=False, is_unit=True)
         for start in range(0, len(scores), _BATCH_SIZE):
             batch = slice(start, start + _BATCH_SIZE)
             some = scores[batch], losses[batch], take_weight(weight, batch)
@@ -170,7 +170,9 @@ class Cells(Prefixes):
 
     def __init__(self, table):
         if not len(table):
-            raise ValueError("The summary has no samples (of positive weight) yet.")
+            raise ValueError(
+                "The summary has no samples (of positive weight) yet. Update it first."
+            )
         self.table = table
         super().__init__(table.high, weight=table.weight, loss=table.loss)
         self.is_tied = table.low == table.high

@@ -20,8 +20,7 @@ started anew then. All that has been laid on one stake is one number, whenever t
 the next values multiply it by the same.
 """
 
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
@@ -70,21 +69,21 @@ class Bets(DictMixin):
 
     log_capitals: np.ndarray
     cash: Probability
-    sums: np.ndarray = field(default_factory=partial(np.zeros, FALLS.stop))
-    alarm: bool = False
-
-    def __post_init__(self):
-        """Refuse arrays of other shapes, which an update would not notice."""
-        super().__post_init__()
-        if self.log_capitals.shape[1:] + self.sums.shape != (len(STAKES), FALLS.stop):
-            raise ValueError("Arrays of bets must have the shapes (n, 28) and (58,).")
+    sums: np.ndarray
+    alarm: bool
 
     @classmethod
     def start(cls, n_bounds, anew):
         """Return bets without values, which hold something back to start `anew`."""
         cash = _CASH if anew else 0.0
         laid = _LOG_SHARES + np.log(1 - cash)
-        return cls(np.full((n_bounds, len(STAKES)), laid), cash)
+        capitals = np.full((n_bounds, len(STAKES)), laid)
+        return cls(capitals, cash, np.zeros(FALLS.stop), alarm=False)
+
+    def continues(self, start):
+        """Tell whether these are of as many bounds as others, and of all stakes."""
+        shapes = ((bets.log_capitals.shape, bets.sums.shape) for bets in (self, start))
+        return len({*shapes}) == 1
 
     def add(self, sums, bounds, limit):
         """Return the bets after one update by values of these sums.

@@ -361,7 +361,7 @@ def certify_all(counts, tested):
         tested,
         find,
         describe,
-        "a target_failure_rate instead of the risk, a lower confidence, more "
+        "a bound on the failure rate instead of the risk, a lower confidence, more "
         "calibration samples, or a score that ranks the errors better.",
     )
 

@@ -257,7 +257,8 @@ class Levels:
         return InfeasibleTargetError(
             f"{self.model.asked} {together}: {reason}, and the {extreme} {name} that "
             f"can be certified is {rounded}",
-            f"Relax {name} up to this value, lower min_tpr, or use more samples.",
+            f"Relax {name} up to this value, lower min_tpr, or use more samples or a "
+            "lower confidence.",
             {name: best},
         )
 
@@ -415,8 +416,8 @@ def certify_double_score(
             rate = float(beta.ppf(levels.delta, n_finite, n_id + 1 - n_finite))
             attainable["min_tpr"] = rate * (1 - _SLACK)
         raise InfeasibleTargetError(
-            f"{min_tpr=:g} cannot be certified: {1 - n_finite / n_id:.3g} of the ID "
-            "samples have infinite novelty",
+            f"{min_tpr=:g} cannot be certified: a share of {1 - n_finite / n_id:.3g} "
+            "of the ID samples has infinite novelty, which every rule rejects",
             "Lower min_tpr, or use another novelty_score.",
             attainable,
         )

@@ -48,7 +48,7 @@ class Deferring:
             1 above the threshold, `proba_at_threshold` at it, 0 below; 1 in a group
             without a rule.
         """
-        return weigh(*self._compare_gain(gain, groups))
+        return weigh(*self._compare(gain, groups))
 
     def defer(
         self,
@@ -95,10 +95,7 @@ class Deferring:
         >>> rule.defer([0.5, 0.4, 0.4, 0.4], draws=keyed_draws(0, [10, 11, 12, 13]))
         array([ True,  True, False,  True])
         """
-        return decide(*self._compare_gain(gain, groups), draws, random_state)
-
-    def _compare_gain(self, gain, groups):
-        return self._compare(gain) if groups is None else self._compare(gain, groups)
+        return decide(*self._compare(gain, groups), draws, random_state)
 
 
 @dataclass(frozen=True)

@@ -47,12 +47,12 @@ class RulesByGroup(DictMixin):
     """
 
     def __post_init__(self):
-        rules = self.rules if isinstance(self.rules, Mapping) else {}
-        if not rules or any(type(rule) is not self._kind for rule in rules.values()):
-            raise ValueError(
-                f"rules must be a dict of group to {self._kind.__name__}, got "
-                f"{self.rules!r}."
-            )
+        rules, kind = self.rules, self._kind.__name__
+        if not isinstance(rules, Mapping) or not rules:
+            raise ValueError(f"rules must be a dict of group to {kind}, got {rules!r}.")
+        for label, rule in rules.items():
+            if type(rule) is not self._kind:
+                raise ValueError(f"rules[{label!r}] must be a {kind}, got {rule!r}.")
         super().__post_init__()
         labels = distinct_labels([as_plain(label) for label in rules], "rules")
         rules = dict(zip(labels, rules.values(), strict=True))
@@ -100,7 +100,9 @@ class RulesByGroup(DictMixin):
         chances = np.array([rule.proba_at_threshold for rule in rules])[codes]
         return *compare(self._sign * values, self._sign * thresholds), chances
 
-    def _compare(self, scores, groups):
+    def _compare(self, scores, groups=None):
+        if groups is None:
+            raise TypeError(f"{type(self).__name__} needs groups, one for each score.")
         scores = check_vector(scores, self._name)
         return self._compare_with(scores, self._find(groups, len(scores)))
 

@@ -51,7 +51,7 @@ def make_partition(groups, n_samples, all_groups=None):
     unknown = [label for label in seen if label not in known]
     if unknown:
         raise ValueError(
-            f"groups holds {enumerate_labels(unknown)}, not in all_groups. Add them."
+            f"groups holds {enumerate_labels(unknown)}, not in all_groups. Add it."
         )
     known = sort_labels(known)
     return sort_rows(encode_labels(labels, known), known)

@@ -287,8 +287,8 @@ class RiskMonitor(Monitor):
         _refuse_rows(
             ~is_in_range & (is_known | (proba == 1)),
             losses,
-            f"losses must be in [0, {self.max_loss:g}], up to max_loss of the monitor, "
-            "or NaN where their inclusion_proba is below 1",
+            f"losses must be in [0, {self.max_loss:g}], or NaN where inclusion_proba "
+            "is below 1 (pass the largest possible loss as max_loss of the monitor)",
         )
         values = np.nan_to_num(losses) * (self.min_inclusion_proba / proba)
         self._take(sums_of(np.minimum(values / self.max_loss, 1.0)))
@@ -307,8 +307,8 @@ class RiskMonitor(Monitor):
         _refuse_rows(
             ~((proba >= least * (1 - _ROUNDING)) & (proba <= 1)),
             proba,
-            f"inclusion_proba must be in [{least:g}, 1], from min_inclusion_proba of "
-            "the monitor on",
+            f"inclusion_proba must be in [{least:g}, 1] (pass the smallest possible "
+            "one as min_inclusion_proba of the monitor)",
         )
         n_known, expected = int(is_known.sum()), float(proba.sum())
         distance, variance = abs(n_known - expected), float(proba @ (1 - proba))
@@ -435,7 +435,8 @@ def _as_vector(values, name):
     array = np.atleast_1d(as_real_array(values, name)).astype(np.float64)
     if array.ndim != 1:
         raise ValueError(
-            f"{name} must be a number or a vector, got an array of shape {array.shape}."
+            f"{name} must be a number or a vector, got an array of shape "
+            f"{array.shape}. Pass one number per sample, such as by `.ravel()`."
         )
     return array
 

@@ -230,8 +230,7 @@ def _warn_of_absent(parts):
     if parts:
         warn_user(
             f"No sample of {enumerate_texts(list(map(str, parts)))} is accepted, so "
-            "its target is met trivially. Use larger risks, a better score or, without "
-            "such samples, targets whose keys are labels of this kind."
+            "its target is met trivially. Use larger risks, or a better score."
         )
 
 
@@ -404,6 +403,13 @@ def _solve_on_sample(scores, losses, weight, bounds, randomize):
     if weight is not None:
         losses = losses * weight
     prefixes = Prefixes.of_sorted(scores, weight, loss=losses)
+    empty = [str(part) for part in parts if not len(part.rows)]
+    if empty:
+        warn_user(
+            f"No sample is a member of {enumerate_texts(empty)}, so any rule meets its "
+            "target. Check that labels and keys of the targets are of the same kind. "
+            "The classifier may never predict this class."
+        )
     members, forms = {}, []
     for part in parts:
         of = scores[part.rows], take_weight(weight, part.rows)
@@ -414,7 +420,7 @@ def _solve_on_sample(scores, losses, weight, bounds, randomize):
     if not n_reached:
         raise _infeasible(prefixes, members)
     last = prefixes.scores[n_reached - 1]
-    _warn_of_absent([p for p in parts if not (members[p].scores[:1] <= last).any()])
+    _warn_of_absent([p for p, of in members.items() if (of.scores[:1] > last).any()])
     return make_rule(prefixes, cut, to_next=True)
 
 
@@ -423,7 +429,7 @@ def _infeasible(prefixes, members):
     excess, alone = 0.0, {}
     for part, of in members.items():
         risks = _risks(of, prefixes.scores)
-        alone[part] = max(risks.min(), part.target)
+        alone[part] = max(float(risks.min()), part.target)
         excess = np.maximum(excess, risks - part.target)
     last = np.flatnonzero(excess <= excess.min() * (1 + RELATIVE_TOLERANCE))[-1]
     together = {
@@ -432,9 +438,16 @@ def _infeasible(prefixes, members):
     }
     coverage = prefixes.at("weight", last + 1) / prefixes.total("weight")
     targets = list_risks({part: part.target for part in members})
+
+    def exceeding(met):
+        larger = {
+            p: r for p, r in met.items() if r > p.target * (1 + RELATIVE_TOLERANCE)
+        }
+        return list_risks(larger) or "each"
+
     return InfeasibleTargetError(
         f"No threshold meets all of {targets} on the tuning sample. Alone, "
-        f"{list_risks(alone)} can be met, and together {list_risks(together)}, at "
+        f"{exceeding(alone)} can be met, and together {exceeding(together)}, at "
         f"coverage {round_down(coverage)}",
         "Use larger risks, or a score that ranks the errors better.",
         by_parameter("target_risk", together),

@@ -186,8 +186,10 @@ class Monitored(DictMixin):
             self._certified_risk() if target is None else target, **options
         )
 
-    def _compare(self, scores):
+    def _compare(self, scores, groups=None):
         """Return what is beyond and at the threshold, and the chance at it."""
+        if groups is not None:
+            raise TypeError(f"{type(self).__name__} is of one score, without groups.")
         scores = self._sign * check_vector(scores, self._name)
         return *compare(scores, self._sign * self.threshold), self.proba_at_threshold
 

@@ -57,9 +57,12 @@ class Tail(DictMixin):
         """Refuse what no tail is."""
         super().__post_init__()
         steps = np.diff(self.scores, append=np.inf)
-        if not (len(steps) == len(self.values) > 0 and (steps > 0).all()):
+        growth = np.diff(np.asarray(self.values, dtype=np.float64), prepend=0.0)
+        is_curve = len(steps) == len(growth) > 0
+        if not (is_curve and (steps > 0).all() and (growth >= 0).all()):
             raise ValueError(
-                "scores of a Tail must be finite and increasing, with as many values."
+                "scores of a Tail must be finite and increasing, with as many values, "
+                "of at least 0, that do not decrease."
             )
 
     def __call__(self, scores: ArrayLike) -> np.ndarray:

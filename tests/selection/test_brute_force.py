@@ -254,7 +254,7 @@ def value(coefficients, sums):
     return np.dot([float(c) for c in coefficients], sums)
 
 
-@pytest.mark.filterwarnings("ignore:No sample of", "ignore:No calibration")
+@pytest.mark.filterwarnings("ignore:No sample", "ignore:No calibration")
 @pytest.mark.parametrize("name", CASES)
 @given(samples(), st.integers(0, 12), st.booleans())
 def test_best_of_all_cuts(name, sample, eighths, randomize):

@@ -201,7 +201,7 @@ def test_a_target_of_the_largest_loss_is_no_bound(confidence_level):
     assert everything.coverage == solve([1, 2], [1, 1], 1.0, **options).coverage == 1
 
 
-@pytest.mark.filterwarnings("ignore:No sample of")
+@pytest.mark.filterwarnings("ignore:No sample")
 def test_infeasible_parts_are_named():
     scores, losses, labels = np.arange(30), np.zeros(30), np.zeros(30)
     bounds = {"class": (labels, {0: 0.01, 1: 0.1, 2: 1.0})}

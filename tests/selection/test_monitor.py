@@ -444,8 +444,8 @@ STATE = NEW["state"]
             (NEW | {"state": STATE | change}, match)
             for change, match in (
                 ({"alarm": "no"}, "alarm='no'.*of type bool"),
-                ({"sums": [[0.0]]}, r"the shapes \(n, 28\) and \(58,\)"),
-                ({"log_capitals": []}, "the shapes"),
+                ({"sums": [[0.0]]}, "does not go with"),
+                ({"log_capitals": []}, "does not go with"),
                 ({"cash": 1.5}, r"cash of a Bets must be in \[0, 1\]"),
                 ({"cash": math.nan}, "cash of a Bets must be in"),
             )
@@ -512,20 +512,20 @@ def test_bad_parameters(options, match):
 @pytest.mark.parametrize(
     ("losses", "proba", "match"),
     [
-        ([0, 1.5, 2], None, r"\[0, 1\], up to max_loss of.* 1.5 in row 1 \(2 such"),
+        ([0, 1.5, 2], None, r"\[0, 1\].*max_loss of.* 1.5 in row 1 \(2 such"),
         ([0, -0.5], None, "got -0.5 in row 1"),
-        ([0, math.nan], None, "NaN where their inclusion_proba.* nan in row 1"),
+        ([0, math.nan], None, "NaN where inclusion_proba.* nan in row 1"),
         ([None, 0], None, "nan in row 0"),
         ([[0, 1]], None, r"array of shape \(1, 2\)"),
         (["right"], None, "losses must hold numbers"),
-        ([0, 0], [0.5, 0.0], r"in \[0.5, 1\], from min_inc.* 0.0 in row 1"),
+        ([0, 0], [0.5, 0.0], r"in \[0.5, 1\] .*as min_inc.* 0.0 in row 1"),
         ([0, 0], [1, 1.5], "got 1.5 in row 1"),
         ([0, 0], [math.nan, 1], "got nan in row 0"),
         ([0, 0], [1, 1, 1], "inclusion_proba has 3 elements"),
         (
             [0, math.nan],
             [0.5, 1],
-            "NaN where their inclusion_proba is below 1, got nan in row 1",
+            "NaN where inclusion_proba is below 1 .*, got nan in row 1",
         ),
     ],
     ids=lambda value: value[:20] if isinstance(value, str) else None,

@@ -259,7 +259,7 @@ def test_bad_merges_and_dictionaries():
     with pytest.raises(ValueError, match="state must be a dictionary"):
         RiskCoverageSummary.from_dict(state["state"])
     for change, match in (
-        ({"low": [0.5]}, "columns of cells must have one length"),
+        ({"low": [0.5]}, "does not go with"),
         ({"rows": ["many", 1.0]}, "rows=.*which is invalid"),
         ({"is_unit": 2}, "is_unit=2.*of type bool"),
     ):
