@@ -20,7 +20,10 @@ from sklearn_reject.selection._draws import (
     read_keys,
     split_mix,
 )
-from sklearn_reject.selection._failure_rate import solve_target_failure_rate
+from sklearn_reject.selection._failure_rate import (
+    solve_failure_bounds,
+    solve_target_failure_rate,
+)
 from sklearn_reject.selection._grouped import GroupedRule
 from sklearn_reject.selection._groups import (
     as_labels,
@@ -41,7 +44,6 @@ from sklearn_reject.selection._parts import (
     BoundedRisk,
     RiskBoundsCertificate,
     measure_risk_bounds,
-    solve_failure_bounds,
     solve_risk_bounds,
 )
 from sklearn_reject.selection._rule import Certificate, RejectionRule

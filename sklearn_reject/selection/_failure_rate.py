@@ -14,12 +14,25 @@ accepts no more: its losses on the n samples leave room for a new loss of 1.
 With confidence. Let t* be the largest threshold that keeps the bound. A larger one is
 found only if the p-value of what is up to t* is at most delta, since it is no larger
 than that of the prefix that was found, and that happens with probability delta.
+
+Parts. What is accepted must not depend on the part, which is unknown in use. So each
+gets a rule of its own, and a sample is accepted with the smallest of their
+probabilities: no part then loses more than under its own rule, whose bound holds given
+how many samples are of the part. With confidence all bounds hold at once, without a
+share of the chance of an error for each. Let t_y be the largest threshold that keeps
+the bound of part y, and z the part with the smallest one. If the smallest of the
+thresholds found breaks any bound, it is above t_z, and so is the one found for z. That
+alone has a chance of delta.
 """
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,7 +41,12 @@ from sklearn.utils import check_random_state
 from sklearn_reject._curves._cut import Form, Model, best_cut
 from sklearn_reject._curves._prefixes import Prefixes
 from sklearn_reject._typing import Other, RandomState, RiskBound, Target
-from sklearn_reject._validation import check_number, check_option, check_samples
+from sklearn_reject._validation import (
+    check_number,
+    check_option,
+    check_samples,
+    take_weight,
+)
 from sklearn_reject.exceptions import InfeasibleTargetError, round_up, warn_user
 from sklearn_reject.selection._certify import (
     Asked,
@@ -38,7 +56,8 @@ from sklearn_reject.selection._certify import (
     refuse_weights,
 )
 from sklearn_reject.selection._groups import enumerate_texts
-from sklearn_reject.selection._rule import RejectionRule, make_rule
+from sklearn_reject.selection._parts import certify_parts, check_parts, warn_of_absent
+from sklearn_reject.selection._rule import RejectionRule, check_draws, make_rule
 from sklearn_reject.selection._solver import solver
 
 # Of the chance of no error in many samples.
@@ -270,3 +289,156 @@ def solve_target_failure_rate(
     rule = asked.solve(scores, losses, randomize, draws, random_state)
     asked.warn_of_nothing_accepted(rule)
     return rule
+
+
+@solver
+def solve_failure_bounds(
+    scores: ArrayLike,
+    losses: ArrayLike,
+    bounds: Mapping[str, tuple[ArrayLike, Any]],
+    *,
+    sample_weight: None = None,
+    randomize: bool = True,
+    confidence_level: float | None = None,
+    bound: RiskBound = "auto",
+    max_loss: float | None = None,
+    draws: ArrayLike | None = None,
+    random_state: RandomState | None = None,
+) -> RejectionRule:
+    """Maximize the coverage under bounds on the failure rates of parts.
+
+    A part is what a label marks, such as a true class. Its failure rate is the mean
+    loss of all its samples, zero where they are rejected: with 0/1 loss the share of
+    the part that is accepted and wrong. One rule keeps the targets of all parts, so a
+    label need not be known when samples are accepted.
+
+    Each bound is the one of :func:`solve_target_failure_rate` for a new sample of the
+    part: it holds on average, however few the calibration samples are, or for this rule
+    with `confidence_level`, and then all bounds hold at once with that probability,
+    which is not split among them. The samples must be independent of the classifier and
+    of the score: those of a part drawn alike, and used to fit neither.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_samples,)
+        Uncertainty scores, higher = more uncertain.
+
+    losses : array-like of shape (n_samples,)
+        Non-negative losses.
+
+    bounds : dict of str to (labels, targets)
+        For each name a pair: labels, array-like of shape (n_samples,), and a dict from
+        some of the labels to targets, the largest failure rate of the samples of that
+        label, in units of the loss. A label without a target has no bound.
+
+    sample_weight : None, default=None
+        Refused: the bound is one for samples drawn alike.
+
+    randomize : bool, default=True
+        Whether samples may be accepted with a probability, as in
+        :func:`solve_target_failure_rate`.
+
+    confidence_level : float in ]0, 1[, default=None
+        Probability with which all bounds are to hold for the population. None bounds
+        the expectation of each failure rate.
+
+    bound : {"auto", "binomial", "hoeffding_bentkus", "betting"}, default="auto"
+        What losses there are and, with `confidence_level`, where p-values come from:
+        "binomial" is for losses that are 0 or `max_loss`, the others for all losses
+        between. "auto" is the binomial where `max_loss` is None, else betting.
+
+    max_loss : float > 0, default=None
+        Largest possible loss, not the largest one in the sample. None means that losses
+        are 0 or 1.
+
+    draws : array-like of shape (n_samples,), default=None
+        Numbers in [0, 1[ that break ties, used with `confidence_level` only. Use
+        :func:`keyed_draws` with the keys that the samples will have in production, so
+        that a row has the same score and draw at calibration and in production. Samples
+        with equal scores and draws get the same decision.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draws if `draws` is None, used with `confidence_level` only. Pass an
+        int for reproducible rules.
+
+    Returns
+    -------
+    rule : RejectionRule
+        The rule, with a :class:`RiskBoundsCertificate` of the quantity
+        "failure_rate_of_parts".
+
+    Warns
+    -----
+    RejectionWarning
+        If the half of the samples with the lowest scores has a larger risk than all,
+        by more than chance, or if nothing is accepted by the rule of some part.
+
+    Raises
+    ------
+    InfeasibleTargetError
+        If a part has too few samples. It says what can be promised of each such part.
+    ValueError
+        If `bounds`, `confidence_level`, `bound` or `max_loss` is out of range, if
+        losses and `max_loss` or `bound` do not agree, if weights are given, or an array
+        is invalid.
+
+    See Also
+    --------
+    solve_risk_bounds : Bounds on the risk of what is accepted of each part.
+
+    Notes
+    -----
+    Each part has a rule of its own, solved on its samples. The common one accepts what
+    all of them accept.
+
+    Examples
+    --------
+    >>> from sklearn_reject.selection import measure_risk_bounds, solve_failure_bounds
+    >>> scores = [k / 400 for k in range(400)]
+    >>> losses = [score >= 0.8 for score in scores]
+    >>> y = [k % 2 for k in range(400)]
+    >>> bounds = {"class": (y, {0: 0.05, 1: 0.1})}
+    >>> rule = solve_failure_bounds(scores, losses, bounds)
+    >>> round(rule.coverage, 3)
+    0.845
+    >>> achieved = measure_risk_bounds(rule, scores, losses, bounds)
+    >>> round(achieved["class", 0].failure_rate, 3)
+    0.045
+    >>> solve_failure_bounds(scores, losses, bounds, confidence_level=0.9).coverage
+    0.825
+    """
+    refuse_weights(sample_weight, "a failure rate", "use a target_risk")
+    check_option(randomize, "randomize", (True, False))
+    scores, losses, _ = check_samples(scores, losses)
+    test = choose_test(losses, confidence_level, bound, max_loss)
+    parts = check_parts(bounds, len(scores))
+    if draws is not None:
+        draws = check_draws(draws, len(scores))
+    elif confidence_level is not None:
+        # The same for all parts, as the smallest of their thresholds is one.
+        draws = check_random_state(random_state).random_sample(len(scores))
+
+    asked = [FailureTarget(part.target, len(part.rows), test, part) for part in parts]
+    refuse_few(asked)
+    rules = {}
+    for each in asked:
+        if each.share < 1:  # any rule meets another one
+            rows = each.part.rows
+            of_part = scores[rows], losses[rows], randomize, take_weight(draws, rows)
+            rules[each.part] = each.solve(*of_part)
+    warn_of_absent([part for part, rule in rules.items() if rule.coverage == 0])
+    rule, p_values = _strictest(rules.values()), ()
+    if confidence_level is not None:
+        p_values = [rules[p].certificate.p_value if p in rules else 0.0 for p in parts]
+    counts = len(scores), (scores < rule.threshold).sum()
+    certificate = certify_parts(asked, "failure_rate_of_parts", counts, p_values)
+    return replace(rule, certificate=certificate).measure(scores, losses)
+
+
+def _strictest(rules):
+    """Return the rule that accepts each score with the smallest probability of all."""
+    threshold = min((rule.threshold for rule in rules), default=math.inf)
+    if threshold == math.inf:
+        return RejectionRule(threshold, 1.0)
+    chances = [float(rule.accept_proba([threshold])[0]) for rule in rules]
+    return RejectionRule(threshold, min(chances))
