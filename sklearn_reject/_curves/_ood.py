@@ -162,19 +162,21 @@ class OriginSamples:
         return OriginGroups.of_sorted(scores, id=of_id, ood=of_ood, loss=losses)
 
     def _combined(self):
-        """Yield each combined score, and what it is rounded at."""
+        """Yield each combined score and its weights, None of a single score."""
         if len(self.scores) == 1:
-            yield self.scores[0], self.scores[0]
+            yield self.scores[0], None
             return
         for weights in score_directions(*self.scores):
-            yield combine(*self.scores, weights), sizes_of_sums(*self.scores, weights)
+            yield combine(*self.scores, weights), weights
 
     def rules(self):
         """Yield, for each combined score, the samples grouped as rules tell them apart.
 
         These accept together what differs by rounding.
         """
-        for scores, sizes in self._combined():
+        for scores, weights in self._combined():
+            is_single = weights is None
+            sizes = scores if is_single else sizes_of_sums(*self.scores, weights)
             yield self.group(scores, sizes=sizes)
 
     def turned(self):

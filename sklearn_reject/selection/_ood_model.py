@@ -348,11 +348,12 @@ class OODModel:
     def solve(self, solve, totals):
         """Return the best rule, `solve` mapping a problem to one or to None."""
         check_ood(self, totals.of_ood)
-        rule = solve(self.problem(totals))
+        problem = self.problem(totals)
+        rule = solve(problem)
         if rule is None:
             error = self._infeasible(solve, totals)
             # What is best for the error may lie between the directions looked at.
-            rule = solve(self.problem(totals))
+            rule = solve(problem)
             if rule is None:
                 raise error
         return rule
@@ -383,11 +384,12 @@ class OODModel:
             high = 1 + RELATIVE_TOLERANCE if name == "max_fpr" else np.inf
             if value > 0 if name == "min_tpr" else value <= high:
                 attainable[name] = value if name != "max_fpr" else min(max(value, 0), 1)
-        relax = f"Relax {' or '.join(attainable)} up to this value, or use"
-        way_out = f"{relax if attainable else 'Use'} scores"
+        use = "Use"
+        if attainable:
+            use = f"Relax {' or '.join(attainable)} up to this value, or use"
         return InfeasibleTargetError(
             f"No rule attains {asked} on these samples: {', '.join(shown)}",
-            f"{way_out} that separate ID from OOD samples better.",
+            f"{use} scores that separate ID from OOD samples better.",
             attainable,
         )
 

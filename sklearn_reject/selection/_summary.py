@@ -149,10 +149,8 @@ class RiskCoverageSummary(Accumulator):
         ValueError
             If an array is invalid. The summary then is what it was.
         """
-        scores, losses = (
-            as_real_array(scores, "scores"),
-            as_real_array(losses, "losses"),
-        )
+        scores = as_real_array(scores, "scores")
+        losses = as_real_array(losses, "losses")
         check_same_length(len(scores), losses=losses)
         weight = check_part_weight(sample_weight, len(scores))
         if len(scores):

@@ -255,5 +255,6 @@ def tune_tail_score(
             {"min_tpr": most} if most > 0 else None,
         )
     rule = replace(rule, threshold=cut.threshold, proba_at_threshold=cut.share or 1.0)
-    sample, options = (risk, novelty, id_losses, is_ood), {"wild_share": wild_share}
-    return rule.measure(*sample, sample_weight=weight, **options)
+    return rule.measure(
+        risk, novelty, id_losses, is_ood, sample_weight=weight, wild_share=wild_share
+    )
