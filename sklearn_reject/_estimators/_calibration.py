@@ -1,12 +1,12 @@
 """The calibration set of selective estimators, and what it says of scores and rules."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE
-from sklearn_reject._estimators._groups import Groups, add_groups
+from sklearn_reject._estimators._groups import Groups
 from sklearn_reject._response._keys import row_keys
 from sklearn_reject._sklearn import take_rows
 from sklearn_reject._validation import take_weight
@@ -78,22 +78,22 @@ class Calibration:
 def calibration_of(evaluated, samples, seed, labels, groups):
     """Return what was evaluated out of sample as a :class:`Calibration`, or None.
 
-    `labels` are the true classes of all samples, None for regressors, and `groups` what
-    `group_by` says of them.
+    `labels` are the classes of all samples given to `fit`, None for a regressor.
     """
     if evaluated.scores is None:
         return None
-    rows, draws = evaluated.rows, draws_of(evaluated, samples, seed)
-    positions = np.arange(len(evaluated.scores)) if isinstance(rows, slice) else rows
-    weight = take_weight(samples.sample_weight, rows)
+    rows = np.arange(len(samples.y))[evaluated.rows]
     calibration = Calibration(
-        evaluated.scores, evaluated.losses, positions, weight, draws
+        evaluated.scores,
+        evaluated.losses,
+        rows,
+        take_weight(samples.sample_weight, rows),
+        draws_of(evaluated, samples, seed),
+        take_weight(labels, rows),
+        None if labels is None else evaluated.labels,
+        grouping=groups,
     )
-    if labels is not None:
-        calibration = replace(
-            calibration, labels=labels[rows], predictions=evaluated.labels
-        )
-    return replace(add_groups(calibration, groups), grouping=groups)
+    return calibration if groups is None else groups.add_to(calibration)
 
 
 def draws_of(evaluated, samples, seed):
@@ -125,15 +125,13 @@ def warn_of_coarse_scores(estimator, evaluated, X, weight, of_calibration, verb)
     chance = 0.5 / np.sqrt(len(scores))
     if abs(of_final - of_calibration) <= max(_LEAST_DIFFERENCE, chance):
         return
-    way_out = "Set cv=None, which then holds a share out, or hold one out with cv=0.3."
+    way_out = "Hold a share out, for example with cv=0.3."
     if evaluated.plan.is_default:
         way_out = "With more samples of each class, a share is held out instead."
     warn_user(
-        f"Fits to the folds of cv={brief(estimator.cv)} have scores of a few levels, "
-        "which are not those of the final fit, as shallow trees do. So a threshold on "
-        f"these levels says little: the rule {verb} {of_calibration:.2f} of the "
-        f"calibration set, and {of_final:.2f} of it by the scores of the final fit. "
-        f"{way_out}"
+        f"Fits to the folds of cv={brief(estimator.cv)} have scores of a few levels "
+        f"that the final fit does not have: the rule {verb} {of_calibration:.2f} of "
+        f"the calibration set, and {of_final:.2f} by the final scores. {way_out}"
     )
 
 
@@ -218,9 +216,8 @@ def warn_of_few_accepted_of_classes(bounds, calibration):
 
 def _warn_of_few(what, n_accepted, n_samples, fewest):
     warn_user(
-        f"{what} rests on {n_accepted} accepted calibration samples of {n_samples}, "
-        "which were chosen as they meet it: new samples may be far from it. With "
-        f"{fewest} accepted ones it would say more. Use more calibration samples, or a "
+        f"{what} rests on {n_accepted} accepted calibration samples of {n_samples}; "
+        f"{fewest} would say more of new samples. Use more samples, or a "
         "confidence_level, which accounts for chance.",
         topic="few accepted",
     )
@@ -241,12 +238,13 @@ def warn_of_costly_rule(accepted, cost, calibration):
     ):
         return
     paid = np.average(cost + accepted * excess, weights=weight)
+    of_accepting, of_rejecting = (
+        np.average(each, weights=weight) for each in (losses, cost)
+    )
     warn_user(
-        f"The plug-in rule costs {paid:.3g} per sample on the calibration set, while "
-        f"accepting everything costs {np.average(losses, weights=weight):.3g} and "
-        f"rejecting everything {np.average(cost, weights=weight):g}. Set cv=None, "
-        "which tunes the rule on out-of-sample predictions, or calibrate the "
-        "probabilities."
+        f"The plug-in rule costs {paid:.3g} per sample, accepting everything "
+        f"{of_accepting:.3g}, and rejecting everything {of_rejecting:g}. Set cv=None, "
+        "which tunes the rule out of sample, or calibrate the probabilities."
     )
 
 
@@ -273,15 +271,3 @@ def _is_positive(values, part, weight):
     return mean > max(
         _STANDARD_ERRORS * error, RELATIVE_TOLERANCE * np.abs(values).max()
     )
-
-
-def warn_of_nothing_accepted(rule, target, calibration):
-    """Warn where a cost above zero has every sample rejected."""
-    if rule.coverage == 0 < target.value:
-        mean = np.average(calibration.losses, weights=calibration.sample_weight)
-        warn_user(
-            "Everything is rejected: no part of the calibration set with low scores "
-            f"costs less than {target.name}={target.value:g} per sample; the whole set "
-            f"costs {mean:.3g}. Use a score that ranks the errors better, or a larger "
-            "cost."
-        )

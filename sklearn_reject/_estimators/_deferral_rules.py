@@ -1,12 +1,12 @@
 """Whom a deferring classifier may ask, and the rule that meets what is asked of it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
 from sklearn_reject._estimators._calibration import draws_of
-from sklearn_reject._estimators._groups import Groups, add_groups, labels_of_rows
+from sklearn_reject._estimators._groups import Groups
 from sklearn_reject._estimators._rejection_models import bound_options
 from sklearn_reject._estimators._targets import DeferralCost, MaxDeferral
 from sklearn_reject._fitting._deferral import Opinions
@@ -152,8 +152,9 @@ def deferral_calibration_of(evaluated, samples, seed, groups):
         sample_weight=take_weight(samples.sample_weight, evaluated.rows),
         draws=draws_of(evaluated, samples, seed),
         pilot=evaluated.pilot,
+        grouping=groups,
     )
-    return replace(add_groups(calibration, groups), grouping=groups)
+    return calibration if groups is None else groups.add_to(calibration)
 
 
 def warn_of_useless_expert(rule):
@@ -224,7 +225,7 @@ def _pilot_of(calibration, groups):
     arrays = pilot.gain, pilot.loss_first, pilot.loss_second
     if groups is None:
         return arrays
-    return *arrays, labels_of_rows(groups, pilot.predictions, pilot.rows)
+    return *arrays, groups.of_rows(pilot.predictions, pilot.rows)
 
 
 def _solve_cost(target, calibration, options):

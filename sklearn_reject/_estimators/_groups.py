@@ -7,23 +7,21 @@ from numbers import Integral
 import numpy as np
 from scipy import sparse
 
-from sklearn_reject._sklearn import _num_samples
+from sklearn_reject._sklearn import _num_samples, _safe_indexing
 from sklearn_reject._validation import check_takes
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.selection import (
     as_labels,
+    as_plain,
     distinct_labels,
     sort_labels,
     targets_by_group,
 )
 
-PREDICTION = "prediction"
-TRUE_CLASS = "class"
+PREDICTION, TRUE_CLASS = "prediction", "class"
 
 # So many, however few samples there are, may be categories.
 _FEW_GROUPS = 10
-
-_SHOW_CALLABLE = "group_by=lambda X: X[{!r}]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +36,19 @@ class Groups:
     known: tuple
     labels: np.ndarray | None = None
 
+    def of_rows(self, predictions, rows):
+        """Return the groups of some of the samples, of these predictions."""
+        if self.labels is None:
+            return as_objects(as_labels(predictions, "predictions"))
+        return self.labels[rows]
+
+    def add_to(self, calibration):
+        """Return a calibration set that knows the groups of its samples."""
+        if calibration is None:
+            return None
+        labels = self.of_rows(calibration.predictions, calibration.rows)
+        return replace(calibration, groups=labels)
+
 
 def find_groups(estimator, X, classes=None):
     """Return the groups of the samples given to `fit`, None without `group_by`.
@@ -45,51 +56,89 @@ def find_groups(estimator, X, classes=None):
     `classes` are those of a classifier, None for a regressor.
     """
     group_by = estimator.group_by
-    if group_by is None:
-        return None
-    refuse_ambiguous(group_by, X)
-    if _is_true_class(group_by, classes):
+    for word in (PREDICTION, TRUE_CLASS):
+        if is_word(group_by, word) and word in column_names(X):
+            raise ValueError(
+                f"group_by={word!r} is ambiguous: it can be the {word} or the column "
+                "of X with this name. Rename the column, or pass "
+                f"group_by=lambda X: X[{word!r}] if you mean the column."
+            )
+    if not makes_rules(group_by, classes):
         return None
     if is_word(group_by, PREDICTION):
-        return _predicted_groups(classes)
+        return Groups(PREDICTION, sort_labels(as_labels(classes, "classes_")))
     labels = labels_of(group_by, X)
-    known = sort_labels(distinct_labels(labels, _name(group_by)))
-    _warn_of_many_groups(group_by, len(known), len(labels))
+    known = sort_labels(distinct_labels(labels, f"group_by={group_by!r}"))
+    if 2 * len(known) > len(labels) and len(known) > _FEW_GROUPS:
+        warn_user(
+            f"group_by={group_by!r} makes {len(known)} groups for {len(labels)} "
+            "samples, but a rule from one or two samples says little about others. For "
+            "numbers or dates use bins, such as group_by=lambda X: X['age'] // 10."
+        )
     return Groups(group_by, known, as_objects(labels))
 
 
-def _warn_of_many_groups(group_by, n_groups, n_samples):
-    """Warn where a group has less than two samples on average, as numbers make them."""
-    if 2 * n_groups > n_samples and n_groups > _FEW_GROUPS:
-        warn_user(
-            f"{_name(group_by)} makes {n_groups} groups for {n_samples} samples, but a "
-            "rule from one or two samples says little about others. For a column of "
-            "numbers or dates use bins, such as group_by=lambda X: X['age'] // 10."
+def makes_rules(group_by, classes):
+    """Tell whether each group gets a rule; raise for groups that a regressor lacks.
+
+    True classes, unknown when predicting, share one.
+    """
+    named = [word for word in (PREDICTION, TRUE_CLASS) if is_word(group_by, word)]
+    if named and classes is None:
+        raise ValueError(
+            f"group_by={named[0]!r} is for classes, and a regressor has none. Pass a "
+            "column, or a callable that computes groups from X, such as "
+            "group_by=lambda X: model.predict(X) > 100."
         )
+    return group_by is not None and named != [TRUE_CLASS]
 
 
 def labels_of(group_by, X, predictions=None):
     """Return the group of each sample as a list of plain values."""
     if is_word(group_by, PREDICTION):
         return as_labels(predictions, "predictions")
-    if callable(group_by):
-        return _labels_of_callable(group_by, X)
-    return as_labels(_column(group_by, X), _name(group_by))
+    if not callable(group_by):
+        return as_labels(_column(group_by, X), f"group_by={group_by!r}")
+    check_takes(group_by, "group_by", "X")
+    found, name = group_by(X), f"the result of group_by={group_by!r}"
+    if sparse.issparse(found) or np.ndim(found) == 0:
+        raise ValueError(f"{name} must be a vector with one label per sample.")
+    labels, n_samples = as_labels(found, name), _num_samples(X)
+    if len(labels) != n_samples:
+        raise ValueError(
+            f"{name} has {len(labels)} labels for {n_samples} samples. Return one for "
+            "each row of X."
+        )
+    return labels
 
 
-def add_groups(calibration, groups):
-    """Return a calibration set that knows the groups of its samples."""
-    if groups is None or calibration is None:
-        return calibration
-    labels = labels_of_rows(groups, calibration.predictions, calibration.rows)
-    return replace(calibration, groups=labels)
+def column_names(X):
+    """Return the names of the columns of a data frame, none of anything else."""
+    return list(getattr(X, "column_names", getattr(X, "columns", ())))
 
 
-def labels_of_rows(groups, predictions, rows):
-    """Return the groups of some of the samples given to `fit`, of these predictions."""
-    if groups.labels is None:
-        return as_objects(as_labels(predictions, "predictions"))
-    return groups.labels[rows]
+def _column(group_by, X):
+    """Return the column of X of a name or a position, a vector."""
+    key = as_plain(group_by)
+    if isinstance(key, bool) or not isinstance(key, (str, Integral)):
+        raise ValueError(
+            f"group_by must be None, {PREDICTION!r}, {TRUE_CLASS!r}, a column by name "
+            f"or position, or a callable of X, got {group_by!r}."
+        )
+    if isinstance(X, (list, tuple)):
+        X = np.array(X, dtype=object)  # it may hold numbers and text
+    try:
+        if sparse.issparse(X):
+            return X.tocsc()[:, [key]].toarray().ravel()
+        return _safe_indexing(X, key, axis=1)
+    except Exception as error:  # each kind of frame has its own
+        names = column_names(X)
+        known = f"has the columns {names!r}" if names else f"has the shape {X.shape}"
+        raise ValueError(
+            f"group_by={group_by!r} is not a column of X, which {known}. If a step "
+            "before the estimator drops or renames it, or returns an array, put the "
+            "pipeline inside the estimator, or use set_output(transform='pandas')."
+        ) from error
 
 
 def groups_of_retarget(fitted, changes, other):
@@ -101,10 +150,10 @@ def groups_of_retarget(fitted, changes, other):
     if "group_by" not in changes and fitted.group_by is fitted.group_by_:
         group_by = fitted.group_by_  # a copy of a callable is another one
     classes = getattr(other, "classes_", None)
-    if group_by is None or _is_true_class(group_by, classes):
+    if not makes_rules(group_by, classes):
         return None
     if is_word(group_by, PREDICTION):
-        return _predicted_groups(classes)
+        return Groups(PREDICTION, sort_labels(as_labels(classes, "classes_")))
     if calibration is None and _is_same(group_by, fitted.group_by_):
         return Groups(group_by, tuple(fitted.rule_.rules))
     known = getattr(calibration, "grouping", None)
@@ -124,44 +173,10 @@ def check_group_targets(target, groups):
     if groups is None:
         raise ValueError(
             f"{target.name}={target.value!r} has a value for each group, but "
-            "group_by=None makes no groups. Pass group_by, such as "
-            f"group_by={PREDICTION!r}, or a single number."
+            f"group_by=None makes no groups. Pass group_by, such as {PREDICTION!r}, or "
+            "a single number."
         )
     targets_by_group(target.value, groups.known, target.name)
-
-
-def refuse_ambiguous(group_by, X):
-    """Raise for a word that is the name of a column, too."""
-    for word in (PREDICTION, TRUE_CLASS):
-        if is_word(group_by, word) and word in (_column_names(X) or ()):
-            raise ValueError(
-                f"group_by={word!r} is ambiguous: it can be the {word} or the column "
-                "of X with this name. Rename the column, or pass "
-                f"{_SHOW_CALLABLE.format(word)} if you mean the column."
-            )
-
-
-def _is_true_class(group_by, classes):
-    """Tell whether true classes are meant, which share a rule; raise without any."""
-    if not is_word(group_by, TRUE_CLASS):
-        return False
-    if classes is None:
-        raise ValueError(
-            "group_by='class' is for true classes, and a regressor has none. Pass a "
-            "column, or a callable that computes groups from X."
-        )
-    return True
-
-
-def _predicted_groups(classes):
-    """Return the groups of predictions, or raise where those are numbers."""
-    if classes is None:
-        raise ValueError(
-            "group_by='prediction' is for predicted classes, and a regressor predicts "
-            "numbers. Pass a column, or a callable that computes groups from X, such "
-            "as group_by=lambda X: model.predict(X) > 100."
-        )
-    return Groups(PREDICTION, sort_labels(as_labels(classes, "classes_")))
 
 
 def as_objects(labels):
@@ -178,94 +193,3 @@ def _is_same(group_by, other):
     if type(group_by) is type(other) and isinstance(group_by, (str, Integral)):
         return group_by == other
     return group_by is other
-
-
-def _name(group_by):
-    return f"group_by={group_by!r}"
-
-
-def _labels_of_callable(group_by, X):
-    check_takes(group_by, "group_by", "X")
-    found = group_by(X)
-    name = f"the result of group_by={group_by!r}"
-    if sparse.issparse(found) or np.ndim(found) == 0:
-        raise ValueError(f"{name} must be a vector with one label per sample.")
-    labels = as_labels(found, name)
-    if len(labels) != _num_samples(X):
-        raise ValueError(
-            f"{name} has {len(labels)} labels for {_num_samples(X)} samples. Return "
-            "one for each row of X."
-        )
-    return labels
-
-
-def _column_names(X):
-    """Return the names of the columns of a data frame, None for anything else."""
-    if not hasattr(X, "columns"):
-        return None
-    # Arrow has names apart from its columns; pandas and Polars do not.
-    return list(getattr(X, "column_names", X.columns))
-
-
-def _column(group_by, X):
-    """Return the column of X of a name or a position."""
-    if isinstance(group_by, np.generic):
-        group_by = group_by.item()
-    names = _column_names(X)
-    if isinstance(group_by, str):
-        return _take(X, _position_of(group_by, names), names)
-    if isinstance(group_by, bool) or not isinstance(group_by, Integral):
-        raise ValueError(
-            f"group_by must be None, {PREDICTION!r}, {TRUE_CLASS!r}, the name of a "
-            "column, its position as an int, or a callable (which may combine several "
-            f"columns), got {group_by!r}."
-        )
-    n_columns = len(names) if names is not None else _count_columns(X)
-    if not -n_columns <= group_by < n_columns:
-        raise ValueError(
-            f"group_by={group_by!r} is not a column of X, which has {n_columns} "
-            "columns."
-        )
-    return _take(X, group_by % n_columns, names)
-
-
-def _position_of(name, names):
-    """Return where the column of a name is."""
-    if names is None:
-        raise ValueError(
-            f"group_by={name!r} is the name of a column, but X is not a data frame. "
-            "Pass the position of the column as an int. If a preprocessing step before "
-            "the estimator returns an array, put the pipeline inside the estimator, or "
-            "use set_output(transform='pandas')."
-        )
-    places = [place for place, each in enumerate(names) if each == name]
-    if len(places) == 1:
-        return places[0]
-    problem = "is the name of several columns" if places else "is no column"
-    raise ValueError(
-        f"group_by={name!r} {problem} of X, which are {names!r}. If a pipeline before "
-        "the estimator drops or renames it, put the pipeline inside the estimator."
-    )
-
-
-def _count_columns(X):
-    shape = X.shape if hasattr(X, "shape") else np.shape(X)
-    if len(shape) != 2:
-        raise ValueError(
-            "group_by as an int is the position of a column of X, but X has the shape "
-            f"{shape}. Pass a callable that computes groups from X."
-        )
-    return shape[1]
-
-
-def _take(X, place, names):
-    """Return the column at a place, a vector."""
-    if hasattr(X, "iloc"):
-        return X.iloc[:, place]
-    if names is not None:
-        return np.asarray(X[names[place]])
-    if sparse.issparse(X):
-        return X.tocsc()[:, [place]].toarray().ravel()
-    if hasattr(X, "__array__"):
-        return np.asarray(X)[:, place]
-    return [row[place] for row in X]  # a list may hold numbers and text

@@ -8,7 +8,6 @@ from sklearn_reject._estimators._base import store_fitted
 from sklearn_reject._estimators._calibration import brief, warn_of_coarse_scores
 from sklearn_reject._estimators._groups import (
     Groups,
-    add_groups,
     check_group_targets,
     groups_of_retarget,
 )
@@ -119,7 +118,9 @@ def retarget(estimator, changes):
     other = copy_fitted(estimator, changes)
     check_option(other.randomize, "randomize", (True, False))
     groups = groups_of_retarget(estimator, changes, other)
-    calibration = add_groups(other.calibration_, groups)
+    calibration = other.calibration_
+    if groups is not None:
+        calibration = groups.add_to(calibration)
     score = getattr(other, other._score_name)
     problem = Problem(find_target(other), groups, other.loss_, score, other.seed_)
     weight = getattr(calibration, "sample_weight", None)

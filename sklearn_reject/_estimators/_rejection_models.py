@@ -8,7 +8,6 @@ from sklearn_reject._estimators._calibration import (
     warn_of_costly_rule,
     warn_of_few_accepted,
     warn_of_few_accepted_of_classes,
-    warn_of_nothing_accepted,
     warn_of_risky_rule,
     warn_of_wrong_sign,
 )
@@ -26,40 +25,6 @@ from sklearn_reject.selection import (
     share_confidence,
     solve_by_group,
 )
-
-
-def solve_grouped_rule(estimator, target, calibration, groups, solve):
-    """Return the rules that `solve` finds for target, samples and confidence of all."""
-    targets = target.by_group(groups.known)
-    confidence_level = estimator.confidence_level
-    if confidence_level is not None:
-        confidence_level = share_confidence(confidence_level, len(groups.known))
-
-    def solve_one(label, rows):
-        return solve(targets[label], calibration.take(rows), confidence_level)
-
-    partition = make_partition(
-        calibration.groups, len(calibration.scores), groups.known
-    )
-    values = {label: each.value for label, each in targets.items()}
-    rule = solve_by_group(partition, solve_one, values, calibration.sample_weight)
-    _warn(rule, target, calibration)
-    return rule
-
-
-def _warn(rule, target, calibration):
-    """Warn of a rule that cannot be meant."""
-    rejected = [label for label, each in rule.rules.items() if each.coverage == 0]
-    is_cost = isinstance(target, RejectCost)
-    if not rejected and not is_cost and len(set(target.values)) == 1:
-        # Where one group may be worse than another, all that is accepted may be, too.
-        warn_of_risky_rule(rule, calibration)
-    elif rejected and is_cost and max(target.values) > 0:
-        warn_user(
-            f"Everything is rejected in the groups {enumerate_labels(rejected)}: no "
-            f"part of them with low scores costs less than {target} per sample. Use a "
-            "score that ranks the errors better, or a larger cost."
-        )
 
 
 def claims_risk(estimator, score):
@@ -84,15 +49,10 @@ def uses_plain_rule(estimator, problem):
     is_cost, name = isinstance(target, RejectCost), estimator.uncertainty_score
     if not is_cost or not claims_risk(estimator, score):
         # What "auto" stands for may show on the fitted classifier only.
-        is_open = is_cost and isinstance(name, str) and name == "auto"
-        other = (
-            ", or pass uncertainty_score='conditional_risk' if the fitted classifier "
-            "has predict_proba"
-        )
         raise ValueError(
             f"cv={PLUG_IN!r} compares a reject_cost with the conditional risk of the "
-            f"classifier's probabilities, and it cannot be combined with {target} and "
-            f"uncertainty_score={name!r}. Set cv=None{other * is_open}."
+            f"probabilities, and not {target} with uncertainty_score={name!r}. Set "
+            "cv=None, or pass a reject_cost and uncertainty_score='conditional_risk'."
         )
     return True
 
@@ -130,16 +90,15 @@ def solve_rule(estimator, problem, calibration):
         return _plain_rule(target, calibration, groups)
     if calibration is None:
         raise ValueError(
-            f"{target} needs out-of-sample predictions, but this fit made none, "
-            "because the plug-in rule does not need them. Fit with cv=5."
+            f"{target} needs predictions out of sample, of which the plug-in rule has "
+            "none. Fit with cv=5."
         )
     warn_of_wrong_sign(calibration, estimator.uncertainty_score)
-    target = target.bind(calibration)
-    is_cost = isinstance(target, RejectCost)
+    target, level = target.bind(calibration), estimator.confidence_level
     claims = claims_risk(estimator, problem.score)
 
     def solve(target, calibration, confidence_level):
-        if is_cost:
+        if isinstance(target, RejectCost):
             return _solve_cost(target, calibration, claims)
         options = {"randomize": estimator.randomize}
         options |= bound_options(problem, confidence_level, calibration.draws)
@@ -149,14 +108,37 @@ def solve_rule(estimator, problem, calibration):
         return rule
 
     with order_told():
-        if groups is not None:
-            return solve_grouped_rule(estimator, target, calibration, groups, solve)
-        rule = solve(target, calibration, estimator.confidence_level)
-    if is_cost:
-        warn_of_nothing_accepted(rule, target, calibration)
-    else:
-        warn_of_risky_rule(rule, calibration)
+        if groups is None:
+            rule = solve(target, calibration, level)
+        else:
+            targets, n_samples = target.by_group(groups.known), len(calibration.scores)
+            if level is not None:
+                level = share_confidence(level, len(targets))
+            rule = solve_by_group(
+                make_partition(calibration.groups, n_samples, groups.known),
+                lambda k, rows: solve(targets[k], calibration.take(rows), level),
+                {label: each.value for label, each in targets.items()},
+                calibration.sample_weight,
+            )
+    _warn(rule, target, calibration)
     return rule
+
+
+def _warn(rule, target, calibration):
+    """Warn of a rule, or of rules by group, that cannot be meant."""
+    is_grouped = isinstance(rule, GroupedRule)
+    rules = rule.rules if is_grouped else {None: rule}
+    rejected = [label for label, each in rules.items() if each.coverage == 0]
+    if isinstance(target, RejectCost):
+        if rejected and max(target.values) > 0:
+            where = f" in the groups {enumerate_labels(rejected)}" * is_grouped
+            warn_user(
+                f"Everything is rejected{where}: no samples of low scores cost less "
+                f"than {target} each. Use a better score, or a larger cost."
+            )
+    # Where one group may be worse than another, all that is accepted may be, too.
+    elif not is_grouped or (not rejected and len(set(target.values)) == 1):
+        warn_of_risky_rule(rule, calibration)
 
 
 def _refuse_large_losses(estimator, calibration, max_loss):
@@ -173,20 +155,23 @@ def _refuse_large_losses(estimator, calibration, max_loss):
 
 def _plain_rule(target, calibration, groups):
     """Return the rule of Chow, or of each group, that takes scores as they are."""
+    known, cost = {}, target.value
     if groups is None:
-        rule, known = RejectionRule(target.value, 1.0, reject_cost=target.value), {}
+        rule = RejectionRule(cost, 1.0, reject_cost=cost)
     else:
         costs = {k: each.value for k, each in target.by_group(groups.known).items()}
-        rules = {k: RejectionRule(x, 1.0, reject_cost=x) for k, x in costs.items()}
-        rule = GroupedRule(rules)
-        known = {"groups": getattr(calibration, "groups", None)}
+        rule = GroupedRule(
+            {k: RejectionRule(x, 1.0, reject_cost=x) for k, x in costs.items()}
+        )
     if calibration is None:
         return rule
-    rule = rule.measure(**calibration.samples, **known)
-    accepted, cost = rule.accept_proba(calibration.scores, **known), target.value
     if groups is not None:
-        cost = [costs[label] for label in calibration.groups.tolist()]
-    warn_of_costly_rule(accepted, cost, calibration)
+        known = {"groups": calibration.groups}
+        cost = [costs[label] for label in calibration.groups]
+    rule = rule.measure(**calibration.samples, **known)
+    warn_of_costly_rule(
+        rule.accept_proba(calibration.scores, **known), cost, calibration
+    )
     return rule
 
 

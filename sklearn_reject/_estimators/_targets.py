@@ -68,10 +68,8 @@ class Target:
         limits = {"high": cls.high, "open_low": cls.open_low}
         if not isinstance(value, Mapping):
             return cls(check_number(value, cls.name, **limits))
-        name = f"{cls.name} of the group {{!r}}"
-        return cls(
-            {k: check_number(x, name.format(k), **limits) for k, x in value.items()}
-        )
+        names = {label: f"{cls.name} of the group {label!r}" for label in value}
+        return cls({k: check_number(value[k], names[k], **limits) for k in value})
 
     def by_group(self, labels):
         """Return the target of each of some groups."""
@@ -98,10 +96,9 @@ class Target:
     def of_true_classes(self):
         """Return the same of each true class, which share a rule, or raise."""
         raise ValueError(
-            "group_by='class' bounds each true class by target_risk or "
-            f"target_failure_rate, got {self}. Other targets need a rule per class, "
-            "but the true class is unknown when predicting. Pass one of these targets, "
-            "or group_by='prediction'."
+            "group_by='class' is for a target_risk or target_failure_rate, which one "
+            f"rule can meet for each true class, got {self}. Pass one of these, or "
+            "group_by='prediction', as true classes are unknown when predicting."
         )
 
     def prepare(self, classes, loss):
@@ -194,8 +191,7 @@ class DeferralTarget(Target):
         """Raise: they are unknown when predicting."""
         raise ValueError(
             "group_by='class' is for true classes, which are unknown when predicting. "
-            "Pass group_by='prediction' for the labels of the first classifier, a "
-            "column, or a callable that computes groups from X."
+            "Pass 'prediction', a column, or a callable that computes groups from X."
         )
 
     def solve(self, samples, options):
@@ -323,9 +319,8 @@ class RiskBounds(Target):
     def of_true_classes(self):
         """Raise: true classes have bounds of their own."""
         raise ValueError(
-            f"group_by='class' cannot be combined with {self}, which uses one rule for "
-            "all samples; a min_recall bounds true classes already. Pass "
-            "group_by=None."
+            f"group_by='class' cannot be combined with {self}, of which a min_recall "
+            "bounds true classes already. Pass group_by=None."
         )
 
     def prepare(self, classes, loss):
@@ -384,20 +379,15 @@ class RiskBounds(Target):
         for name, _ in self.value:
             risks = error.attainable[_RISK_NAMES[name]]
             attainable[name] = {label: _flip(name, x) for label, x in risks.items()}
-        if min(bound for each in attainable.values() for bound in each.values()) <= 0:
-            return InfeasibleTargetError(error.problem, error.way_out)
-        shown = [
-            f"{name} of {label!r} {bound:.4g}"
+        bounds = {
+            f"{name} of {label!r} {bound:.4g}": bound
             for name, each in attainable.items()
             for label, bound in each.items()
-        ]
-        return InfeasibleTargetError(
-            f"{error.problem}. In terms of the bounds, what can be met together is "
-            f"{_shorten(shown)}",
-            error.way_out,
-            attainable,
-            error.coverage,
-        )
+        }
+        if min(bounds.values()) <= 0:
+            return InfeasibleTargetError(error.problem, error.way_out)
+        problem = f"{error.problem}. Together can be met: {_shorten([*bounds])}"
+        return InfeasibleTargetError(problem, error.way_out, attainable, error.coverage)
 
 
 class ClassFailureRates(RiskBounds):
@@ -429,8 +419,8 @@ def _of_classes(name, value, classes):
     if not isinstance(value, Mapping):
         if not isinstance(value, Real):
             raise ValueError(
-                f"{name} must be a number or a dict class -> bound, got {value!r}. "
-                f"Pass for example {name}={{{classes[-1]!r}: 0.9}}."
+                f"{name} must be a number or a dict class -> bound, such as "
+                f"{{{classes[-1]!r}: 0.9}}, got {value!r}."
             )
         value = check_number(value, name, **limits)
         return dict.fromkeys(_classes_of_number(name, value, classes), value)
@@ -454,20 +444,13 @@ def _classes_of_number(name, value, classes):
     """Return the classes that one number is for."""
     if _bounds_loss(name):
         return classes
-    way_out = (
-        f"Pass a dict class -> bound, for example {name}={{{classes[-1]!r}: {value:g}}}"
-    )
-    if len(classes) != 2:
-        raise ValueError(
-            f"{name}={value:g} is for the positive class of two, and there are "
-            f"{len(classes)}: {_shorten([*map(repr, classes)])}. {way_out}."
-        )
     # As in scikit-learn: of other labels the order does not tell which is meant.
     if classes not in ([0, 1], [-1, 1]):
         raise ValueError(
-            f"{name}={value:g} is for the positive class, but it is unclear which of "
-            f"{classes[0]!r} and {classes[1]!r} that is. Only for 0 and 1, -1 and 1, "
-            f"or False and True it is the second one. {way_out}."
+            f"{name}={value:g} is for the positive class, which is known of 0 and 1, "
+            "-1 and 1 or False and True, and the classes are "
+            f"{_shorten([*map(repr, classes)])}. Pass a dict class -> bound, such as "
+            f"{name}={{{classes[-1]!r}: {value:g}}}."
         )
     return classes[1:]
 
@@ -484,7 +467,7 @@ def find_target(estimator):
     names = f"{', '.join(names)} and {last}"
     if len({kinds[name] for name in given}) > 1:
         values = ", ".join(f"{name}={value!r}" for name, value in given.items())
-        both = f"; only {PRECISION} and {RECALL} can be combined" * (PRECISION in kinds)
+        both = f"; {PRECISION} and {RECALL} may be combined" * (PRECISION in kinds)
         raise ValueError(
             f"At most one of {names} may be given, got {values}. Keep one and set the "
             f"others to None{both}."
@@ -502,8 +485,8 @@ def find_target(estimator):
     if group_by is not None and isinstance(target, RiskBounds):
         raise ValueError(
             f"group_by={group_by!r} makes a rule for each group, but {target} use one "
-            "rule for all samples. Pass group_by=None, or a target_risk: with "
-            "group_by='prediction' it bounds 1 minus the precision of each class."
+            "for all samples. Pass group_by=None, or a target_risk, which bounds 1 "
+            "minus the precision of each class with group_by='prediction'."
         )
     return target
 

@@ -27,6 +27,7 @@ from sklearn_reject.selection._failure_rate import (
 from sklearn_reject.selection._grouped import GroupedRule
 from sklearn_reject.selection._groups import (
     as_labels,
+    as_plain,
     distinct_labels,
     enumerate_labels,
     make_partition,

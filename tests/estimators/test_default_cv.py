@@ -85,9 +85,7 @@ def test_folds_asked_for_stay_with_a_warning_of_both_shares(error_of):
         warnings.simplefilter("always")
         errors = [error_of(tree(2), *draw(seed), cv=5) for seed in range(6)]
     told = [str(each.message) for each in caught]
-    pattern = (
-        r"folds of cv=5 .* (accept|defer)s ([\d.]+) of the cal.* ([\d.]+) of it by"
-    )
+    pattern = r"folds of cv=5 .* (accept|defer)s ([\d.]+) of the cal.* ([\d.]+) by the"
     found = [re.search(pattern, each) for each in told]
     # Where both shares are the same, there is nothing to tell.
     assert 0 < len(found) <= 6

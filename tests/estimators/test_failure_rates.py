@@ -201,7 +201,7 @@ def test_classes_of_few_samples_are_infeasible():
         (
             of_classes(cv="plug_in"),
             None,
-            f"cannot be combined with {NAME}=0.06 and uncertainty",
+            f"and not {NAME}=0.06 with uncertainty",
         ),
         (of_classes(), np.ones(300), f"{NAME} cannot be combined with samp"),
         (make(), np.ones(300), f"{NAME} cannot be combined with samp"),

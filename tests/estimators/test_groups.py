@@ -336,25 +336,29 @@ def test_weights():
 
 
 BAD = {
-    "text of an array": ({"group_by": "region"}, X, "X is not a data frame"),
+    "text of an array": ({"group_by": "region"}, X, "not a column of X, .*an array"),
     "no column": (
         {"group_by": "place"},
         FRAME,
-        r"no column of X, .*'region'\].*inside",
+        r"not a column of X, .*'region'\].*inside",
     ),
-    "out of range": ({"group_by": 4}, X, "group_by=4 is not a column.*has 4 columns"),
+    "out of range": (
+        {"group_by": 4},
+        X,
+        r"group_by=4 is not a column.*shape \(300, 4\)",
+    ),
     "below": ({"group_by": -5}, X, "group_by=-5 is not a column"),
     "of a list": ({"group_by": 4}, X.tolist(), "group_by=4 is not a column"),
     "text": ({"group_by": 0}, np.array(["some text"] * N), r"has the shape \(300,\)"),
     "prediction of a number": (
         {"model": REGRESSOR, "group_by": "prediction"},
         X,
-        r"a regressor predicts numbers.*column",
+        r"'prediction' is for classes, and a regressor.*column",
     ),
     "class of a number": (
         {"model": REGRESSOR, "group_by": "class"},
         X,
-        r"true classes, and a regressor has none",
+        r"'class' is for classes, and a regressor has none",
     ),
     "bool": ({"group_by": True}, X, "must be None, 'prediction', .*got True"),
     "float": ({"group_by": 3.0}, X, r"must be None, 'prediction', .*got 3\.0"),
@@ -372,7 +376,7 @@ BAD = {
     "two columns": (
         {"group_by": "region"},
         pd.concat([FRAME, FRAME[["region"]]], axis=1),
-        "several columns",
+        "must be a vector",
     ),
     "2-D": ({"group_by": lambda X: X[:, :2]}, X, r"shape \(300, 2\)"),
     "short": ({"group_by": lambda X: X[:5, 3]}, X, "5 labels for 300 samples"),

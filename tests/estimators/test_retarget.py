@@ -285,7 +285,7 @@ ERRORS = [
         {"target_risk": 0.4, "confidence_level": 0.9},
         "max_loss is needed",
     ),
-    (REGRESSOR, COVERAGE | PLACES, PREDICTIONS, "a regressor predicts numbers"),
+    (REGRESSOR, COVERAGE | PLACES, PREDICTIONS, "a regressor has none"),
     (DEFERRING, {"max_deferral": 0.2}, {"cv": 3}, "retarget takes deferral_cost"),
     (DOUBLE, OF_TWO, {"cv": 3}, "retarget takes min_tpr, .* got 'cv'"),
     (DOUBLE, OF_TWO, {"min_tpr": 0.5} | COSTS, "more than one"),

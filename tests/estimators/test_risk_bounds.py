@@ -165,7 +165,7 @@ BY_CLASS = {"group_by": "class"}
                     {"target_risk": {0: 0}} | CERTIFIED,
                     "of target_risk.0. cannot certify the target risk 0",
                 ),
-                ({"target_risk": 0.1, "cv": "plug_in"}, "combined with target_risk"),
+                ({"target_risk": 0.1, "cv": "plug_in"}, "not target_risk"),
             )
         ),
         ({"min_recall": 0.9, "group_by": "prediction"}, "Pass group_by=None, or a"),
@@ -183,7 +183,7 @@ BY_CLASS = {"group_by": "class"}
         ({"min_recall": 0.9, "reject_cost": 0.1}, "At most one of"),
         ({"min_recall": 0.9, "loss": [[0, 1], [2, 0]]}, "Use loss='zero_one'"),
         ({"min_recall": 0.9, "loss": "absolute"}, "Use loss='zero_one'"),
-        ({"min_recall": 0.9, "cv": "plug_in"}, "cannot be combined with min_recall"),
+        ({"min_recall": 0.9, "cv": "plug_in"}, "not min_recall=0.9"),
         ({"min_recall": 0.9} | CERTIFIED | {"cv": 5}, "leaves none"),
         (
             {"min_recall": {0: 1.0}} | CERTIFIED,
@@ -206,7 +206,7 @@ def test_a_number_needs_two_classes():
     with pytest.raises(ValueError, match=r"Pass a dict.*min_recall=\{2: 0.9\}"):
         selective(min_recall=0.9).fit(X3, y3)
     one = FrozenEstimator(GaussianNB().fit(X[:5], np.zeros(5)))
-    with pytest.raises(ValueError, match="positive class of two, and there are 1"):
+    with pytest.raises(ValueError, match=r"positive class, .* classes are 0\.0"):
         SelectiveClassifier(one, min_recall=0.9).fit(X[:5], np.zeros(5))
 
 
@@ -223,7 +223,7 @@ def test_a_number_needs_two_classes():
 def test_a_number_needs_labels_that_tell_which_is_positive(labels):
     second = labels.tolist()[1]
     way_out = re.escape(f"min_recall={{{second!r}: 0.9}}")
-    with pytest.raises(ValueError, match=f"it is unclear which.*{way_out}"):
+    with pytest.raises(ValueError, match=f"is known of.*{way_out}"):
         selective(min_recall=0.9).fit(X, labels[y])
     by_dict = selective(min_recall={second: 0.9}).fit(X, labels[y])
     assert by_dict.rule_ == selective(min_recall=0.9).fit(X, y).rule_

@@ -139,7 +139,7 @@ def test_rule_that_rejects_everything_is_told():
     # A grown tree is as sure where it is wrong.
     tree = DecisionTreeClassifier(random_state=0)
     selective = SelectiveClassifier(tree, reject_cost=0.01)
-    with tells_of("Everything is rejected: .* reject_cost=0.01 .* costs 0.0"):
+    with tells_of("Everything is rejected: .* reject_cost=0.01"):
         selective.fit(*load_breast_cancer(return_X_y=True))
     assert selective.rule_.coverage == 0
     with warnings.catch_warnings():
@@ -191,9 +191,7 @@ def test_plain_rule_of_a_stack_takes_a_score_by_name():
         [("bayes", GaussianNB())]
     )  # shows its methods when fitted
     plain = SelectiveClassifier(stack, reject_cost=0.2, cv="plug_in")
-    with pytest.raises(
-        ValueError, match="or pass uncertainty_score='conditional_risk'"
-    ):
+    with pytest.raises(ValueError, match="uncertainty_score='conditional_risk'"):
         plain.fit(X, y)
     plain.set_params(uncertainty_score="conditional_risk").fit(X, y)
     assert plain.rule_.threshold == 0.2
@@ -260,8 +258,8 @@ def test_luck_is_told_of():
 
 def test_the_numbers_and_the_ways_out():
     message = (
-        r"target_risk=0\.01 rests on \d+ accepted calibration samples of 90, .* With "
-        "100 accepted ones .* more calibration samples, or a confidence_level"
+        r"target_risk=0\.01 rests on \d+ accepted calibration samples of 90; 100 "
+        "would say more .* more samples, or a confidence_level"
     )
     with tells_of(message):
         SelectiveClassifier(GaussianNB(), target_risk=0.01).fit(*two_blobs(90))
