@@ -61,6 +61,27 @@ class Samples:
             return _safe_indexing(self.X, rows), _safe_indexing(self.y, rows)
         return _safe_split(estimator, self.X, self.y, rows, train)
 
+    def share(self, rows, final):
+        """Return the share of the final rows that some rows are, of positive weight."""
+        weight = self.sample_weight
+        n_samples = _num_samples(self.y)
+        is_present = np.ones(n_samples) if weight is None else weight > 0
+        return np.count_nonzero(is_present[rows]) / np.count_nonzero(is_present[final])
+
+    def to_learn(self, estimator, rows, final):
+        """Return some rows as the arguments of the `fit` of a score.
+
+        A score that counts its samples counts in folds as many as these stand for.
+        """
+        X, y = self.take(estimator, rows)
+        return {
+            "X": X,
+            "y": y,
+            "sample_weight": take_weight(self.sample_weight, rows),
+            "share": self.share(rows, final),
+            "least_share": self.least_share,
+        }
+
 
 def fit_in_context(estimator, X, y, fit_params, caller, context):
     """Fit an inner estimator as one task of its meta-estimator's callbacks."""
@@ -79,7 +100,7 @@ def fit_with_folds(estimator, score, samples, folds, caller, context, name="esti
 
     Both are clones, fitted on the final rows, and on the training part of each fold.
     """
-    shares = [_share_of(samples, train, samples.final) for train, _ in folds]
+    shares = [samples.share(train, samples.final) for train, _ in folds]
     samples = replace(samples, least_share=min(shares, default=1.0))
     context.call_on_fit_task_begin(estimator=caller, X=samples.X, y=samples.y)
     values = ()
@@ -147,37 +168,11 @@ def fit_score(score, estimator, samples, rows, final):
     """Fit a score that is read off a fitted estimator, unless it is frozen.
 
     `rows` are those that the estimator was fitted on, `final` those of the fit that is
-    kept: a score that counts its samples counts in folds as many as they stand for.
+    kept.
     """
-    if isinstance(score, FrozenEstimator):
-        return
-    if not needs_samples(score):
-        score.fit(estimator=estimator)
-        return
-    score.fit(
-        estimator=estimator, **_what_score_learns(estimator, samples, rows, final)
-    )
-
-
-def _what_score_learns(estimator, samples, rows, final):
-    """Return some rows as the arguments of the `fit` of a score."""
-    X, y = samples.take(estimator, rows)
-    return {
-        "X": X,
-        "y": y,
-        "sample_weight": take_weight(samples.sample_weight, rows),
-        "share": _share_of(samples, rows, final),
-        "least_share": samples.least_share,
-    }
-
-
-def _share_of(samples, rows, final):
-    """Return the share of the final rows that some rows are, of positive weight."""
-    weight = samples.sample_weight
-    is_present = (
-        np.ones(_num_samples(samples.X), bool) if weight is None else weight > 0
-    )
-    return np.count_nonzero(is_present[rows]) / np.count_nonzero(is_present[final])
+    if not isinstance(score, FrozenEstimator):
+        known = needs_samples(score) and samples.to_learn(estimator, rows, final)
+        score.fit(estimator=estimator, **known or {})
 
 
 def evaluation_of(score, loss, classes):
@@ -346,12 +341,12 @@ class RiskAndNovelty(FoldScore):
         if self.novelty_score.needs_ood:
             if not len(outside):
                 raise ValueError(
-                    "cv: a training part has no OOD row (of positive weight), but "
-                    f"novelty_score={self.novelty_score!r} learns from OOD samples. "
-                    "Use stratified or fewer folds, or more OOD samples."
+                    "cv: a training part has no OOD row (of positive weight), which "
+                    f"novelty_score={self.novelty_score!r} learns from. Pass two or "
+                    "more OOD rows, and use stratified or fewer folds."
                 )
             X_ood, _ = samples.take(estimator, outside, inside)
-        known = _what_score_learns(estimator, samples, inside, final)
+        known = samples.to_learn(estimator, inside, final)
         self.novelty_score.fit(estimator=estimator, X_ood=X_ood, **known)
 
     def evaluate(self, estimator, samples, rows, train):

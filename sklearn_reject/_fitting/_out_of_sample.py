@@ -164,9 +164,9 @@ def cross_fit(score, seen, collected, weight, plan, n_jobs):
         train = np.flatnonzero(~np.isin(rows, rows[test]))
         if not len(train):
             raise ValueError(
-                "cv must have at least two splits with different test parts to learn "
-                "an uncertainty score, because samples are evaluated by a score that "
-                "was learned without them. Use an int, or a float to hold a share out."
+                "cv must have at least two splits with different test parts, as a "
+                "score is learned without the samples that it is evaluated on. Use an "
+                "int, or a float to hold a share out."
             )
         tests.append(test)
         packed = (pack_rows(part, len(rows)) for part in (train, test))

@@ -58,9 +58,9 @@ def route_params(owner, n_samples, params, estimator=None):
         check_takes_weights(estimator)
     if "groups" in params and not _takes(estimator, "groups"):
         raise ValueError(
-            f"groups were given, but cv={owner.cv!r} does not use them, and "
-            f"{type(estimator).__name__}.fit does not take them. Use a splitter such "
-            "as GroupKFold, or omit groups."
+            f"groups are used neither by cv={owner.cv!r} nor by "
+            f"{type(estimator).__name__}.fit. Pass a splitter such as GroupKFold, or "
+            "omit groups."
         )
     return weight, params, split_params
 
@@ -131,22 +131,16 @@ def check_inner(owner, kind, methods=("fit", "predict"), way_out=""):
                 f"estimator must be a {kind} with `fit` and `predict`, got "
                 f"{estimator!r} without `{method}`."
             )
-    others = {"classifier": "regressor", "regressor": "classifier"}
-    is_other = is_regressor if kind == "classifier" else is_classifier
-    if is_other(estimator):
-        raise ValueError(
-            f"estimator must be a {kind}, got the {others[kind]} {estimator!r}."
-            f"{way_out}"
-        )
+    if (is_regressor if kind == "classifier" else is_classifier)(estimator):
+        raise ValueError(f"estimator must be a {kind}, got {estimator!r}.{way_out}")
 
 
 def refuse_weights(weight, what="confidence_level"):
     """Raise where a guarantee is asked for and samples have weights."""
     if weight is not None:
         raise ValueError(
-            f"{what} cannot be combined with sample_weight, because a guarantee needs "
-            "samples from one distribution. Omit the weights or, to pass them to the "
-            "inner estimator only, enable metadata routing and call "
+            f"{what} cannot be combined with sample_weight. Omit the weights or, for "
+            "the inner estimator only, enable metadata routing and call "
             "`set_fit_request(sample_weight=False)`."
         )
 
@@ -170,9 +164,7 @@ def check_takes_weights(estimator):
         return
     raise ValueError(
         f"sample_weight was given, but {type(estimator).__name__}.fit does not take "
-        "it. To use the weights for the rule only, enable metadata routing and call "
-        "`set_fit_request(sample_weight=True)` on the meta-estimator; for a step of a "
-        "pipeline, request it there. A BaggingClassifier around it passes weights "
-        "without being asked; with routing enabled, it draws rows instead if no "
-        "weights are requested."
+        "it. For the rule only, enable metadata routing and call "
+        "`set_fit_request(sample_weight=True)`; for a step of a pipeline, request it "
+        "there."
     )

@@ -115,9 +115,8 @@ def check_cv_choice(owner, *, learns, takes_plug_in=False):
         return
     if isinstance(estimator, FrozenEstimator) and cv is not None and not learns:
         raise ValueError(
-            f"cv={cv!r} has no meaning for a FrozenEstimator, which is evaluated on "
-            "the data given to `fit` (unless the uncertainty score is learned from "
-            "these data). Set cv=None, and pass data that it was not trained on."
+            f"cv={cv!r} has no meaning for a FrozenEstimator, evaluated on all data of "
+            "`fit`. Set cv=None, and pass data that it was not trained on."
         )
     if isinstance(cv, (bool, str)) or (isinstance(cv, Integral) and cv < 2):
         raise ValueError(
@@ -126,8 +125,7 @@ def check_cv_choice(owner, *, learns, takes_plug_in=False):
         )
     if is_share(cv) and not 0 < cv < 1:
         raise ValueError(
-            f"cv as a float is the share of samples that is held out and must be in "
-            f"]0, 1[, got {cv!r}."
+            f"cv as a float, the share to hold out, must be in ]0, 1[, got {cv!r}."
         )
 
 
@@ -160,9 +158,8 @@ def _rows_of_part(part, n_samples):
         return np.arange(n_samples)[part if part.size else part.astype(np.intp)]
     except IndexError as error:
         raise ValueError(
-            f"cv has a split that does not belong to these {n_samples} samples: "
-            f"{error}. Give it row numbers below {n_samples}, or a boolean mask of all "
-            "samples."
+            f"cv has a split of other than these {n_samples} samples: {error}. Give it "
+            f"row numbers below {n_samples}, or a boolean mask of all samples."
         ) from error
 
 
@@ -177,9 +174,8 @@ def _default_folds(y, stratify, outside=None):
     others = np.setdiff1d(np.arange(n_samples), single)
     if len(others) < 2:
         raise ValueError(
-            f"{n_samples} samples are too few to fit the estimator on some and "
-            "evaluate it on others; at least two samples of a class are needed. Pass "
-            "more samples, or a FrozenEstimator that was fitted on others."
+            f"{n_samples} samples are too few to fit on some and evaluate on others; "
+            "at least two of a class are needed. Pass more, or a FrozenEstimator."
         )
     y = y[others] if stratify else None
     largest = np.unique(y, return_counts=True)[1].max() if stratify else n_samples
@@ -204,9 +200,8 @@ def _hold_out(share, y, stratify, random_state, outside=None):
     others = np.setdiff1d(np.arange(n_samples), single)
     if len(single):
         warn_user(
-            f"The class {y[single].tolist()[0]!r} has only one member, which is used "
-            f"to fit and not held out with cv={share:g}. Pass more samples of this "
-            "class, or remove it."
+            f"The class {y[single].tolist()[0]!r} has only one member, which is not "
+            f"held out with cv={share:g}. Pass more samples of it, or remove it."
         )
     kinds = (StratifiedShuffleSplit, ShuffleSplit) if stratify else (ShuffleSplit,)
     for kind in kinds:
@@ -219,9 +214,8 @@ def _hold_out(share, y, stratify, random_state, outside=None):
             if kind is kinds[-1] or n_samples < 2:
                 raise
             warn_user(
-                f"cv={share:g} of {n_samples} samples cannot contain each class in "
-                "both parts, so it is drawn without stratification. Pass more samples, "
-                "or use folds."
+                f"cv={share:g} of {n_samples} samples is drawn without stratification, "
+                "as it cannot contain each class. Pass more samples, or use folds."
             )
         else:
             return np.append(others[train], single), others[test]
@@ -245,8 +239,8 @@ def check_splits(splits):
     n_times = np.bincount(np.concatenate([test for _, test in splits]))
     if n_times.max() > 1:
         raise ValueError(
-            f"cv: {np.sum(n_times > 1)} samples are in several test parts and would be "
-            "counted more than once. Use a splitter without repeats."
+            f"cv: {np.sum(n_times > 1)} samples are in several test parts. Use a "
+            "splitter without repeats."
         )
 
 

@@ -278,7 +278,7 @@ OF_REGRESSORS = [
     ({"reject_cost": 1}, "At most one of"),
     (
         {"estimator": LogisticRegression()},
-        "estimator must be a regressor, got the classifier",
+        "estimator must be a regressor, got Log",
     ),
     ({"estimator": 3}, "estimator must be a regressor"),
     *(

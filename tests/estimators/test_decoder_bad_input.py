@@ -85,7 +85,7 @@ BAD_FITS = [
     ({"random_state": "a"}, {}, "seed"),
     ({"estimator": LinearSVC()}, {}, "`predict_proba`"),
     ({"estimator": LinearSVC(), "strategy": "dta"}, {}, "`predict_proba`"),
-    ({"estimator": LinearRegression()}, {}, "a classifier, got the regressor"),
+    ({"estimator": LinearRegression()}, {}, "a classifier, got Linear"),
     ({"estimator": FROZEN["two"], "cv": 3}, {}, "no meaning for a FrozenEstimator"),
     ({"estimator": FROZEN["two"]}, {"y": TWO + 5}, "not one of the classes"),
     ({"estimator": FROZEN["labels"]}, {}, "vector with one label"),

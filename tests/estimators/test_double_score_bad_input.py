@@ -78,7 +78,7 @@ BAD_OPTIONS = [
     ({"estimator": KNOWN_ALL, "ood_label": -1}, "ood_label=-1 is one of the clas"),
     ({"estimator": KNOWN_ALL}, "-1 is a class with ood_label='auto'"),
     ({"novelty_score": OUTLIERS}, r"Wrap it: OutlierDetector\(detector\)"),
-    ({"novelty_score": "likelihood_ratio", "cv": LAST}, "Use stratified or fewer"),
+    ({"novelty_score": "likelihood_ratio", "cv": LAST}, "two or more OOD rows"),
     (FEW, "cannot certify"),
 ]
 # Options, labels, and what is said.
@@ -112,7 +112,7 @@ def test_bad_fits(options, labels, message):
         ({}, np.ones((200, 1)), "sample_weight must be a vector"),
         (CERTIFIED, np.ones(200), "cannot be combined with sample_weight"),
         ({}, y >= 0, "No OOD row .of positive weight. is among those that tune"),
-        (RATIO, y >= 0, "cv: a training part has no OOD row .of"),
+        (RATIO, y >= 0, "cv: a training part has no OOD row"),
     ],
 )
 def test_weights(options, weight, message):
