@@ -283,10 +283,10 @@ class RiskBounds(Target):
     """Bounds on parts of what is accepted, all of them met by one threshold.
 
     `value` has the parameters and what they were given. What follows is known of the
-    data: the bound of each class that has any, by parameter, and the calibration set.
+    data: each parameter, class and its bound, and the calibration set.
     """
 
-    by_class: dict | None = None
+    asked: tuple = ()
     calibration: object = None
 
     bounds_losses = True
@@ -302,11 +302,7 @@ class RiskBounds(Target):
     @property
     def values(self):
         """The mean loss that each bound allows."""
-        return [
-            _flip(name, bound)
-            for name, bounds in self.by_class.items()
-            for bound in bounds.values()
-        ]
+        return [_flip(name, bound) for name, _, bound in self.asked]
 
     @property
     def name(self):
@@ -332,7 +328,8 @@ class RiskBounds(Target):
                     "loss='zero_one', or bound the mean loss with target_risk."
                 )
         by_class = {name: _of_classes(name, x, classes) for name, x in self.value}
-        return replace(self, by_class=by_class)
+        asked = [(n, label, x) for n in by_class for label, x in by_class[n].items()]
+        return replace(self, asked=tuple(asked))
 
     def bind(self, calibration):
         """Return the target with the true and the predicted classes of samples."""
@@ -341,13 +338,11 @@ class RiskBounds(Target):
     @property
     def bounds(self):
         """Labels and targets on the risk, as solvers take them."""
-        found = {}
-        for name, bounds in self.by_class.items():
-            labels = self.calibration.labels
-            if name == PRECISION:
-                labels = self.calibration.predictions
-            risks = {k: _flip(name, x) for k, x in bounds.items()}
-            found[_RISK_NAMES[name]] = labels, risks
+        found, known = {}, self.calibration
+        for name, label, bound in self.asked:
+            labels = known.predictions if name == PRECISION else known.labels
+            _, risks = found.setdefault(_RISK_NAMES[name], (labels, {}))
+            risks[label] = _flip(name, bound)
         return found
 
     def solve(self, samples, options):
@@ -362,31 +357,27 @@ class RiskBounds(Target):
         samples = self.calibration.samples
         found = measure_risk_bounds(rule, bounds=self.bounds, **samples)
         achieved = {}
-        for name, bounds in self.by_class.items():
-            for label, bound in bounds.items():
-                each = found[_RISK_NAMES[name], label]
-                value = _flip(name, getattr(each, self.measured))
-                achieved[name, label] = AchievedBound(
-                    bound, value, each.coverage, each.n_samples
-                )
+        for name, label, bound in self.asked:
+            each = found[_RISK_NAMES[name], label]
+            value = _flip(name, getattr(each, self.measured))
+            known = value, each.coverage, each.n_samples
+            achieved[name, label] = AchievedBound(bound, *known)
         return achieved
 
     def _as_asked(self, error):
         """Return an error whose attainable risks are bounds, as they are asked for."""
         if not error.attainable or all(_bounds_loss(name) for name, _ in self.value):
             return error
-        attainable = {}
-        for name, _ in self.value:
-            risks = error.attainable[_RISK_NAMES[name]]
-            attainable[name] = {label: _flip(name, x) for label, x in risks.items()}
-        bounds = {
-            f"{name} of {label!r} {bound:.4g}": bound
-            for name, each in attainable.items()
-            for label, bound in each.items()
+        attainable = {
+            name: {
+                label: _flip(name, risk)
+                for label, risk in error.attainable[_RISK_NAMES[name]].items()
+            }
+            for name, _ in self.value
         }
-        if min(bounds.values()) <= 0:
+        if min(bound for each in attainable.values() for bound in each.values()) <= 0:
             return InfeasibleTargetError(error.problem, error.way_out)
-        problem = f"{error.problem}. Together can be met: {_shorten([*bounds])}"
+        problem = f"{error.problem}. As bounds: {attainable}"
         return InfeasibleTargetError(problem, error.way_out, attainable, error.coverage)
 
 
