@@ -6,16 +6,21 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.isotonic import IsotonicRegression
+from sklearn.model_selection import KFold
 
+from sklearn_reject._estimators._set_items import choose_sets
+from sklearn_reject._fitting._splits import DEFAULT_FOLDS
 from sklearn_reject._validation import take_weight
 from sklearn_reject.decoding import (
     SetRule,
-    choose_items,
     number_sets,
     sets_as_rows,
     sizes_of_sets,
     tune_threshold,
 )
+
+# Of sparse probabilities so many at most are made dense to fit curves to them.
+_MOST_ENTRIES = 2**21
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,52 +35,33 @@ class Curves:
 
     curves: tuple
     n_samples: float
-    keep_zeros: bool = False
-    add_up: bool = False
+    keep_zeros: bool
+    add_up: bool
 
     def __call__(self, eta):
         """Return calibrated probabilities, of the same form."""
         if issparse(eta):
-            return self._calibrate_stored(eta)
+            eta = eta.tocsc(copy=True)
+            starts = zip(self.curves, eta.indptr[:-1], eta.indptr[1:], strict=True)
+            for curve, start, stop in starts:
+                eta.data[start:stop] = self._of_column(curve, eta.data[start:stop])
+            return eta.tocsr()
         columns = zip(self.curves, np.atleast_2d(eta.T), strict=True)
         calibrated = np.column_stack([self._of_column(*pair) for pair in columns])
         if self.add_up:
             calibrated /= calibrated.sum(axis=1, keepdims=True)
-        if self.keep_zeros:
-            calibrated = np.where(eta > 0, calibrated, 0.0)
-        return calibrated.reshape(eta.shape)
+        calibrated = calibrated.reshape(eta.shape)
+        return np.where(eta > 0, calibrated, 0.0) if self.keep_zeros else calibrated
 
     def _of_column(self, curve, eta):
-        if curve is None:
+        if curve is None or not len(eta):
             return eta
         weight = np.sqrt(self.n_samples)
         return (weight * curve.predict(eta) + eta) / (weight + 1)
 
-    def _calibrate_stored(self, eta):
-        eta = eta.tocsc(copy=True)
-        ends = zip(eta.indptr[:-1], eta.indptr[1:], strict=True)
-        for curve, (start, stop) in zip(self.curves, ends, strict=True):
-            if stop > start:
-                eta.data[start:stop] = self._of_column(curve, eta.data[start:stop])
-        return eta.tocsr()
-
-
-def fit_curves(eta, truth, *, weight=None, keep_zeros=False, add_up=False):
-    """Return curves for a vector of probabilities, or for each column of a matrix.
-
-    Items of a set count alike, and rows that are sets by their weight. A column with
-    one class has no curve.
-    """
-    n_samples = len(eta)
-    if weight is not None:
-        eta, truth, weight = eta[weight > 0], truth[weight > 0], weight[weight > 0]
-        n_samples = weight.sum()
-    columns = zip(np.atleast_2d(eta.T), np.atleast_2d(truth.T), strict=True)
-    curves = tuple(_fit_curve(*column, weight, keep_zeros) for column in columns)
-    return Curves(curves, n_samples, keep_zeros, add_up)
-
 
 def _fit_curve(eta, truth, weight, keep_zeros):
+    """Return the curve of some probabilities, None where there is one class only."""
     if keep_zeros:
         stored = eta > 0
         eta, truth, weight = eta[stored], truth[stored], take_weight(weight, stored)
@@ -86,7 +72,7 @@ def _fit_curve(eta, truth, weight, keep_zeros):
 
 
 # Labels are drawn from the probabilities so often, and so many numbers at most.
-_DRAWS = 200
+_DRAWS = 50
 
 _MOST_NUMBERS = 20_000_000
 
@@ -94,8 +80,6 @@ _MOST_NUMBERS = 20_000_000
 _ERRORS_APART = 4.0
 
 _LEAST_GAP = 0.05
-
-_BELOW_HALF = np.nextafter(0.5, 0)
 
 
 @dataclass(frozen=True)
@@ -136,48 +120,92 @@ class CalibrationGap:
         return gap <= max(_ERRORS_APART * self.standard_error, _LEAST_GAP)
 
 
+def learn_out_of_sample(rule, strategy, items, evaluated, y, groups, weight):
+    """Return the attributes of a decoder that are learned out of sample.
+
+    `groups` and `weight` are those of all samples, which `y` has labels of.
+    """
+    eta, rows = evaluated.scores, np.arange(y.shape[0])[evaluated.rows]
+    used = np.arange(len(rows)) if weight is None else np.flatnonzero(weight[rows])
+    if issparse(eta) and strategy == "dta":
+        n_rows = max(1, _MOST_ENTRIES // eta.shape[1])
+        used = np.sort(np.random.default_rng(0).permutation(used)[:n_rows])
+    rows, truth = rows[used], items.truth(y[rows[used]])
+    samples = OutOfSample(
+        rule,
+        items.average,
+        eta[used].toarray() if issparse(eta) else eta[used],
+        truth.toarray() if issparse(truth) else truth,
+        groups=take_weight(groups, rows),
+        weight=take_weight(weight, rows),
+        is_sparse=issparse(eta),
+    )
+    if strategy == "dta":
+        return {
+            "_calibrate": samples.fit_curves(),
+            "calibration_gap_": samples.calibrated().measure_gap(),
+        }
+    tuned = samples.tune()
+    samples = replace(samples, rule=replace(rule, threshold=tuned.threshold))
+    return {
+        "_calibrate": None,
+        "threshold_": tuned.threshold,
+        "tuned_loss_": tuned.loss,
+        "calibration_gap_": samples.measure_gap(),
+    }
+
+
 @dataclass(frozen=True, eq=False)
 class OutOfSample:
     """Probabilities of items out of sample, their truth, and the rule for them.
 
     The sets of a matrix are those of `average`. `groups` are the sets of the items of a
     vector, None for one set, and `weight` is that of each row in the mean, where each
-    row is a set. `parts` are pairs (train, test) of positions; a part is judged by what
-    was learned from the others.
+    row is a set, never zero. Probabilities may come from a matrix that `is_sparse`.
     """
 
     rule: SetRule
     average: str
     eta: np.ndarray
     truth: np.ndarray
-    parts: tuple
-    groups: np.ndarray | None = None
-    weight: np.ndarray | None = None
+    groups: np.ndarray | None
+    weight: np.ndarray | None
+    is_sparse: bool
 
-    def fit_curves(self, *, keep_zeros=False):
-        """Return what calibrates the probabilities, and these calibrated by others."""
-        add_up = self.rule.distribution == "multinomial"
-        options = {"keep_zeros": keep_zeros, "add_up": add_up}
+    @cached_property
+    def parts(self):
+        """Pairs (train, test) of rows; each is judged by what the others learn."""
+        if len(self.eta) < 2:
+            return []
+        n_parts = min(DEFAULT_FOLDS, len(self.eta))
+        return list(KFold(n_parts, shuffle=True, random_state=0).split(self.eta))
 
-        def fit(rows):
-            weight = take_weight(self.weight, rows)
-            return fit_curves(
-                self.eta[rows], self.truth[rows], weight=weight, **options
-            )
+    def fit_curves(self, rows=slice(None)):
+        """Return what calibrates probabilities, by some rows."""
+        eta, truth, weight = self.eta[rows], self.truth[rows], self.weight
+        weight = take_weight(weight, rows)
+        columns = zip(np.atleast_2d(eta.T), np.atleast_2d(truth.T), strict=True)
+        return Curves(
+            tuple(_fit_curve(*column, weight, self.is_sparse) for column in columns),
+            n_samples=len(eta) if weight is None else weight.sum(),
+            keep_zeros=self.is_sparse,
+            add_up=self.rule.distribution == "multinomial",
+        )
 
+    def calibrated(self):
+        """Return the same with probabilities that curves of other parts calibrate."""
         eta = self.eta.copy()
         for train, test in self.parts:
-            eta[test] = fit(train)(self.eta[test])
-        return fit(slice(None)), replace(self, eta=eta)
+            eta[test] = self.fit_curves(train)(self.eta[test])
+        return replace(self, eta=eta)
 
     def tune(self, rows=slice(None)):
         """Return the threshold of the least loss on some rows."""
-        groups = None if self.groups is None else self.groups[rows]
-        least = self.rule.min_positive
+        groups, least = take_weight(self.groups, rows), self.rule.min_positive
         if not isinstance(rows, slice):
             # A part may have less of a set.
-            sizes = sizes_of_sets(self._as_sets(self.eta[rows]).shape, groups)
-            least = min(least, int(np.min(sizes)))
+            shape = sets_as_rows(self.eta[rows], self.average).shape
+            least = min(least, int(np.min(sizes_of_sets(shape, groups))))
         return tune_threshold(
             self.truth[rows],
             self.eta[rows],
@@ -191,57 +219,49 @@ class OutOfSample:
 
     def measure_gap(self):
         """Compare the loss of the chosen sets with that of labels that are drawn."""
-        mask = self._choose()
-        rng = np.random.default_rng(0)
-        n_draws = int(np.clip(_MOST_NUMBERS // self.eta.size, 10, _DRAWS))
-        drawn = [self._mean_loss(mask, self._draw(rng)) for _ in range(n_draws)]
-        return CalibrationGap(
-            expected_loss=float(np.mean(drawn)),
-            realised_loss=float(self._mean_loss(mask, self.truth)),
-            standard_error=float(np.std(drawn)),
+        mask, eta, truth = (
+            sets_as_rows(each, self.average)
+            for each in (self._choose(), self.eta, self.truth)
         )
+        sets, sizes = number_sets(eta.shape, self.groups)
+        cells = 2 * sets + mask.ravel()
+        n_predicted = np.bincount(sets[mask.ravel()], minlength=len(sizes))
+
+        def mean_loss(truth):
+            counts = np.bincount(cells[truth.ravel()], minlength=2 * len(sizes))
+            fn, tp = counts.reshape(-1, 2).T
+            fp = n_predicted - tp
+            losses = self.rule.loss(tp, fp, fn, sizes - tp - fp - fn)
+            return float(np.average(losses, weights=self.weight))
+
+        rng = np.random.default_rng(0)
+        n_draws = int(np.clip(_MOST_NUMBERS // eta.size, 10, _DRAWS))
+        draw = _draw_items if self.rule.distribution == "independent" else _draw_one
+        drawn = [mean_loss(draw(rng, eta)) for _ in range(n_draws)]
+        expected, error = float(np.mean(drawn)), float(np.std(drawn))
+        return CalibrationGap(expected, mean_loss(truth), error)
 
     def _choose(self):
         """Choose items; by thresholds of other parts, where the rule has one."""
+        eta, rule = self.eta, self.rule
+        if rule.threshold is not None:
+            # Bounds on the size still see all items of a set, in their order.
+            eta = eta - rule.threshold
+            for train, test in self.parts:
+                eta[test] = self.eta[test] - self.tune(train).threshold
+            rule = replace(rule, threshold=0.0)
         options = {"groups": self.groups, "with_loss": False, "warns": False}
-        if self.rule.threshold is None:
-            return choose_items(self.eta, self.rule, self.average, **options)[0]
-        # Probabilities are moved such that 1/2 is the threshold of each part. Bounds on
-        # the size still see all items of a set, in their order.
-        eta = self.eta / 2
-        for train, test in self.parts:
-            reached = self.eta[test] >= self.tune(train).threshold
-            eta[test] = np.where(
-                reached, eta[test] + 0.5, np.minimum(eta[test], _BELOW_HALF)
-            )
-        rule = replace(self.rule, threshold=0.5)
-        return choose_items(eta, rule, self.average, **options)[0]
+        return choose_sets(eta, rule, self.average, **options)[0]
 
-    def _mean_loss(self, mask, truth):
-        tp = self._count(truth & mask)
-        fp, fn = self._count(mask) - tp, self._count(truth) - tp
-        tn = self._sets[1] - tp - fp - fn
-        return np.average(self.rule.loss(tp, fp, fn, tn), weights=self.weight)
 
-    def _count(self, flags):
-        sets, sizes = self._sets
-        return np.bincount(sets[self._as_sets(flags).ravel()], minlength=len(sizes))
+def _draw_items(rng, eta):
+    """Return labels of items that are drawn from their probabilities."""
+    return rng.random(eta.shape) < eta
 
-    @cached_property
-    def _sets(self):
-        """The number of the set of each item, and the sizes of the sets."""
-        return number_sets(self._as_sets(self.eta).shape, self.groups)
 
-    def _as_sets(self, items):
-        return sets_as_rows(items, self.average)
-
-    def _draw(self, rng):
-        """Return labels that are drawn from the probabilities."""
-        if self.rule.distribution == "independent":
-            return rng.random(self.eta.shape) < self.eta
-        total = np.cumsum(self.eta, axis=1)
-        drawn = rng.random((len(total), 1)) * total[:, -1:]
-        truth = np.zeros(total.shape, dtype=bool)
-        first = np.minimum((total <= drawn).sum(axis=1), total.shape[1] - 1)
-        truth[np.arange(len(total)), first] = True
-        return truth
+def _draw_one(rng, eta):
+    """Return labels of which one of a row is true."""
+    total = np.cumsum(eta, axis=1)
+    drawn = rng.random((len(total), 1)) * total[:, -1:]
+    first = np.minimum((total <= drawn).sum(axis=1), total.shape[1] - 1)
+    return first[:, np.newaxis] == np.arange(total.shape[1])

@@ -91,21 +91,21 @@ BAD_FITS = [
     ({"estimator": FROZEN["labels"]}, {}, "vector with one label"),
     ({"estimator": FROZEN["labels"]}, {"y": LABELS[:, :2]}, "y of `fit` had 2"),
     ({"estimator": STACK}, {"y": LABELS}, r"Stack within each label.*MultiOutput"),
-    ({}, {"y": LABELS}, r"for each label, as OneVsRestClassifier.*1d"),
+    ({}, {"y": LABELS}, r"1d array[\s\S]*for each label, as OneVsRest"),
     (
         {"estimator": BaggingClassifier(ONE_EACH)},
         {"y": LABELS},
-        "for each label, as OneVsRestClassifier",
+        "for each label, as OneVsRest",
     ),
     ({"estimator": NEAREST}, {"y": csr_matrix(LABELS)}, r"y\.toarray"),
     ({}, {"y": X[:, 0] / 7}, "Unknown label type"),
     ({}, {"y": np.tile([[0, 3], [1, 2]], (30, 1))}, "indicators, 0 and 1"),
     ({}, {"y": np.ones((60, 2)) / 3}, "indicators, 0 and 1"),
-    ({"estimator": NEAREST}, {"y": 2 * LABELS - 1}, "got -1 in .*Pass `y > 0`"),
+    ({"estimator": NEAREST}, {"y": 2 * LABELS - 1}, "got -1. Pass `y > 0`"),
     (
         {"estimator": NEAREST},
         {"y": csr_matrix(2 * LABELS - 1)},
-        "got -1 in .*Pass `y > 0`",
+        "got -1. Pass `y > 0`",
     ),
     ({}, {"groups": [1, 2, 3]}, "groups"),
     ({}, {"y": THREE, "groups": TWO}, "Omit groups"),
@@ -164,7 +164,7 @@ BAD_CALLS = [
     (TWO, "score", {"y": TWO, "sample_weight": np.ones(60)}, "weighs sets"),
     (TWO, "predict", {"groups": [1, 2, 3]}, "groups has 3 elements"),
     (TWO, "expected_loss", {"groups": [1, 2, 3]}, "groups has 3 elements"),
-    (TWO, "predict", {"groups": [None] * 60}, "values that can be sorted"),
+    (TWO, "expected_loss", {"groups": [None] * 60}, "values that can be sorted"),
     *(
         (y, method, {"groups": TWO}, "Omit groups")
         for y in (THREE, LABELS)
