@@ -19,64 +19,86 @@ from sklearn_reject._fitting._splits import (
 from sklearn_reject.exceptions import warn_user
 
 #: The `cv` that takes scores as they are, and cross-validates nothing.
-PREFIT = "prefit"
+_PREFIT = "prefit"
 
 
-def check_joint_cv(owner, joint):
+def check_joint_cv(tuner, joint):
     """Raise for a `cv` that is none, or that these classifiers cannot have."""
-    if not isinstance(owner.cv, str) or owner.cv != PREFIT:
-        check_cv_choice(owner, learns=True)
+    if not isinstance(tuner.cv, str) or tuner.cv != _PREFIT:
+        check_cv_choice(tuner, learns=True)
     elif not joint.is_frozen:
         raise ValueError(
-            f"cv={PREFIT!r} takes scores as they are, but some estimators are still to "
-            "be fitted, and their scores on their own training documents are too good. "
-            "Wrap fitted estimators in FrozenEstimator, or use another cv."
+            "cv='prefit' takes scores as they are, but some estimators are still to be "
+            "fitted, whose scores on their own training documents are too good. Wrap "
+            "fitted estimators in FrozenEstimator, or use another cv."
         )
 
 
-def plan_jointly(owner, joint, samples):
-    """Return which documents fit and tune, and the folds, by the `cv` of a tuner.
+def plan_jointly(tuner, joint, samples):
+    """Return which documents fit and tune, and the splits that judge thresholds.
 
-    The folds are None where they are left to us, which takes the documents.
+    The splits are None where they are left to us, which takes the documents.
     """
     everything = Plan(ALL_ROWS, held_out=ALL_ROWS)
-    if joint.is_frozen and owner.cv is None:
+    if joint.is_frozen and tuner.cv is None:
         return everything, None
-    if joint.is_frozen and isinstance(owner.cv, str):
+    if joint.is_frozen and isinstance(tuner.cv, str):
         return everything, ()
-    n_documents = len(samples.y)
-    splits = make_splits(owner.cv, samples, True, owner.random_state)
+    splits = make_splits(tuner.cv, samples, True, tuner.random_state)
     check_splits(splits)
-    masks = [tuple(_mask(rows, n_documents) for rows in split) for split in splits]
-    if joint.is_frozen:
-        return everything, tuple(masks)
-    plan = plan_of_splits(owner.cv, splits)
-    return plan, _folds_of_scores(masks) if len(plan.folds) > 1 else ()
+    return everything if joint.is_frozen else plan_of_splits(tuner.cv, splits), splits
 
 
-def _mask(rows, n_documents):
-    mask = np.zeros(n_documents, dtype=bool)
-    mask[rows] = True
-    return mask
+def check_tuning(ratings, rows):
+    """Raise where the documents that tune have ratings of one class, and all have two.
+
+    A class of a single document stays in the training part of each fold.
+    """
+    for rating, name in enumerate(["negatives", "positives"]):
+        if not (ratings[rows] == rating).any():
+            raise ValueError(
+                f"cv: there are no rated {name} to tune the thresholds on, of "
+                f"{np.sum(ratings == rating)} in y: they are only in training parts. "
+                "Rate more documents, or use other folds."
+            )
 
 
-def _folds_of_scores(masks):
-    """Return the folds among the documents with scores out of fold, in their order.
+def find_folds(documents, splits, rows, n_documents):
+    """Return the folds that judge the thresholds of the documents of some rows.
 
     A fold is judged by thresholds from what its own training part has of the others:
-    all of them where folds are drawn, and the past where splits follow time.
+    all of them where folds are drawn, and the past where splits follow time. Where that
+    lacks rated documents of a class it is not judged, and a warning says so.
     """
-    is_scored = np.any([test for _, test in masks], axis=0)
-    folds = [((train & ~test)[is_scored], test[is_scored]) for train, test in masks]
-    # Nothing has a score before the first test part of splits that follow time.
-    return tuple(fold for fold in folds if all(mask.any() for mask in fold))
+    folds = []
+    for train, test in _default_splits(documents) if splits is None else splits:
+        tunes, judges = np.zeros((2, n_documents), dtype=bool)
+        tunes[train], judges[test] = True, True
+        fold = (tunes & ~judges)[rows], judges[rows]
+        # Nothing has a score before the first test part of splits that follow time.
+        if all(mask.any() for mask in fold):
+            folds.append(fold)
+    is_positive = documents.is_positive
+    usable = [
+        fold
+        for fold in folds
+        if len(np.unique(is_positive[fold[0][documents.rows]])) == 2
+    ]
+    if len(usable) < len(folds):
+        result = "does not count their documents" if usable else "is None"
+        warn_user(
+            f"cv: {len(folds) - len(usable)} of {len(folds)} folds leave no rated "
+            "positives, or negatives, to tune the thresholds on, so "
+            f"cross_validated_point_ {result}. Rate more, or use fewer folds."
+        )
+    return tuple(usable)
 
 
-def default_folds(documents):
-    """Return five folds, or fewer where positives or negatives are fewer.
+def _default_splits(documents):
+    """Return five splits of the documents that were given, or fewer.
 
-    The rated documents within the region are spread evenly over them. None with a
-    warning where one class has a single document.
+    There are no more than rated documents of a class within the region, which are
+    spread evenly. None with a warning where one class has a single document.
     """
     n_positive = int(documents.is_positive.sum())
     n_fewest = min(n_positive, len(documents.rows) - n_positive)
@@ -88,51 +110,11 @@ def default_folds(documents):
             "Rate more documents, or set cv='prefit' for no cross-validation."
         )
         return ()
-    kind = np.full(len(documents.ratings), -1)
+    kind = np.full(len(documents), -1)
     kind[documents.rows] = documents.is_positive
     given = np.flatnonzero(documents.is_given)
-    kind = kind[given]
-    splitter = StratifiedKFold(min(DEFAULT_FOLDS, n_fewest))
+    kind, splitter = kind[given], StratifiedKFold(min(DEFAULT_FOLDS, n_fewest))
     # Fewer unrated documents than folds are not worth a word.
     if np.sum(kind < 0) < splitter.n_splits:
         kind[kind < 0] = 0
-    return tuple(
-        tuple(_mask(given[rows], len(documents.ratings)) for rows in split)
-        for split in splitter.split(np.zeros(len(kind)), kind)
-    )
-
-
-def usable_folds(documents, folds):
-    """Return the folds whose other part has rated documents of both classes.
-
-    The others are not judged, and a warning says so.
-    """
-    is_positive = documents.is_positive
-    usable = [
-        fold
-        for fold in folds
-        if len(np.unique(is_positive[fold[0][documents.rows]])) == 2
-    ]
-    if len(usable) < len(folds):
-        result = "does not count their documents" if usable else "is None"
-        warn_user(
-            f"cv: {len(folds) - len(usable)} of {len(folds)} folds leave no rated "
-            "positives, or negatives, to tune the thresholds on, and "
-            f"cross_validated_point_ {result}. Use fewer or stratified folds, or rate "
-            "more documents."
-        )
-    return tuple(usable)
-
-
-def check_tuning(ratings, rows):
-    """Raise where the documents that tune have ratings of one class, and all have two.
-
-    A class of a single document stays in the training part of each fold.
-    """
-    for rating, name in ((1, "positives"), (0, "negatives")):
-        if not (ratings[rows] == rating).any():
-            raise ValueError(
-                f"cv: there are no rated {name} to tune the thresholds on, of "
-                f"{np.sum(ratings == rating)} in y: they are only in training parts. "
-                "Rate more documents, or use other folds."
-            )
+    return [(given[train], given[test]) for train, test in splitter.split(kind, kind)]

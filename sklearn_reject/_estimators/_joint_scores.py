@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, clone, is_classifier, is_outlier_detector
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Bunch, indexable
 from sklearn.utils.metadata_routing import (
@@ -15,7 +15,7 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from sklearn_reject._fitting._folds import fit_in_context
+from sklearn_reject._fitting._folds import FoldScore, fit_in_context
 from sklearn_reject._fitting._routing import check_takes_weights
 from sklearn_reject._response._positive import (
     RESPONSE_METHODS,
@@ -32,9 +32,6 @@ from sklearn_reject._sklearn import (
 from sklearn_reject._validation import check_option
 from sklearn_reject.thresholds import check_scores, fill_missing
 
-#: Stands for the classifier where its scores are a column of X.
-PASSTHROUGH = "passthrough"
-
 
 class Entry(NamedTuple):
     """One of the `estimators`: a classifier, a detector, or a column of scores."""
@@ -46,7 +43,7 @@ class Entry(NamedTuple):
     @property
     def is_logged(self):
         """Whether the scores are a column of X."""
-        return isinstance(self.estimator, str) and self.estimator == PASSTHROUGH
+        return isinstance(self.estimator, str) and self.estimator == "passthrough"
 
     @property
     def is_frozen(self):
@@ -54,26 +51,20 @@ class Entry(NamedTuple):
         return self.is_logged or isinstance(self.estimator, FrozenEstimator)
 
     @property
-    def is_detector(self):
-        """Whether it learns without ratings what is normal."""
-        estimator = self.estimator
-        if not hasattr(estimator, "__sklearn_tags__") or is_classifier(estimator):
-            return False
-        return is_outlier_detector(estimator) or hasattr(estimator, "score_samples")
-
-    @property
-    def learns_ratings(self):
-        """Whether it is a classifier that is to be fitted."""
-        return not self.is_frozen and not self.is_detector
+    def is_classifier(self):
+        """Whether it is a classifier, or does not say what it is."""
+        is_silent = not hasattr(self.estimator, "__sklearn_tags__")
+        return not self.is_logged and (is_silent or is_classifier(self.estimator))
 
     def check(self, response_method):
         """Raise where it has no scores."""
         name, estimator = f"estimators: {self.name!r}", self.estimator
+        logged = f"({self.name!r}, 'passthrough', column)"
         if self.is_logged:
             if self.columns is None:
                 raise ValueError(
-                    f"{name} is {PASSTHROUGH!r}, which takes scores from a column of "
-                    f"X. Name it, as in ({self.name!r}, {PASSTHROUGH!r}, column)."
+                    f"{name} is 'passthrough', which takes scores from a column of X. "
+                    f"Name it, as in {logged}."
                 )
             return
         if isinstance(estimator, type) or not hasattr(estimator, "fit"):
@@ -81,22 +72,16 @@ class Entry(NamedTuple):
                 f"{name} must be an instance of a classifier with `fit`, got "
                 f"{estimator!r}."
             )
-        if isinstance(estimator, FrozenEstimator):
+        if self.is_frozen:
             check_is_fitted(estimator)
-        if self.is_detector:
-            if not hasattr(estimator, "score_samples"):
-                raise ValueError(
-                    f"{name} has no scores: {estimator!r} has no `score_samples` for "
-                    "new documents. LocalOutlierFactor has it with novelty=True."
-                )
-        elif hasattr(estimator, "__sklearn_tags__") and not is_classifier(estimator):
+        if self.is_classifier:
+            find_method(estimator, response_method, name)
+        elif not hasattr(estimator, "score_samples"):
             raise ValueError(
                 f"{name} must be a classifier, or a detector with `score_samples`, got "
-                f"{estimator!r}. Other scores can be logged as a column of X and used "
-                f"as ({self.name!r}, {PASSTHROUGH!r}, column)."
+                f"{estimator!r}. LocalOutlierFactor has it with novelty=True. Other "
+                f"scores can be logged as a column of X: {logged}."
             )
-        else:
-            find_method(estimator, response_method, name)
 
     def select(self, X):
         """Return the columns that it sees, all of them for None."""
@@ -119,42 +104,26 @@ class Entry(NamedTuple):
     def score(self, fitted, X, classes, response_method):
         """Return scores (n_documents,), higher = more likely positive."""
         X, name = self.select(X), f"estimators: {self.name!r}"
-        if self.is_logged:
-            return _check_column(X.toarray() if hasattr(X, "toarray") else X, name)
-        if not self.is_detector:
+        if self.is_classifier:
             options = {"response_method": response_method, "name": name}
             return positive_score(fitted, X, classes, **options)
-        # High values are normal, and what is rare is not.
-        scores = -np.asarray(fitted.score_samples(X))
-        name = f"score_samples of {name}"
-        scores = check_array(scores, ensure_2d=False, dtype=np.float64, input_name=name)
+        options = {"ensure_2d": False, "dtype": np.float64}
+        if self.is_logged:
+            scores = X.toarray() if issparse(X) else X
+            options["ensure_all_finite"] = "allow-nan"
+        else:
+            # High values are normal, and what is rare is not.
+            scores = -np.asarray(fitted.score_samples(X))
+        try:
+            scores = check_array(scores, **options)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name} has no scores of documents: {error}") from error
         if scores.size != len(scores):
             raise ValueError(
-                f"estimators: {self.name!r} must have one score for each document, but "
-                f"`score_samples` returns an array of shape {scores.shape}."
+                f"{name} must have one score for each document, got an array of shape "
+                f"{scores.shape}. Each column of X is an entry of its own."
             )
         return scores.ravel()
-
-
-def _check_column(X, name):
-    """Return a column of X as scores, NaN where nothing was logged."""
-    options = {"ensure_2d": False, "ensure_all_finite": "allow-nan"}
-    try:
-        scores = check_array(X, dtype=np.float64, **options)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} takes a column without scores: {error}") from error
-    if scores.size != len(scores):
-        raise ValueError(
-            f"{name} takes one column of X as scores, got {scores.shape[1]}. Make each "
-            "column a separate entry with its own name."
-        )
-    return scores.ravel()
-
-
-def check_logged(X):
-    """Return a matrix of scores that were logged, NaN where something is masked."""
-    X = check_array(fill_missing(X), dtype=np.float64, ensure_all_finite=False)
-    return check_scores(X)
 
 
 class JointScores(CallbackSupportMixin, BaseEstimator):
@@ -181,20 +150,19 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
     @property
     def learns_ratings(self):
         """Whether a classifier will be fitted."""
-        return any(entry.learns_ratings for entry in self.entries())
+        return any(each.is_classifier and not each.is_frozen for each in self.entries())
 
     def check(self):
         """Raise unless these are named classifiers that can be used, or None."""
         check_option(self.response_method, "response_method", RESPONSE_METHODS)
-        if self.estimators is None:
-            return
+        given = [] if self.estimators is None else self.estimators
         forms = "(name, classifier) or (name, classifier, columns)"
-        if not isinstance(self.estimators, (list, tuple)) or not self.estimators:
+        if not isinstance(given, (list, tuple)) or given == self.estimators == []:
             raise ValueError(
                 f"estimators must be a list of {forms}, or None if X contains the "
-                f"scores, got {self.estimators!r}."
+                f"scores, got {given!r}."
             )
-        for entry in self.estimators:
+        for entry in given:
             is_entry = isinstance(entry, (list, tuple)) and len(entry) in (2, 3)
             if not is_entry or not isinstance(entry[0], str):
                 raise ValueError(f"estimators must hold {forms}, got {entry!r}.")
@@ -208,26 +176,23 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
         """
         entries, routed = self.entries(), self._route(params)
         rated = np.flatnonzero(ratings >= 0)
-        labels = self.classes[ratings[rated]] if entries else None
+        labels = self.classes[ratings[rated]]
         if self.learns_ratings and len(np.unique(labels)) < 2:
             raise ValueError(
                 "cv: the rated documents of a training part have one class only, "
-                f"{np.unique(labels).tolist()}. Use fewer or stratified folds, or rate "
-                "more documents."
+                f"{np.unique(labels).tolist()}. Rate more, or use stratified folds."
             )
-        context = self._init_callback_context(
-            max_subtasks=len(entries), sequential_subtasks=False
-        )
+        context = self._init_callback_context(max_subtasks=len(entries))
         context.call_on_fit_task_begin(estimator=self, X=X, y=ratings)
         self.estimators_ = [entry.estimator for entry in entries]
         for number, entry in enumerate(entries):
             if entry.is_logged:
                 continue
             part, own, known = entry.select(X), routed[entry.name].fit, None
-            if not entry.is_detector:
+            if entry.is_classifier:
                 part, known = _safe_indexing(part, rated), labels
                 own = _check_method_params(X, own, indices=rated)
-            task = context.subcontext(task_name=f"fit-{entry.name}", task_id=number)
+            task = context.subcontext(task_name=f"fit-{entry.name}")
             self.estimators_[number] = fit_in_context(
                 clone(entry.estimator), part, known, own, self, task
             )
@@ -236,9 +201,9 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
 
     def scores(self, X):
         """Return the scores of all classifiers, shape (n_documents, n_classifiers)."""
-        check_is_fitted(self, "estimators_")
         if self.estimators is None:
-            return check_logged(X)
+            X = check_array(fill_missing(X), dtype=np.float64, ensure_all_finite=False)
+            return check_scores(X)
         [X] = indexable(X)
         pairs = zip(self.entries(), self.estimators_, strict=True)
         options = self.classes, self.response_method
@@ -253,17 +218,22 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
                 router.add(**{entry.name: entry.estimator}, method_mapping=to_fit)
         return router
 
-    def __sklearn_is_fitted__(self):
-        return hasattr(self, "estimators_")
-
     def _route(self, params):
         if _routing_enabled() and self.estimators is not None:
             return process_routing(self, "fit", **params)
         routed = Bunch()
         for entry in self.entries():
             # Weights are those of ratings, which detectors do not learn from.
-            takes_params = entry.learns_ratings
+            takes_params = entry.is_classifier and not entry.is_frozen
             if takes_params and params.get("sample_weight") is not None:
                 check_takes_weights(entry.estimator)
             routed[entry.name] = Bunch(fit=params if takes_params else {})
         return routed
+
+
+class JointEvaluation(FoldScore):
+    """The scores of all classifiers, as they are."""
+
+    def evaluate_response(self, response, y):
+        """Return the scores of each document."""
+        return (response.estimator.scores(response.X),)

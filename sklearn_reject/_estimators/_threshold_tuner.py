@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -11,24 +10,23 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import Bunch, check_random_state, get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import validate_data
 
 from sklearn_reject._curves._ood import pn_auc_score
 from sklearn_reject._estimators._joint_folds import (
     check_joint_cv,
     check_tuning,
-    default_folds,
+    find_folds,
     plan_jointly,
-    usable_folds,
 )
-from sklearn_reject._estimators._joint_scores import JointScores, check_logged
+from sklearn_reject._estimators._joint_scores import JointEvaluation, JointScores
 from sklearn_reject._estimators._retarget import (
     check_target_names,
     copy_fitted,
     keep_params,
     require_fit,
 )
-from sklearn_reject._fitting._folds import FoldScore, Samples
+from sklearn_reject._fitting._folds import Samples
 from sklearn_reject._fitting._out_of_sample import evaluate_out_of_sample
 from sklearn_reject._fitting._routing import route_of_fit, route_params
 from sklearn_reject._fitting._splits import splits_by_groups
@@ -333,17 +331,15 @@ class EnsembleThresholdTuner(
         InfeasibleTargetError
             If the target is not attained. Its `attainable` has what can be.
         """
-        joint, tuning = self._check_parameters()
-        require_in_memory(
-            X=X,
-            y=y,
-            sample_weight=sample_weight,
-            inclusion_proba=inclusion_proba,
-            may_be_masked=("y",),
-            **params,
-        )
+        joint = JointScores(self.estimators, response_method=self.response_method)
+        joint.check()
+        self._validate_names([entry.name for entry in joint.entries()])
+        check_joint_cv(self, joint)
+        check_random_state(self.random_state)
+        tuning = self._tuning_for()
+        arrays = {"sample_weight": sample_weight, "inclusion_proba": inclusion_proba}
+        require_in_memory(X=X, y=y, may_be_masked=("y",), **arrays, **params)
         X, y = indexable(X, y)
-        self._check_features(X)
         ratings, ordered = split_ratings(
             y, unrated_label=self.unrated_label, pos_label=self.pos_label
         )
@@ -357,9 +353,9 @@ class EnsembleThresholdTuner(
 
         # The scores of documents that trained no classifier.
         samples = Samples(X, ratings, None, *given)
-        plan, folds = plan_jointly(self, joint, samples)
+        plan, splits = plan_jointly(self, joint, samples)
         evaluated = evaluate_out_of_sample(
-            self, joint, _JointEvaluation(), samples, plan
+            self, joint, JointEvaluation(), samples, plan
         )
         rows = np.arange(len(ratings))[evaluated.rows]
         order = np.argsort(rows)
@@ -376,18 +372,17 @@ class EnsembleThresholdTuner(
         warn_if_selected(documents)
 
         # The thresholds, tuned on all of them and again without each fold.
-        folds = default_folds(documents) if folds is None else folds
-        folds = usable_folds(documents, folds)
+        folds = find_folds(documents, splits, rows, len(ratings))
         path, point = tuning.tune(documents)
         cross_validated = tuning.cross_validate(documents, folds, self.n_jobs)
 
         # A fit that fails has changed nothing.
-        self._check_features(X, reset=True)
+        validate_data(self, X, skip_check_array=True)
         self._fitted, self._ordered_classes = evaluated.estimator, ordered
         self.classes_, self.pos_label_ = np.sort(ordered), ordered[1]
         self.path_, self.base_thresholds_ = path, path.thresholds[0]
         self.operating_point_, self.cross_validated_point_ = point, cross_validated
-        self.documents_, self._tuning, self._folds = documents, tuning, folds
+        self.documents_, self._folds = documents, folds
         keep_params(self)
         return self
 
@@ -437,7 +432,7 @@ class EnsembleThresholdTuner(
         require_fit(self)
         check_target_names(target, TARGETS)
         twin = copy_fitted(self, dict.fromkeys(TARGETS) | target)
-        tuning = replace(self._tuning, target=twin._check_target())
+        tuning = twin._tuning_for()
         twin.path_, twin.operating_point_ = tuning.tune(self.documents_, self.path_)
         twin.cross_validated_point_ = tuning.cross_validate(
             self.documents_, self._folds, self.n_jobs
@@ -458,8 +453,9 @@ class EnsembleThresholdTuner(
             Higher = more likely positive, one column per classifier.
         """
         require_fit(self, X)
-        self._check_features(X, reset=False)
-        return self._fitted.scores(X)
+        scores = self._fitted.scores(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return scores
 
     def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict which documents are positive.
@@ -578,8 +574,6 @@ class EnsembleThresholdTuner(
         self : object
             This estimator.
         """
-        if "estimators" in params:
-            self.estimators = params.pop("estimators")
         self._set_params("_named", **params)
         return self
 
@@ -611,8 +605,8 @@ class EnsembleThresholdTuner(
     @property
     def named_estimators_(self) -> Bunch:
         """The fitted classifiers by name, a Bunch."""
-        names = [name for name, *_ in self._fitted.entries()]
-        return Bunch(**dict(zip(names, self.estimators_, strict=True)))
+        pairs = zip(self._fitted.entries(), self.estimators_, strict=True)
+        return Bunch(**{entry.name: fitted for entry, fitted in pairs})
 
     @property
     def _named(self):
@@ -647,21 +641,10 @@ class EnsembleThresholdTuner(
         tags.classifier_tags.multi_class = False
         return tags
 
-    def _check_parameters(self):
-        """Return the classifiers, and what is tuned."""
-        joint = JointScores(self.estimators, response_method=self.response_method)
-        joint.check()
-        self._validate_names([name for name, *_ in joint.entries()])
-        check_joint_cv(self, joint)
-        check_random_state(self.random_state)
-        tuning = Tuning(
-            self._check_target(), self.method, self.n_thresholds, self.confidence_level
-        )
-        return joint, tuning
-
-    def _check_target(self):
-        """Return the one target that is given."""
-        return resolve_target(*(getattr(self, name) for name in TARGETS))
+    def _tuning_for(self):
+        """Return what is tuned, and how, as the parameters say."""
+        target = resolve_target(*(getattr(self, name) for name in TARGETS))
+        return Tuning(target, self.method, self.n_thresholds, self.confidence_level)
 
     def _warn_of_positives(self, ordered, ratings):
         """Warn where the alphabet has made the more frequent class the positive one."""
@@ -672,19 +655,6 @@ class EnsembleThresholdTuner(
                 f"because it comes after {ordered[0].item()!r}, but it is the more "
                 "frequent one. Pass one of them as pos_label."
             )
-
-    def _check_features(self, X, reset=None):
-        """Remember or compare number and names of the features, where X has them.
-
-        Without `reset` neither: X is only looked at.
-        """
-        if self.estimators is None:
-            if not hasattr(X, "columns"):
-                X = check_logged(X)
-        elif getattr(X, "ndim", 2) == 1 and X.dtype.kind in "biuf":
-            check_array(X)  # says that a document is to be a row
-        if reset is not None:
-            validate_data(self, X, reset=reset, skip_check_array=True)
 
     def _route(self, n_samples, params, joint):
         """Return weights of documents, and the parameters of inner `fit` and split."""
@@ -697,11 +667,3 @@ class EnsembleThresholdTuner(
                     "be fitted with it. Omit it."
                 )
         return route_params(self, n_samples, params, joint)
-
-
-class _JointEvaluation(FoldScore):
-    """The scores of all classifiers, as they are."""
-
-    def evaluate_response(self, response, y):
-        """Return the scores of each document."""
-        return (response.estimator.scores(response.X),)

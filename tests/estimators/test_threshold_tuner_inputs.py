@@ -193,7 +193,7 @@ def test_columns_of_lists_and_of_frames():
     np.testing.assert_array_equal(model.joint_scores(frame)[:, 1], X[:, 3])
     same = tuner([("nb", GaussianNB(), [0, 1]), ("logged", "passthrough", 3)], cv=3)
     np.testing.assert_array_equal(model.predict(frame), same.fit(X, y).predict(X))
-    with pytest.raises(ValueError, match="'who' takes a column without scores"):
+    with pytest.raises(ValueError, match="'who' has no scores"):
         tuner([("who", "passthrough", "who")]).fit(frame, y)
     frame["logged"] = pd.array(np.where(y == 1, 2.0, X[:, 3]), dtype="Float64")
     frame.loc[::7, "logged"] = pd.NA
@@ -238,7 +238,7 @@ def test_scores_that_are_infinite():
     with pytest.raises(ValueError, match=words):
         tuner().fit(X[:, 2:], y).predict(log_odds)
     X[17, 3] = np.inf
-    with pytest.raises(ValueError, match=r"'logged' takes a column .*infinity"):
+    with pytest.raises(ValueError, match=r"'logged' has no scores .*infinity"):
         tuner([("logged", "passthrough", 3)]).fit(X, y)
 
 
