@@ -91,8 +91,10 @@ class ExpectedLossDecoder(ClassifierWrapper):
     Parameters
     ----------
     estimator : estimator
-        Classifier with `fit` and `predict_proba`. A
-        :class:`~sklearn.frozen.FrozenEstimator` is not fitted again.
+        Classifier with `fit` and `predict_proba`. For several labels a sample one that
+        takes them, such as :class:`~sklearn.multiclass.OneVsRestClassifier` of another
+        one, which may be calibrated. A :class:`~sklearn.frozen.FrozenEstimator` is not
+        fitted again.
 
     loss : {"f1", "f_beta", "jaccard", "am", "balanced_accuracy", "g_tp_pr", \
             "g_mean", "h_mean", "hamming"}, callable or SetLoss, default="f1"
@@ -349,9 +351,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
             **learned,
         )
 
-    def predict(
-        self, X: MatrixLike, groups: ArrayLike | None = None
-    ) -> np.ndarray | Other:
+    def predict(self, X: MatrixLike, groups: ArrayLike | None = None) -> np.ndarray:
         """Predict the best sets, as labels or as multilabel indicators.
 
         Parameters
@@ -365,9 +365,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
         Returns
         -------
-        labels : {ndarray, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
-            Class labels, or indicators of labels; sparse where the probabilities are.
-            Where there are more than two classes, the most probable one.
+        labels : ndarray of shape (n_samples,) or (n_samples, n_labels)
+            Class labels, or indicators of labels. Where there are more than two
+            classes, the most probable one.
 
         Raises
         ------
@@ -411,8 +411,8 @@ class ExpectedLossDecoder(ClassifierWrapper):
         eta = self._probabilities(X)
         if self.target_type_ != "binary":
             return eta
-        columns = [1 - eta, eta]
-        return np.column_stack(columns if self._items.positive == 1 else columns[::-1])
+        proba = np.column_stack([1 - eta, eta])
+        return proba if self._items.positive == 1 else proba[:, ::-1]
 
     @available_if(inner_has("predict_log_proba"))
     def predict_log_proba(self, X: MatrixLike) -> np.ndarray | Other:
@@ -577,32 +577,23 @@ class ExpectedLossDecoder(ClassifierWrapper):
     def _evaluate(self, samples, items):
         """Return the fitted classifier, and probabilities out of sample, if needed."""
         given, reason = (self, self.estimator, items, samples), None
-        try:
-            if self.strategy in ("auto", "eum"):
-                try:
-                    plan = plan_fits(self, samples, learns=False, stratify=True)
-                    return evaluate_out_of_sample(*given, plan)
-                except ValueError as error:
-                    if self.strategy == "eum" or self.cv is not None:
-                        raise
-                    reason = str(error).rstrip(". ")
-            evaluated = evaluate_out_of_sample(*given, Plan(ALL_ROWS))
-        except ValueError as error:
-            if samples.y.ndim == 2:
-                error.add_note(
-                    "If the classifier does not take several labels a sample, fit one "
-                    "for each label, as OneVsRestClassifier and MultiOutputClassifier "
-                    "do; their estimator may be calibrated."
-                )
-            raise
+        if self.strategy in ("auto", "eum"):
+            try:
+                plan = plan_fits(self, samples, learns=False, stratify=True)
+                return evaluate_out_of_sample(*given, plan)
+            except ValueError as error:
+                if self.strategy == "eum" or self.cv is not None:
+                    raise
+                reason = str(error).rstrip(". ")
+        evaluated = evaluate_out_of_sample(*given, Plan(ALL_ROWS))
         check_has_probabilities(evaluated.estimator)
         if reason is not None:
             # What is wrong with all of its probabilities is no matter of folds.
             items.probabilities(evaluated.estimator, samples.X)
             warn_user(
                 "No samples could be predicted out of sample, so probabilities are "
-                "decoded as they are, or cut at 0.5. The error in a fold was: "
-                f"{reason}. Pass more samples, or cv=.",
+                "decoded as they are, or cut at 0.5. Pass more samples, or cv=. The "
+                f"error in a fold was: {reason}.",
                 once=True,
             )
         return evaluated

@@ -13,7 +13,7 @@ from sklearn.utils.metadata_routing import (
     MethodMapping,
     process_routing,
 )
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_array
 
 from sklearn_reject._fitting._folds import FoldScore, fit_in_context
 from sklearn_reject._fitting._routing import check_takes_weights
@@ -56,50 +56,41 @@ class Entry(NamedTuple):
         is_silent = not hasattr(self.estimator, "__sklearn_tags__")
         return not self.is_logged and (is_silent or is_classifier(self.estimator))
 
+    @property
+    def is_detector(self):
+        """Whether it tells how normal documents are."""
+        return not self.is_classifier and hasattr(self.estimator, "score_samples")
+
+    @property
+    def learns_ratings(self):
+        """Whether it is a classifier that is to be fitted."""
+        return self.is_classifier and not self.is_frozen
+
     def check(self, response_method):
         """Raise where it has no scores."""
         name, estimator = f"estimators: {self.name!r}", self.estimator
-        logged = f"({self.name!r}, 'passthrough', column)"
-        if self.is_logged:
-            if self.columns is None:
-                raise ValueError(
-                    f"{name} is 'passthrough', which takes scores from a column of X. "
-                    f"Name it, as in {logged}."
-                )
-            return
-        if isinstance(estimator, type) or not hasattr(estimator, "fit"):
-            raise ValueError(
-                f"{name} must be an instance of a classifier with `fit`, got "
-                f"{estimator!r}."
-            )
-        if self.is_frozen:
-            check_is_fitted(estimator)
-        if self.is_classifier:
+        is_instance = hasattr(estimator, "fit") and not isinstance(estimator, type)
+        if is_instance and self.is_classifier:
             find_method(estimator, response_method, name)
-        elif not hasattr(estimator, "score_samples"):
+        elif not (self.is_logged or (is_instance and self.is_detector)):
             raise ValueError(
-                f"{name} must be a classifier, or a detector with `score_samples`, got "
-                f"{estimator!r}. LocalOutlierFactor has it with novelty=True. Other "
-                f"scores can be logged as a column of X: {logged}."
+                f"{name} must be a classifier, or a detector with `score_samples` "
+                f"(LocalOutlierFactor: novelty=True), got {estimator!r}. Scores in a "
+                f"column of X are ({self.name!r}, 'passthrough', column)."
             )
 
     def select(self, X):
         """Return the columns that it sees, all of them for None."""
-        columns = self.columns
+        columns = self.columns(X) if callable(self.columns) else self.columns
         if columns is None:
             return X
-        if isinstance(X, list):
-            X = np.asarray(X)
+        if issparse(X) and isinstance(columns, Integral):
+            columns = [columns]  # sparse arrays have no vectors in an older SciPy
         try:
-            columns = columns(X) if callable(columns) else columns
-            if issparse(X) and isinstance(columns, Integral):
-                columns = [columns]  # sparse arrays have no vectors in an older SciPy
             return _safe_indexing(X, columns, axis=1)
-        except (IndexError, KeyError, TypeError, ValueError) as error:
-            raise ValueError(
-                f"estimators: {self.name!r} cannot select the columns {columns!r} of "
-                f"X: {error}"
-            ) from error
+        except Exception as error:
+            error.add_note(f"The columns are those of estimators: {self.name!r}.")
+            raise
 
     def score(self, fitted, X, classes, response_method):
         """Return scores (n_documents,), higher = more likely positive."""
@@ -107,17 +98,13 @@ class Entry(NamedTuple):
         if self.is_classifier:
             options = {"response_method": response_method, "name": name}
             return positive_score(fitted, X, classes, **options)
-        options = {"ensure_2d": False, "dtype": np.float64}
+        options = {"ensure_2d": False, "dtype": np.float64, "input_name": name}
         if self.is_logged:
-            scores = X.toarray() if issparse(X) else X
-            options["ensure_all_finite"] = "allow-nan"
+            X = X.toarray() if issparse(X) else X
+            scores = check_array(X, ensure_all_finite="allow-nan", **options)
         else:
             # High values are normal, and what is rare is not.
-            scores = -np.asarray(fitted.score_samples(X))
-        try:
-            scores = check_array(scores, **options)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{name} has no scores of documents: {error}") from error
+            scores = check_array(-np.asarray(fitted.score_samples(X)), **options)
         if scores.size != len(scores):
             raise ValueError(
                 f"{name} must have one score for each document, got an array of shape "
@@ -147,26 +134,19 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
         """Whether nothing will be fitted."""
         return all(entry.is_frozen for entry in self.entries())
 
-    @property
-    def learns_ratings(self):
-        """Whether a classifier will be fitted."""
-        return any(each.is_classifier and not each.is_frozen for each in self.entries())
-
     def check(self):
         """Raise unless these are named classifiers that can be used, or None."""
         check_option(self.response_method, "response_method", RESPONSE_METHODS)
-        given = [] if self.estimators is None else self.estimators
-        forms = "(name, classifier) or (name, classifier, columns)"
-        if not isinstance(given, (list, tuple)) or given == self.estimators == []:
+        if self.estimators is None:
+            return
+        is_list = isinstance(self.estimators, (list, tuple)) and self.estimators
+        if not is_list or not all(map(_is_entry, self.estimators)):
             raise ValueError(
-                f"estimators must be a list of {forms}, or None if X contains the "
-                f"scores, got {given!r}."
+                "estimators must be a list of (name, classifier) or (name, classifier, "
+                f"columns), or None if X contains the scores, got {self.estimators!r}."
             )
-        for entry in given:
-            is_entry = isinstance(entry, (list, tuple)) and len(entry) in (2, 3)
-            if not is_entry or not isinstance(entry[0], str):
-                raise ValueError(f"estimators must hold {forms}, got {entry!r}.")
-            Entry(*entry).check(self.response_method)
+        for entry in self.entries():
+            entry.check(self.response_method)
 
     @with_callbacks
     def fit(self, X, ratings, **params):
@@ -177,11 +157,6 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
         entries, routed = self.entries(), self._route(params)
         rated = np.flatnonzero(ratings >= 0)
         labels = self.classes[ratings[rated]]
-        if self.learns_ratings and len(np.unique(labels)) < 2:
-            raise ValueError(
-                "cv: the rated documents of a training part have one class only, "
-                f"{np.unique(labels).tolist()}. Rate more, or use stratified folds."
-            )
         context = self._init_callback_context(max_subtasks=len(entries))
         context.call_on_fit_task_begin(estimator=self, X=X, y=ratings)
         self.estimators_ = [entry.estimator for entry in entries]
@@ -204,7 +179,7 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
         if self.estimators is None:
             X = check_array(fill_missing(X), dtype=np.float64, ensure_all_finite=False)
             return check_scores(X)
-        [X] = indexable(X)
+        [X] = indexable(np.asarray(X) if isinstance(X, list) else X)
         pairs = zip(self.entries(), self.estimators_, strict=True)
         options = self.classes, self.response_method
         return np.column_stack([entry.score(own, X, *options) for entry, own in pairs])
@@ -224,11 +199,15 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
         routed = Bunch()
         for entry in self.entries():
             # Weights are those of ratings, which detectors do not learn from.
-            takes_params = entry.is_classifier and not entry.is_frozen
-            if takes_params and params.get("sample_weight") is not None:
+            if entry.learns_ratings and params.get("sample_weight") is not None:
                 check_takes_weights(entry.estimator)
-            routed[entry.name] = Bunch(fit=params if takes_params else {})
+            routed[entry.name] = Bunch(fit=params if entry.learns_ratings else {})
         return routed
+
+
+def _is_entry(entry):
+    is_sequence = isinstance(entry, (list, tuple)) and len(entry) in (2, 3)
+    return is_sequence and isinstance(entry[0], str)
 
 
 class JointEvaluation(FoldScore):

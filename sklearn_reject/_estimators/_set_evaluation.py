@@ -1,10 +1,8 @@
 """What a decoder learns from predictions out of sample, and how far they are off."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import KFold
 
@@ -19,9 +17,6 @@ from sklearn_reject.decoding import (
     tune_threshold,
 )
 
-# Of sparse probabilities so many at most are made dense to fit curves to them.
-_MOST_ENTRIES = 2**21
-
 
 @dataclass(frozen=True, eq=False)
 class Curves:
@@ -29,42 +24,28 @@ class Curves:
 
     A calibrated probability is the mean of the curve and of the probability as it is,
     which weigh sqrt(n_samples) to one: on few samples steps are noise, and within a
-    step the order stays. Zeros that `keep_zeros` are those that a sparse matrix does
-    not store; rows of one true class each `add_up` to one.
+    step the order stays. Rows of one true class each `add_up` to one.
     """
 
-    curves: tuple
+    curves: list
     n_samples: float
-    keep_zeros: bool
     add_up: bool
 
     def __call__(self, eta):
         """Return calibrated probabilities, of the same form."""
-        if issparse(eta):
-            eta = eta.tocsc(copy=True)
-            starts = zip(self.curves, eta.indptr[:-1], eta.indptr[1:], strict=True)
-            for curve, start, stop in starts:
-                eta.data[start:stop] = self._of_column(curve, eta.data[start:stop])
-            return eta.tocsr()
-        columns = zip(self.curves, np.atleast_2d(eta.T), strict=True)
-        calibrated = np.column_stack([self._of_column(*pair) for pair in columns])
+        weight, calibrated = np.sqrt(self.n_samples), eta.copy()
+        # A column of a matrix, or a vector, is changed in place.
+        columns = zip(self.curves, np.atleast_2d(calibrated.T), strict=True)
+        for curve, column in columns:
+            if curve is not None:
+                column[:] = (weight * curve.predict(column) + column) / (weight + 1)
         if self.add_up:
             calibrated /= calibrated.sum(axis=1, keepdims=True)
-        calibrated = calibrated.reshape(eta.shape)
-        return np.where(eta > 0, calibrated, 0.0) if self.keep_zeros else calibrated
-
-    def _of_column(self, curve, eta):
-        if curve is None or not len(eta):
-            return eta
-        weight = np.sqrt(self.n_samples)
-        return (weight * curve.predict(eta) + eta) / (weight + 1)
+        return calibrated
 
 
-def _fit_curve(eta, truth, weight, keep_zeros):
+def _fit_curve(eta, truth, weight):
     """Return the curve of some probabilities, None where there is one class only."""
-    if keep_zeros:
-        stored = eta > 0
-        eta, truth, weight = eta[stored], truth[stored], take_weight(weight, stored)
     if truth.all() or not truth.any():
         return None
     curve = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
@@ -126,32 +107,30 @@ def learn_out_of_sample(rule, strategy, items, evaluated, y, groups, weight):
     `groups` and `weight` are those of all samples, which `y` has labels of.
     """
     eta, rows = evaluated.scores, np.arange(y.shape[0])[evaluated.rows]
-    used = np.arange(len(rows)) if weight is None else np.flatnonzero(weight[rows])
-    if issparse(eta) and strategy == "dta":
-        n_rows = max(1, _MOST_ENTRIES // eta.shape[1])
-        used = np.sort(np.random.default_rng(0).permutation(used)[:n_rows])
-    rows, truth = rows[used], items.truth(y[rows[used]])
-    samples = OutOfSample(
-        rule,
-        items.average,
-        eta[used].toarray() if issparse(eta) else eta[used],
-        truth.toarray() if issparse(truth) else truth,
-        groups=take_weight(groups, rows),
-        weight=take_weight(weight, rows),
-        is_sparse=issparse(eta),
-    )
+    if weight is not None:
+        used = weight[rows] > 0
+        eta, rows = eta[used], rows[used]
+    truth = items.truth(y[rows])
+    if truth.shape != eta.shape:
+        raise ValueError(
+            f"The classifier has probabilities of shape {eta.shape}, but y of `fit` "
+            f"has shape {truth.shape}. Pass y, or a classifier, for the same labels."
+        )
+    groups, weight = take_weight(groups, rows), take_weight(weight, rows)
+    samples = OutOfSample(rule, items.average, eta, truth, groups, weight)
     if strategy == "dta":
-        return {
-            "_calibrate": samples.fit_curves(),
-            "calibration_gap_": samples.calibrated().measure_gap(),
-        }
+        calibrated = samples.changed_by_others(samples.fit_curves)
+        gap = samples.measure_gap(calibrated, samples.choose(calibrated, rule))
+        return {"_calibrate": samples.fit_curves(), "calibration_gap_": gap}
     tuned = samples.tune()
-    samples = replace(samples, rule=replace(rule, threshold=tuned.threshold))
+    # Bounds on the size still see all items of a set, in their order.
+    above = samples.changed_by_others(samples.tune_and_subtract)
+    mask = samples.choose(above, replace(rule, threshold=0.0))
     return {
         "_calibrate": None,
         "threshold_": tuned.threshold,
         "tuned_loss_": tuned.loss,
-        "calibration_gap_": samples.measure_gap(),
+        "calibration_gap_": samples.measure_gap(eta, mask),
     }
 
 
@@ -161,7 +140,7 @@ class OutOfSample:
 
     The sets of a matrix are those of `average`. `groups` are the sets of the items of a
     vector, None for one set, and `weight` is that of each row in the mean, where each
-    row is a set, never zero. Probabilities may come from a matrix that `is_sparse`.
+    row is a set, never zero.
     """
 
     rule: SetRule
@@ -170,34 +149,28 @@ class OutOfSample:
     truth: np.ndarray
     groups: np.ndarray | None
     weight: np.ndarray | None
-    is_sparse: bool
 
-    @cached_property
-    def parts(self):
-        """Pairs (train, test) of rows; each is judged by what the others learn."""
+    def changed_by_others(self, learn):
+        """Return probabilities, changed by what is learned from rows of other parts.
+
+        Parts are drawn; a single row has no others.
+        """
         if len(self.eta) < 2:
-            return []
-        n_parts = min(DEFAULT_FOLDS, len(self.eta))
-        return list(KFold(n_parts, shuffle=True, random_state=0).split(self.eta))
+            return learn(slice(None))(self.eta)
+        changed, n_parts = np.empty_like(self.eta), min(DEFAULT_FOLDS, len(self.eta))
+        parts = KFold(n_parts, shuffle=True, random_state=0).split(self.eta)
+        for train, test in parts:
+            changed[test] = learn(train)(self.eta[test])
+        return changed
 
     def fit_curves(self, rows=slice(None)):
         """Return what calibrates probabilities, by some rows."""
         eta, truth, weight = self.eta[rows], self.truth[rows], self.weight
         weight = take_weight(weight, rows)
-        columns = zip(np.atleast_2d(eta.T), np.atleast_2d(truth.T), strict=True)
-        return Curves(
-            tuple(_fit_curve(*column, weight, self.is_sparse) for column in columns),
-            n_samples=len(eta) if weight is None else weight.sum(),
-            keep_zeros=self.is_sparse,
-            add_up=self.rule.distribution == "multinomial",
-        )
-
-    def calibrated(self):
-        """Return the same with probabilities that curves of other parts calibrate."""
-        eta = self.eta.copy()
-        for train, test in self.parts:
-            eta[test] = self.fit_curves(train)(self.eta[test])
-        return replace(self, eta=eta)
+        pairs = zip(np.atleast_2d(eta.T), np.atleast_2d(truth.T), strict=True)
+        curves = [_fit_curve(*pair, weight) for pair in pairs]
+        n_samples = len(eta) if weight is None else weight.sum()
+        return Curves(curves, n_samples, self.rule.distribution == "multinomial")
 
     def tune(self, rows=slice(None)):
         """Return the threshold of the least loss on some rows."""
@@ -217,11 +190,20 @@ class OutOfSample:
             sample_weight=take_weight(self.weight, rows),
         )
 
-    def measure_gap(self):
-        """Compare the loss of the chosen sets with that of labels that are drawn."""
-        mask, eta, truth = (
-            sets_as_rows(each, self.average)
-            for each in (self._choose(), self.eta, self.truth)
+    def tune_and_subtract(self, rows):
+        """Return what subtracts the threshold of the least loss on some rows."""
+        threshold = self.tune(rows).threshold
+        return lambda eta: eta - threshold
+
+    def choose(self, eta, rule):
+        """Return the mask of the items that a rule chooses."""
+        options = {"groups": self.groups, "with_loss": False, "warns": False}
+        return choose_sets(eta, rule, self.average, **options)[0]
+
+    def measure_gap(self, eta, mask):
+        """Compare the loss of chosen items with that of labels drawn from `eta`."""
+        eta, mask, truth = (
+            sets_as_rows(each, self.average) for each in (eta, mask, self.truth)
         )
         sets, sizes = number_sets(eta.shape, self.groups)
         cells = 2 * sets + mask.ravel()
@@ -236,32 +218,12 @@ class OutOfSample:
 
         rng = np.random.default_rng(0)
         n_draws = int(np.clip(_MOST_NUMBERS // eta.size, 10, _DRAWS))
-        draw = _draw_items if self.rule.distribution == "independent" else _draw_one
-        drawn = [mean_loss(draw(rng, eta)) for _ in range(n_draws)]
+        drawn = [mean_loss(self._draw(eta, rng)) for _ in range(n_draws)]
         expected, error = float(np.mean(drawn)), float(np.std(drawn))
         return CalibrationGap(expected, mean_loss(truth), error)
 
-    def _choose(self):
-        """Choose items; by thresholds of other parts, where the rule has one."""
-        eta, rule = self.eta, self.rule
-        if rule.threshold is not None:
-            # Bounds on the size still see all items of a set, in their order.
-            eta = eta - rule.threshold
-            for train, test in self.parts:
-                eta[test] = self.eta[test] - self.tune(train).threshold
-            rule = replace(rule, threshold=0.0)
-        options = {"groups": self.groups, "with_loss": False, "warns": False}
-        return choose_sets(eta, rule, self.average, **options)[0]
-
-
-def _draw_items(rng, eta):
-    """Return labels of items that are drawn from their probabilities."""
-    return rng.random(eta.shape) < eta
-
-
-def _draw_one(rng, eta):
-    """Return labels of which one of a row is true."""
-    total = np.cumsum(eta, axis=1)
-    drawn = rng.random((len(total), 1)) * total[:, -1:]
-    first = np.minimum((total <= drawn).sum(axis=1), total.shape[1] - 1)
-    return first[:, np.newaxis] == np.arange(total.shape[1])
+    def _draw(self, eta, rng):
+        """Return labels that are drawn from probabilities."""
+        if self.rule.distribution == "multinomial":
+            return rng.multinomial(1, eta / eta.sum(axis=1, keepdims=True)) > 0
+        return rng.random(eta.shape) < eta

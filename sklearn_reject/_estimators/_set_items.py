@@ -44,7 +44,6 @@ class Items(FoldScore):
     target_type: str
     classes: np.ndarray | None
     positive: int | None
-    number: int
     average: str
     pos_label: object
 
@@ -61,7 +60,6 @@ class Items(FoldScore):
     def probabilities(self, estimator, X):
         """Return the probabilities of the items, (n_samples,) or (n_samples, n)."""
         eta = item_probabilities(estimator, X, self.classes)
-        self._check_number(eta.shape[1])
         if self.positive is None:
             return eta
         return np.ascontiguousarray(eta[:, self.positive])
@@ -73,7 +71,7 @@ class Items(FoldScore):
     def truth(self, y):
         """Return whether each item is positive."""
         if self.classes is None:
-            return y != 0
+            return (y.toarray() if issparse(y) else y) != 0
         if self.positive is not None:
             return y == self.classes[self.positive]
         return y[:, None] == self.classes
@@ -110,8 +108,6 @@ class Items(FoldScore):
                 f"y has shape {y.shape}, but the labels of `fit` were "
                 f"{self.target_type}. Pass the same kind of labels."
             )
-        if self.classes is None:
-            self._check_number(y.shape[1])
         return y
 
     def check_groups(self, groups):
@@ -127,41 +123,34 @@ class Items(FoldScore):
             return np.asarray(groups)
         if not _routing_enabled():
             raise ValueError(
-                "groups define sets of samples for two classes, but here each sample "
-                "is a set. Omit groups."
+                "groups are sets where there are two classes, but each sample is one "
+                "here. Omit groups."
             )
         return None
-
-    def _check_number(self, n_labels):
-        if self.classes is None and n_labels != self.number:
-            raise ValueError(
-                f"There are {n_labels} labels per sample, but y of `fit` had "
-                f"{self.number}. Pass labels, or a classifier, for the same ones."
-            )
 
 
 def check_set_labels(y):
     """Return labels as a vector of classes, or as indicators of several labels."""
-    as_array(y, "y")  # raises for lists of labels and masked arrays
-    if not issparse(y) and (np.ndim(y) != 2 or np.shape(y)[1] == 1):
+    array = as_array(y, "y")  # raises for lists of labels and masked arrays
+    if not issparse(array) and (array.ndim != 2 or array.shape[1] == 1):
         return check_class_labels(y)
-    flags = as_flags(y)
+    flags = as_flags(array)
     if flags is None:
-        y = y if issparse(y) else np.asarray(y)
-        way_out = "Encode multilabel targets with MultiLabelBinarizer"
+        way_out = mend_flags(array, "y", "Encode it with MultiLabelBinarizer")
         raise ValueError(
             "y must be a vector of class labels or a matrix of indicators, 0 and 1, "
-            f"got {show_odd(y)}. {mend_flags(y, 'y', way_out)}."
+            f"got {show_odd(array)}. {way_out}."
         )
     return flags.astype(np.int64)
 
 
 def find_items(decoder, y):
     """Return what the items of checked labels are for a decoder."""
+    average, pos_label = decoder.average, decoder.pos_label
     classes, positive, target_type = None, None, "multilabel"
     if y.ndim == 1:
         classes = find_classes(decoder.estimator, y)
-        if classes.ndim != 1 or any(np.ndim(label) for label in classes[:1]):
+        if classes.ndim != 1:
             raise ValueError(
                 "y is a vector with one label per sample, but the frozen estimator is "
                 "multilabel. Pass an indicator matrix."
@@ -170,8 +159,6 @@ def find_items(decoder, y):
         if unknown.any():
             refuse_unknown(y[unknown], classes)
         target_type = "binary" if len(classes) <= 2 else "multiclass"
-    number = y.shape[1] if classes is None else len(classes)
-    average, pos_label = decoder.average, decoder.pos_label
     check_option(average, "average", AVERAGES)
     if average != "samples" and target_type != "multilabel":
         raise ValueError(
@@ -185,7 +172,7 @@ def find_items(decoder, y):
             f"pos_label={pos_label!r} is for two classes, but y is {target_type}. Set "
             "it to None."
         )
-    return Items(target_type, classes, positive, number, average, pos_label)
+    return Items(target_type, classes, positive, average, pos_label)
 
 
 def _add_positive(classes, pos_label):
@@ -194,17 +181,13 @@ def _add_positive(classes, pos_label):
         classes = add_positive(classes)
         return classes, len(classes) - 1
     known = classes.tolist()
-    if pos_label not in known:
-        if len(known) > 1 or isinstance(pos_label, str) != isinstance(known[0], str):
-            raise ValueError(
-                f"pos_label={pos_label!r} is not among the classes {known}. Pass one "
-                "of them, or None for the last one."
-            )
-        warn_user(
-            f"pos_label={pos_label!r} is not among the classes {known} of y: it has "
-            "probability zero. Stratified folds keep a rare class in all of them."
+    is_other_kind = isinstance(pos_label, str) != isinstance(known[0], str)
+    if pos_label not in known and (len(known) > 1 or is_other_kind):
+        raise ValueError(
+            f"pos_label={pos_label!r} is not among the classes {known}. Pass one of "
+            "them, or None for the last one."
         )
-        classes = np.union1d(classes, [pos_label])
+    classes = np.union1d(classes, [pos_label])
     return classes, classes.tolist().index(pos_label)
 
 
@@ -223,7 +206,7 @@ def is_by_item(rule):
 
 def choose_sets(eta, rule, average, *, with_loss, **options):
     """Return the mask of the items to predict, and expected losses or anything."""
-    if is_by_item(rule) and not with_loss and not issparse(eta):
+    if is_by_item(rule) and not with_loss:
         return eta >= rule.threshold, None
     return choose_items(eta, rule, average, with_loss=with_loss, **options)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -29,7 +30,6 @@ from sklearn_reject._estimators._retarget import (
 from sklearn_reject._fitting._folds import Samples
 from sklearn_reject._fitting._out_of_sample import evaluate_out_of_sample
 from sklearn_reject._fitting._routing import route_of_fit, route_params
-from sklearn_reject._fitting._splits import splits_by_groups
 from sklearn_reject._labels import rate, split_ratings
 from sklearn_reject._sklearn import (
     CallbackSupportMixin,
@@ -336,17 +336,22 @@ class EnsembleThresholdTuner(
         self._validate_names([entry.name for entry in joint.entries()])
         check_joint_cv(self, joint)
         check_random_state(self.random_state)
-        tuning = self._tuning_for()
+        tuning = Tuning(
+            self._find_target(), self.method, self.n_thresholds, self.confidence_level
+        )
         arrays = {"sample_weight": sample_weight, "inclusion_proba": inclusion_proba}
         require_in_memory(X=X, y=y, may_be_masked=("y",), **arrays, **params)
-        X, y = indexable(X, y)
+        X, y = indexable(np.asarray(X) if isinstance(X, list) else X, y)
         ratings, ordered = split_ratings(
             y, unrated_label=self.unrated_label, pos_label=self.pos_label
         )
-        self._warn_of_positives(ordered, ratings)
+        self._warn_of_positives(*ordered.tolist(), ratings)
         joint.set_params(classes=ordered)
+        learns = any(entry.learns_ratings for entry in joint.entries())
+        if params.keys() - {"groups"} and not learns and not _routing_enabled():
+            raise TypeError(f"fit got {[*params]}, but there is no classifier to fit.")
         params = {"sample_weight": sample_weight, **params}
-        weight, *given = self._route(len(ratings), params, joint)
+        weight, *given = route_params(self, len(ratings), params, joint)
         check_weighted_classes(ratings, weight)
         if inclusion_proba is not None:
             inclusion_proba = check_inclusion_proba(inclusion_proba, ratings)
@@ -382,7 +387,7 @@ class EnsembleThresholdTuner(
         self.classes_, self.pos_label_ = np.sort(ordered), ordered[1]
         self.path_, self.base_thresholds_ = path, path.thresholds[0]
         self.operating_point_, self.cross_validated_point_ = point, cross_validated
-        self.documents_, self._folds = documents, folds
+        self.documents_, self._tuning, self._folds = documents, tuning, folds
         keep_params(self)
         return self
 
@@ -432,7 +437,7 @@ class EnsembleThresholdTuner(
         require_fit(self)
         check_target_names(target, TARGETS)
         twin = copy_fitted(self, dict.fromkeys(TARGETS) | target)
-        tuning = twin._tuning_for()
+        tuning = replace(self._tuning, target=twin._find_target())
         twin.path_, twin.operating_point_ = tuning.tune(self.documents_, self.path_)
         twin.cross_validated_point_ = tuning.cross_validate(
             self.documents_, self._folds, self.n_jobs
@@ -527,23 +532,15 @@ class EnsembleThresholdTuner(
         scores = self.joint_scores(X)
         values = self.path_.locate(scores)
         check_same_length(len(values), y=y)
-        ratings = rate(
-            y,
-            pos_label=self.pos_label_,
-            unrated_label=self._asked["unrated_label"],
-            sample_weight=sample_weight,
-        )
+        asked = {"pos_label": self.pos_label_, "sample_weight": sample_weight}
+        ratings = rate(y, unrated_label=self._asked["unrated_label"], **asked)
         if ratings.classes.tolist() != self._ordered_classes.tolist():
             raise ValueError(
                 f"y has rated documents of the classes {ratings.classes.tolist()}, but "
                 f"the classes in `fit` were {self._ordered_classes.tolist()}."
             )
-        return pn_auc_score(
-            values[ratings.rows],
-            ratings.is_positive,
-            sample_weight=ratings.weight,
-            normalize=True,
-        )
+        options = {"sample_weight": ratings.weight, "normalize": True}
+        return pn_auc_score(values[ratings.rows], ratings.is_positive, **options)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, including those of the named classifiers.
@@ -634,36 +631,22 @@ class EnsembleThresholdTuner(
         # Tags are asked for before the estimators have been checked. Scores that were
         # logged may be sparse or missing.
         inner = [get_tags(e) for _, e in self._named or () if hasattr(e, "fit")]
-        of_inputs = [each.input_tags for each in inner]
-        tags.input_tags.sparse = bool(self._named) and all(i.sparse for i in of_inputs)
-        tags.input_tags.allow_nan = all(i.allow_nan for i in of_inputs)
+        inputs = [each.input_tags for each in inner]
+        tags.input_tags.sparse = bool(self._named) and all(x.sparse for x in inputs)
+        tags.input_tags.allow_nan = all(x.allow_nan for x in inputs)
         tags.non_deterministic = any(each.non_deterministic for each in inner)
         tags.classifier_tags.multi_class = False
         return tags
 
-    def _tuning_for(self):
-        """Return what is tuned, and how, as the parameters say."""
-        target = resolve_target(*(getattr(self, name) for name in TARGETS))
-        return Tuning(target, self.method, self.n_thresholds, self.confidence_level)
+    def _find_target(self):
+        """Return the one target that is given."""
+        return resolve_target(*(getattr(self, name) for name in TARGETS))
 
-    def _warn_of_positives(self, ordered, ratings):
+    def _warn_of_positives(self, negative, positive, ratings):
         """Warn where the alphabet has made the more frequent class the positive one."""
-        is_chosen = self.pos_label is None and ordered.dtype.kind in "US"
+        is_chosen = self.pos_label is None and isinstance(positive, str)
         if is_chosen and np.sum(ratings == 1) > np.sum(ratings == 0):
             warn_user(
-                f"pos_label=None takes {ordered[1].item()!r} as the positive class, "
-                f"because it comes after {ordered[0].item()!r}, but it is the more "
-                "frequent one. Pass one of them as pos_label."
+                f"pos_label=None takes {positive!r} as the positive class, because it "
+                f"comes after {negative!r}, but it is the more frequent one. Pass one."
             )
-
-    def _route(self, n_samples, params, joint):
-        """Return weights of documents, and the parameters of inner `fit` and split."""
-        if not joint.learns_ratings and not _routing_enabled():
-            known = {"sample_weight", "groups" if splits_by_groups(self.cv) else ""}
-            lost = sorted(params.keys() - known)
-            if lost:
-                raise TypeError(
-                    f"fit got the parameter {lost[0]!r}, but there is no classifier to "
-                    "be fitted with it. Omit it."
-                )
-        return route_params(self, n_samples, params, joint)

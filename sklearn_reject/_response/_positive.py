@@ -50,7 +50,7 @@ def positive_score(estimator, X, classes, *, response_method="auto", name):
     if len(known) != 2 or set(known) != set(wanted):
         raise ValueError(
             f"{name} has the classes {known}, but the rated documents have {wanted}. "
-            "Fit the classifier on documents of both, and check unrated_label."
+            "Fit it on documents of both: check unrated_label, or use fewer folds."
         )
     positive = known.index(wanted[1])
     method = find_method(estimator, response_method, name)
@@ -76,13 +76,12 @@ def item_probabilities(estimator, X, classes=None):
     """Return the probabilities (n_samples, n_columns) of classes or labels.
 
     Columns are in the order of the classes; one that the classifier has not seen has
-    probability zero. Without classes they are several labels a sample, maybe sparse.
+    probability zero. Without classes they are several labels a sample.
     """
     check_has_probabilities(estimator)
     proba = estimator.predict_proba(X)
     if classes is None:
-        proba = _of_labels(estimator, proba)
-        return check_probabilities(proba, _NAME, ndim=(2,), accept_sparse=True)
+        return check_probabilities(_of_labels(estimator, proba), _NAME, ndim=(2,))
     proba, seen = check_probabilities(proba, _NAME, ndim=(2,)), estimator.classes_
     if proba.shape[1] != len(seen):
         raise ValueError(
@@ -112,7 +111,7 @@ def _of_labels(estimator, proba):
             "MultiOutputClassifier(StackingClassifier())."
         )
     if not isinstance(proba, list):
-        return proba
+        return proba.toarray() if issparse(proba) else proba
     # Each label is a classifier of its own.
     pairs = zip(proba, estimator.classes_, strict=True)
     return np.column_stack([_positive_column(*pair) for pair in pairs])
