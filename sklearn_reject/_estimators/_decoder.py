@@ -18,16 +18,14 @@ from sklearn_reject._estimators._base import (
     store_fitted,
 )
 from sklearn_reject._estimators._retarget import features_of, require_fit
-from sklearn_reject._estimators._set_evaluation import (
+from sklearn_reject._estimators._sets import (
     CalibrationGap,
-    learn_out_of_sample,
-)
-from sklearn_reject._estimators._set_items import (
     check_set_labels,
     choose_sets,
     find_items,
     is_bounded,
     is_by_item,
+    learn_out_of_sample,
     order_of_samples,
     warn_of_few_rows,
 )
@@ -538,7 +536,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         ValueError
             If `fit` had groups, and this call has none.
         """
-        groups = self._check_groups(groups)
+        require_fit(self)
         require_in_memory(X=X, y=y, sample_weight=sample_weight)
         if sample_weight is not None and not self._items.are_in_rows:
             raise ValueError(
@@ -547,7 +545,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
             )
         weight = check_sample_weight(sample_weight, _num_samples(y))
         y = self._items.check_labels(y)
-        mask, _ = self._choose(X, groups)
+        mask, _ = self._choose(X, groups, for_score=True)
         seen = getattr(self.estimator_, "classes_", None)
         losses = self.set_loss_(*self._items.count(y, seen, mask, groups))
         return -float(np.average(losses, weights=weight))
@@ -598,24 +596,20 @@ class ExpectedLossDecoder(ClassifierWrapper):
             )
         return evaluated
 
-    def _check_groups(self, groups, *, decide=True):
-        """Return the groups that are sets, or raise where those of `fit` are missing.
+    def _choose(self, X, groups=None, *, with_loss=False, for_score=False):
+        """Return the mask of the sets and, `with_loss`, their expected losses.
 
-        Unless nothing is to `decide` by them.
+        Groups of `fit` are missed where they decide, or the loss is that of sets.
         """
         require_fit(self)
-        groups = self._items.check_groups(groups)
-        if groups is None and self._has_groups and decide:
+        rule, items, order = self._rule, self._items, None
+        groups, are_needed = items.check_groups(groups), with_loss or for_score
+        are_needed |= not is_by_item(rule)
+        if groups is None and self._has_groups and are_needed:
             raise ValueError(
                 "groups is None, but fit had groups, which are the sets. Pass the "
                 "group of each sample, or np.zeros(len(X)) for one set of all of them."
             )
-        return groups
-
-    def _choose(self, X, groups=None, *, with_loss=False):
-        """Return the mask of the sets and, `with_loss`, their expected losses."""
-        rule, items, order = self._rule, self._items, None
-        groups = self._check_groups(groups, decide=with_loss or not is_by_item(rule))
         eta = self._probabilities(X)
         if groups is not None:
             check_same_length(len(eta), groups=groups)

@@ -14,13 +14,14 @@ from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import validate_data
 
 from sklearn_reject._curves._ood import pn_auc_score
-from sklearn_reject._estimators._joint_folds import (
+from sklearn_reject._estimators._joint import (
+    JointEvaluation,
+    JointScores,
     check_joint_cv,
     check_tuning,
     find_folds,
     plan_jointly,
 )
-from sklearn_reject._estimators._joint_scores import JointEvaluation, JointScores
 from sklearn_reject._estimators._retarget import (
     check_target_names,
     copy_fitted,

@@ -82,12 +82,7 @@ def item_probabilities(estimator, X, classes=None):
     proba = estimator.predict_proba(X)
     if classes is None:
         return check_probabilities(_of_labels(estimator, proba), _NAME, ndim=(2,))
-    proba, seen = check_probabilities(proba, _NAME, ndim=(2,)), estimator.classes_
-    if proba.shape[1] != len(seen):
-        raise ValueError(
-            f"{_NAME} has {proba.shape[1]} columns for its {len(seen)} classes. It "
-            "must have one column for each class."
-        )
+    proba = check_probabilities(proba, _NAME, ndim=(2,))
     total = proba.sum(axis=1)
     row = np.argmax(np.abs(total - 1))
     if abs(total[row] - 1) > _MISSING_MASS:
@@ -95,10 +90,11 @@ def item_probabilities(estimator, X, classes=None):
             f"{_NAME} must add up to one over the classes of each sample, got "
             f"{total[row]:g} in row {row}. Use another classifier, or remove such rows."
         )
+    seen = np.asarray(estimator.classes_)
     if np.array_equal(seen, classes):
         return proba
     eta = np.zeros((len(proba), len(classes)))
-    eta[:, index_labels(np.asarray(seen), classes)[0]] = proba
+    eta[:, index_labels(seen, classes)[0]] = proba
     return eta
 
 
