@@ -99,9 +99,10 @@ class Entry(NamedTuple):
             columns = [columns]  # sparse arrays have no vectors in an older SciPy
         try:
             return _safe_indexing(X, columns, axis=1)
-        except Exception as error:
-            error.add_note(f"The columns are those of estimators: {self.name!r}.")
-            raise
+        except (IndexError, KeyError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"estimators: {self.name!r} cannot select columns of X: {error}"
+            ) from error
 
     def score(self, fitted, X, classes, response_method):
         """Return scores (n_documents,), higher = more likely positive."""
@@ -240,8 +241,7 @@ def check_joint_cv(tuner, joint):
     elif not joint.is_frozen:
         raise ValueError(
             "cv='prefit' takes scores as they are, but some estimators are still to be "
-            "fitted, whose scores on their own training documents are too good. Wrap "
-            "fitted estimators in FrozenEstimator, or use another cv."
+            "fitted. Wrap fitted ones in FrozenEstimator, or use another cv."
         )
 
 

@@ -219,7 +219,7 @@ def test_weights_and_parameters_reach_the_classifiers():
     with pytest.raises(ValueError, match=r"KNeighborsClassifier\.fit does not take"):
         neighbors.fit(X, y, sample_weight=weight)
     scores, y = logged()
-    with pytest.raises(TypeError, match="'sample_weights', but there is no classifier"):
+    with pytest.raises(TypeError, match="but there is no classifier"):
         tuner().fit(scores, y, sample_weights=np.ones(800))
 
 
@@ -316,19 +316,19 @@ OF_OTHERS = FrozenEstimator(GaussianNB().fit([[0] * 12, [1] * 12], ["b", "c"]))
 BAD_CLASSIFIERS = [
     ([], "list of"),
     ({"a": LogisticRegression()}, "list of"),
-    ([("a", LogisticRegression(), [0], 1)], "must hold"),
-    ([(1, LogisticRegression())], "must hold"),
-    ([("a", LogisticRegression)], "'a' must be an instance of a classifier"),
-    ([("a", "drop")], "'a' must be an instance of a classifier"),
+    ([("a", LogisticRegression(), [0], 1)], "list of"),
+    ([(1, LogisticRegression())], "list of"),
+    ([("a", LogisticRegression)], "'a' must be a classifier"),
+    ([("a", "drop")], "'a' must be a classifier"),
     ([("a", Ridge())], "'a' must be a classifier, or a detector .*'passthrough'"),
     ([("a", LocalOutlierFactor())], "'a' must be a classifier.*novelty=True"),
-    ([("a", "passthrough")], "'a' is 'passthrough', .*which takes"),
+    ([("a", "passthrough")], r"'a' must have one score .*, 12\)"),
     ([("a", "passthrough", [0, 1])], r"'a' must have one score .*, 2\)"),
     ([("a", Mute())], "'a' has no scores"),
     ([("a", GaussianNB()), ("a", GaussianNB())], "not unique"),
     ([("rule", GaussianNB())], "conflict"),
-    ([("a", GaussianNB(), ["x"])], r"'a' cannot select the columns \['x'\]"),
-    ([("a", GaussianNB(), [99])], r"'a' cannot select the columns \[99\]"),
+    ([("a", GaussianNB(), ["x"])], "'a' cannot select .*columns using strings"),
+    ([("a", GaussianNB(), [99])], "'a' cannot select columns of X: .*99"),
     ([("a", OF_OTHERS)], r"'a' has the classes \['b', 'c'\], but"),
 ]
 BAD_OPTIONS = [

@@ -106,7 +106,7 @@ def test_detectors_take_no_weights_of_ratings():
     point = model.fit(X, y, sample_weight=weight).operating_point_
     assert point.fp % 3 == 0
     assert point.fp > 0
-    with pytest.raises(TypeError, match="'verbose', but there is no classifier"):
+    with pytest.raises(TypeError, match="but there is no classifier"):
         model.fit(X, y, verbose=True)
     machine = OneClassSVM(gamma=0.5)
     with config_context(enable_metadata_routing=True):
@@ -124,7 +124,9 @@ def test_detectors_need_no_classes_in_a_training_part():
     views = [("density", KernelDensity(), [0, 1]), ("nb", GaussianNB(), [0, 1])]
     with pytest.warns(UserWarning, match="2 of 2 folds leave no rated"):
         tuner(views[:1], cv=splits, max_fp_per_tp=100).fit(X, y)
-    with pytest.raises(ValueError, match="one class only"):
+    with pytest.raises(
+        ValueError, match=r"'nb' has the classes \[0\], but .*fewer folds"
+    ):
         tuner(views, cv=splits).fit(X, y)
 
 
@@ -193,7 +195,7 @@ def test_columns_of_lists_and_of_frames():
     np.testing.assert_array_equal(model.joint_scores(frame)[:, 1], X[:, 3])
     same = tuner([("nb", GaussianNB(), [0, 1]), ("logged", "passthrough", 3)], cv=3)
     np.testing.assert_array_equal(model.predict(frame), same.fit(X, y).predict(X))
-    with pytest.raises(ValueError, match="'who' has no scores"):
+    with pytest.raises(ValueError, match="could not convert string to float"):
         tuner([("who", "passthrough", "who")]).fit(frame, y)
     frame["logged"] = pd.array(np.where(y == 1, 2.0, X[:, 3]), dtype="Float64")
     frame.loc[::7, "logged"] = pd.NA
@@ -238,7 +240,7 @@ def test_scores_that_are_infinite():
     with pytest.raises(ValueError, match=words):
         tuner().fit(X[:, 2:], y).predict(log_odds)
     X[17, 3] = np.inf
-    with pytest.raises(ValueError, match=r"'logged' has no scores .*infinity"):
+    with pytest.raises(ValueError, match="'logged' contains infinity"):
         tuner([("logged", "passthrough", 3)]).fit(X, y)
 
 
