@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.isotonic import IsotonicRegression
-from sklearn.model_selection import KFold
 
 from sklearn_reject._estimators._base import check_class_labels, find_classes
 from sklearn_reject._fitting._folds import FoldScore
-from sklearn_reject._fitting._splits import DEFAULT_FOLDS
+from sklearn_reject._fitting._splits import inner_folds
 from sklearn_reject._response._keys import row_keys
 from sklearn_reject._response._positive import (
     item_probabilities,
@@ -181,10 +180,10 @@ def find_items(decoder, y):
     if target_type == "binary":
         if pos_label is None:
             classes = add_positive(classes)
+            positive = len(classes) - 1
         else:
             classes = np.union1d(classes, [find_positive(classes, pos_label)])
-        known = classes.tolist()
-        positive = known.index(known[-1] if pos_label is None else pos_label)
+            positive = classes.tolist().index(pos_label)
     elif pos_label is not None:
         raise ValueError(
             f"pos_label={pos_label!r} is for two classes, but y is {target_type}. Set "
@@ -276,7 +275,8 @@ class Curves:
 
 def _fit_curve(eta, truth, weight):
     """Return the curve of some probabilities, None where there is one class only."""
-    if truth.all() or not truth.any():
+    used = slice(None) if weight is None else weight > 0
+    if truth[used].all() or not truth[used].any():
         return None
     curve = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
     return curve.fit(eta, truth.astype(np.float64), sample_weight=weight)
@@ -337,17 +337,18 @@ def learn_out_of_sample(rule, strategy, items, evaluated, y, groups, weight):
     `groups` and `weight` are those of all samples, which `y` has labels of.
     """
     eta, rows = evaluated.scores, np.arange(y.shape[0])[evaluated.rows]
-    if weight is not None:
-        used = weight[rows] > 0
-        eta, rows = eta[used], rows[used]
-    truth = items.truth(y[rows])
+    y = y[rows]
+    truth = items.truth(y)
     if truth.shape != eta.shape:
         raise ValueError(
             f"The classifier has probabilities of shape {eta.shape}, but y of `fit` "
             f"has shape {truth.shape}. Pass y, or a classifier, for the same labels."
         )
     groups, weight = take_weight(groups, rows), take_weight(weight, rows)
-    samples = OutOfSample(rule, items.average, eta, truth, groups, weight)
+    every, parts = np.arange(len(rows)), ()
+    if len(rows) > 1:
+        parts = inner_folds(every, y, stratify=y.ndim == 1)
+    samples = OutOfSample(rule, items.average, eta, truth, groups, weight, parts)
     if strategy == "dta":
         calibrated = samples.changed_by_others(samples.fit_curves)
         gap = samples.measure_gap(calibrated, samples.choose(calibrated, rule))
@@ -370,7 +371,8 @@ class OutOfSample:
 
     The sets of a matrix are those of `average`. `groups` are the sets of the items of a
     vector, None for one set, and `weight` is that of each row in the mean, where each
-    row is a set, never zero.
+    row is a set. `parts` are pairs (train, test) of positions; a part is judged by what
+    is learned from the others.
     """
 
     rule: SetRule
@@ -379,17 +381,12 @@ class OutOfSample:
     truth: np.ndarray
     groups: np.ndarray | None
     weight: np.ndarray | None
+    parts: tuple
 
     def changed_by_others(self, learn):
-        """Return probabilities, changed by what is learned from rows of other parts.
-
-        Parts are drawn; a single row has no others.
-        """
-        if len(self.eta) < 2:
-            return learn(slice(None))(self.eta)
-        changed, n_parts = np.empty_like(self.eta), min(DEFAULT_FOLDS, len(self.eta))
-        parts = KFold(n_parts, shuffle=True, random_state=0).split(self.eta)
-        for train, test in parts:
+        """Return probabilities, changed by what is learned from rows of other parts."""
+        changed = self.eta.copy()
+        for train, test in self.parts:
             changed[test] = learn(train)(self.eta[test])
         return changed
 
