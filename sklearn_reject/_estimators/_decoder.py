@@ -381,7 +381,6 @@ class ExpectedLossDecoder(ClassifierWrapper):
         require_fit(self)
         if self.target_type_ != "multiclass":
             return self._items.labels(self._choose(X, groups)[0])
-        self._items.check_groups(groups)
         if self._calibrate is None:
             return self.estimator_.predict(X)
         return self._items.classes[self._probabilities(X).argmax(axis=1)]
@@ -563,11 +562,16 @@ class ExpectedLossDecoder(ClassifierWrapper):
     def _route(self, n_samples, params, items):
         """Return the sets of samples, and the parameters of inner `fit` and split."""
         groups, request = own_param(self, "groups", params)
+        is_binary = items.target_type == "binary"
         if not _routing_enabled() and not splits_by_groups(self.cv):
             params = {name: each for name, each in params.items() if name != "groups"}
-            items.check_groups(groups)
+            if groups is not None and not is_binary:
+                raise ValueError(
+                    "groups are sets where there are two classes, but each sample is "
+                    "one here. Omit groups."
+                )
         _, *given = route_params(self, n_samples, params)
-        if groups is None or request is False or items.target_type != "binary":
+        if groups is None or request is False or not is_binary:
             return None, *given
         check_same_length(n_samples, groups=groups)
         return np.asarray(groups), *given
@@ -602,9 +606,11 @@ class ExpectedLossDecoder(ClassifierWrapper):
         Groups of `fit` are missed where they decide, or the loss is that of sets.
         """
         require_fit(self)
+        require_in_memory(groups=groups)
         rule, items, order = self._rule, self._items, None
-        groups, are_needed = items.check_groups(groups), with_loss or for_score
-        are_needed |= not is_by_item(rule)
+        if items.target_type != "binary":
+            groups = None
+        are_needed = with_loss or for_score or not is_by_item(rule)
         if groups is None and self._has_groups and are_needed:
             raise ValueError(
                 "groups is None, but fit had groups, which are the sets. Pass the "
@@ -612,6 +618,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
             )
         eta = self._probabilities(X)
         if groups is not None:
+            groups = np.asarray(groups)
             check_same_length(len(eta), groups=groups)
         if not items.are_in_rows:
             # Exactly k of a call are wanted as they are, however small it is.

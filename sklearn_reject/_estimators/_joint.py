@@ -251,10 +251,8 @@ def plan_jointly(tuner, joint, samples):
     The splits are None where they are left to us, which takes the documents.
     """
     everything = Plan(ALL_ROWS, held_out=ALL_ROWS)
-    if joint.is_frozen and tuner.cv is None:
-        return everything, None
-    if joint.is_frozen and isinstance(tuner.cv, str):
-        return everything, ()
+    if joint.is_frozen and (tuner.cv is None or isinstance(tuner.cv, str)):
+        return everything, None if tuner.cv is None else ()
     splits = make_splits(tuner.cv, samples, True, tuner.random_state)
     check_splits(splits)
     return everything if joint.is_frozen else plan_of_splits(tuner.cv, splits), splits
@@ -285,16 +283,11 @@ def find_folds(documents, splits, rows, n_documents):
     for train, test in _default_splits(documents) if splits is None else splits:
         tunes, judges = np.zeros((2, n_documents), dtype=bool)
         tunes[train], judges[test] = True, True
-        fold = (tunes & ~judges)[rows], judges[rows]
-        # Nothing has a score before the first test part of splits that follow time.
-        if all(mask.any() for mask in fold):
-            folds.append(fold)
-    is_positive = documents.is_positive
-    usable = [
-        fold
-        for fold in folds
-        if len(np.unique(is_positive[fold[0][documents.rows]])) == 2
-    ]
+        folds.append(((tunes & ~judges)[rows], judges[rows]))
+    # Nothing has a score before the first test part of splits that follow time.
+    folds = [fold for fold in folds if fold[0].any() and fold[1].any()]
+    places, is_positive = documents.rows, documents.is_positive
+    usable = [fold for fold in folds if len(set(is_positive[fold[0][places]])) == 2]
     if len(usable) < len(folds):
         result = "does not count their documents" if usable else "is None"
         warn_user(

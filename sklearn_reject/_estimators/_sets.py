@@ -16,13 +16,8 @@ from sklearn_reject._response._positive import (
     widen_sets,
     with_unseen,
 )
-from sklearn_reject._sklearn import _num_samples, _routing_enabled
-from sklearn_reject._validation import (
-    check_option,
-    index_labels,
-    require_in_memory,
-    take_weight,
-)
+from sklearn_reject._sklearn import _num_samples
+from sklearn_reject._validation import check_option, index_labels, take_weight
 from sklearn_reject.decoding import (
     AVERAGES,
     SetRule,
@@ -103,6 +98,7 @@ class Items(FoldScore):
         """
         if self.classes is None:
             return count_sets(self.truth(y), mask, average=self.average)
+        seen = np.asarray(seen)
         classes = with_unseen(seen, y)
         if len(classes) <= 2:
             positive = find_positive(classes, self.pos_label)
@@ -121,24 +117,6 @@ class Items(FoldScore):
                 f"{self.target_type}. Pass the same kind of labels."
             )
         return y
-
-    def check_groups(self, groups):
-        """Return the groups whose samples are sets, None where each sample is one.
-
-        There groups are an error, unless metadata routing is on: then they are
-        requested for two classes, and routed because a splitter needs them.
-        """
-        require_in_memory(groups=groups)
-        if groups is None:
-            return None
-        if self.target_type == "binary":
-            return np.asarray(groups)
-        if not _routing_enabled():
-            raise ValueError(
-                "groups are sets where there are two classes, but each sample is one "
-                "here. Omit groups."
-            )
-        return None
 
 
 def check_set_labels(y):

@@ -141,12 +141,6 @@ BAD_CALLS = [
     (TWO, "predict", {"groups": [1, 2, 3]}, "groups has 3 elements"),
     (TWO, "expected_loss", {"groups": [1, 2, 3]}, "groups has 3 elements"),
     (TWO, "expected_loss", {"groups": [None] * 60}, "values that can be sorted"),
-    *(
-        (y, method, {"groups": TWO}, "Omit groups")
-        for y in (THREE, LABELS)
-        for method in ("predict", "expected_loss")
-    ),
-    (THREE, "score", {"y": THREE, "groups": TWO}, "Omit groups"),
     (TWO, "predict_set", {}, "for multiclass .* sets consist of samples"),
     (LABELS, "predict_set", {}, "sets consist of labels"),
 ]
