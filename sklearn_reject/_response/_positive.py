@@ -79,10 +79,9 @@ def item_probabilities(estimator, X, classes=None):
     probability zero. Without classes they are several labels a sample.
     """
     check_has_probabilities(estimator)
-    proba = estimator.predict_proba(X)
     if classes is None:
-        return check_probabilities(_of_labels(estimator, proba), _NAME, ndim=(2,))
-    proba = check_probabilities(proba, _NAME, ndim=(2,))
+        return check_probabilities(_of_labels(estimator, X), _NAME, ndim=(2,))
+    proba = check_probabilities(estimator.predict_proba(X), _NAME, ndim=(2,))
     total = proba.sum(axis=1)
     row = np.argmax(np.abs(total - 1))
     if abs(total[row] - 1) > _MISSING_MASS:
@@ -98,7 +97,7 @@ def item_probabilities(estimator, X, classes=None):
     return eta
 
 
-def _of_labels(estimator, proba):
+def _of_labels(estimator, X):
     """Return the probability of one for each label, from whatever form it has."""
     if isinstance(Response(estimator, None).model, StackingClassifier):
         raise ValueError(
@@ -106,6 +105,7 @@ def _of_labels(estimator, proba):
             "fails. Stack within each label, as in "
             "MultiOutputClassifier(StackingClassifier())."
         )
+    proba = estimator.predict_proba(X)
     if not isinstance(proba, list):
         return proba.toarray() if issparse(proba) else proba
     # Each label is a classifier of its own.
