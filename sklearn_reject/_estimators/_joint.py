@@ -287,7 +287,8 @@ def find_folds(documents, splits, rows, n_documents):
     # Nothing has a score before the first test part of splits that follow time.
     folds = [fold for fold in folds if fold[0].any() and fold[1].any()]
     places, is_positive = documents.rows, documents.is_positive
-    usable = [fold for fold in folds if len(set(is_positive[fold[0][places]])) == 2]
+    kinds = [np.unique(is_positive[tunes[places]]) for tunes, _ in folds]
+    usable = [fold for fold, kind in zip(folds, kinds, strict=True) if len(kind) == 2]
     if len(usable) < len(folds):
         result = "does not count their documents" if usable else "is None"
         warn_user(

@@ -44,24 +44,16 @@ class Liar(ClassifierMixin, BaseEstimator):
         return np.full((len(X), 2), self.probability)
 
 
-def total(tp, fp, fn, tn):
-    return np.sum(fp)
-
-
 # What is given to the constructor and to `fit`, and what it says. Where no label is
 # given, y has two classes.
 BAD_FITS = [
     ({"loss": "f2"}, {}, "loss must be one of"),
-    ({"loss": total}, {}, "one number for each confusion"),
     ({"beta": 2.0}, {}, "only 'f_beta' takes beta"),
-    ({"beta": 0}, {}, "beta must be"),
     ({"zero_division": 2}, {}, "zero_division must be"),
     ({"strategy": "best"}, {}, r"strategy must be one of \['auto', 'dta', 'eum'\]"),
     ({"strategy": 1.5}, {}, "strategy, as a threshold"),
     ({"strategy": True}, {}, "strategy must be one of"),
-    ({"strategy": None}, {}, "strategy must be one of"),
     ({"min_positive": -1}, {}, "min_positive must be"),
-    ({"min_positive": 1.5}, {}, "min_positive must be"),
     ({"min_positive": 3, "max_positive": 2}, {}, "above max_positive=2"),
     ({"pos_label": "yes"}, {}, r"'yes' is not among the labels \[0, 1\]"),
     ({"pos_label": 2}, {}, "pos_label=2 is not among the labels"),
@@ -69,9 +61,7 @@ BAD_FITS = [
     ({"pos_label": 1}, {"y": THREE}, "is for two classes"),
     ({"average": "weighted"}, {"y": LABELS}, "average must be one of"),
     ({"average": "macro"}, {}, r"average='macro'.*Set average to"),
-    ({"average": "macro"}, {"y": THREE}, r"average='macro'.*Set average to"),
     ({"cv": 1}, {}, "cv must be"),
-    ({"cv": 1.5}, {}, "cv as a float"),
     ({"random_state": "a"}, {}, "seed"),
     ({"estimator": LinearSVC()}, {}, "`predict_proba`"),
     ({"estimator": LinearSVC(), "strategy": "dta"}, {}, "`predict_proba`"),
@@ -89,13 +79,7 @@ BAD_FITS = [
     ({"estimator": NEAREST}, {"y": csr_matrix(LABELS)}, r"y\.toarray"),
     ({}, {"y": X[:, 0] / 7}, "Unknown label type"),
     ({}, {"y": np.tile([[0, 3], [1, 2]], (30, 1))}, "indicators, 0 and 1"),
-    ({}, {"y": np.ones((60, 2)) / 3}, "indicators, 0 and 1"),
     ({"estimator": NEAREST}, {"y": 2 * LABELS - 1}, "got -1. Pass `y > 0`"),
-    (
-        {"estimator": NEAREST},
-        {"y": csr_matrix(2 * LABELS - 1)},
-        "got -1. Pass `y > 0`",
-    ),
     ({}, {"groups": [1, 2, 3]}, "groups"),
     ({}, {"y": THREE, "groups": TWO}, "Omit groups"),
     ({"estimator": NEAREST}, {"y": LABELS, "groups": TWO}, "Omit groups"),
@@ -116,7 +100,6 @@ def test_bad_fits(options, arguments, message):
 
 OTHER_LABELS = [
     (LISTS, "y holds lists of labels.*MultiLabelBinarizer"),
-    (np.ma.masked_equal(THREE, 2), "y is a masked array"),
     (np.ma.masked_equal(LABELS, 1), "y is a masked array"),
 ]
 

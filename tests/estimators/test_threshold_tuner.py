@@ -298,21 +298,14 @@ def test_rows_of_a_frame_in_chunks_decide_alike():
     names = [f"x{i}" for i in range(12)]
     frame = pd.DataFrame(X, columns=names, index=np.arange(300)[::-1])
     frame["kind"] = np.where(X[:, 0] > 0, "up", "down")
-    encode = OneHotEncoder(sparse_output=False)
-    detectors = [
-        ("text", make_pipeline(encode, GaussianNB()), ["kind"]),
-        ("numbers", GaussianNB(), names),
-    ]
+    text = make_pipeline(OneHotEncoder(sparse_output=False), GaussianNB())
+    detectors = [("text", text, ["kind"]), ("numbers", GaussianNB(), names)]
     model = tuner(detectors, max_fp_per_tp=20, cv=3)
     model.fit(frame, pd.Series(y, index=frame.index))
     assert model.feature_names_in_.tolist() == list(frame.columns)
-    expected = model.predict(frame), model.decision_function(frame)
-    for rows in (1, 7):
-        parts = [frame.iloc[k : k + rows] for k in range(0, 21, rows)]
-        labels = np.concatenate([model.predict(part) for part in parts])
-        values = np.concatenate([model.decision_function(part) for part in parts])
-        np.testing.assert_array_equal(labels, expected[0][: len(labels)])
-        np.testing.assert_array_equal(values, expected[1][: len(values)])
+    for method in (model.predict, model.decision_function):
+        parts = [method(frame.iloc[k : k + 7]) for k in range(0, 21, 7)]
+        np.testing.assert_array_equal(np.concatenate(parts), method(frame)[:21])
     with pytest.raises(ValueError, match="feature names"):
         model.predict(frame[frame.columns[::-1]])
 
@@ -584,7 +577,6 @@ BAD_CLASSIFIERS = [
     ([("a", LogisticRegression(), [0], 1)], "list of"),
     ([(1, LogisticRegression())], "list of"),
     ([("a", LogisticRegression)], "'a' must be a classifier"),
-    ([("a", "drop")], "'a' must be a classifier"),
     ([("a", Ridge())], "'a' must be a classifier, or a detector .*'passthrough'"),
     ([("a", LocalOutlierFactor())], "'a' must be a classifier.*novelty=True"),
     ([("a", "passthrough")], r"'a' must have one score .*, 12\)"),
@@ -598,20 +590,14 @@ BAD_CLASSIFIERS = [
 ]
 BAD_OPTIONS = [
     ({"max_fp_per_tp": None}, "Exactly one of max_fp_per_tp"),
-    ({"min_recall": 0.5}, "Exactly one of max_fp_per_tp"),
-    ({"max_fp_per_tp": 0}, r"max_fp_per_tp must be in \]0, inf\["),
     ({"rule": "most"}, "rule must be one of"),
     ({"method": "guess"}, "method must be one of"),
     ({"n_thresholds": 1}, "n_thresholds must be an int >= 2"),
     ({"response_method": "predict"}, "response_method must be one of"),
     ({"confidence_level": 1}, r"confidence_level must be in \]0, 1\["),
     ({"cv": 1}, "cv must be"),
-    ({"cv": "none"}, "cv must be"),
     ({"pos_label": 7}, "pos_label=7 is not among"),
-    (
-        {"estimators": two_views(), "cv": "prefit"},
-        "cv='prefit' takes scores as they are",
-    ),
+    ({"estimators": two_views(), "cv": "prefit"}, "cv='prefit' takes scores as they"),
     *(({"estimators": bad}, words) for bad, words in BAD_CLASSIFIERS),
 ]
 
