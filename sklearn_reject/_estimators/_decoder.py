@@ -451,10 +451,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
         """
         require_fit(self)
         if self.target_type_ != "multiclass":
-            kind = "samples" if self.target_type_ == "binary" else "labels"
             raise ValueError(
-                "predict_set is for multiclass targets, but y was "
-                f"{self.target_type_}. Use predict, whose sets consist of {kind}."
+                "predict_set is for multiclass targets, but y of `fit` was "
+                f"{self.target_type_}. Use predict."
             )
         return self._choose(X)[0]
 

@@ -323,9 +323,7 @@ def learn_out_of_sample(rule, strategy, items, evaluated, y, groups, weight):
             f"has shape {truth.shape}. Pass y, or a classifier, for the same labels."
         )
     groups, weight = take_weight(groups, rows), take_weight(weight, rows)
-    every, parts = np.arange(len(rows)), ()
-    if len(rows) > 1:
-        parts = inner_folds(every, y, stratify=y.ndim == 1)
+    parts = inner_folds(np.arange(len(rows)), y, y.ndim == 1) if len(rows) > 1 else ()
     samples = OutOfSample(rule, items.average, eta, truth, groups, weight, parts)
     if strategy == "dta":
         calibrated = samples.changed_by_others(samples.fit_curves)

@@ -10,12 +10,8 @@ from sklearn_reject._validation import index_labels
 from sklearn_reject.decoding import as_flags, check_probabilities
 from sklearn_reject.exceptions import warn_user
 
-_METHODS = {
-    "auto": ("predict_proba", "decision_function"),
-    "predict_proba": ("predict_proba",),
-    "decision_function": ("decision_function",),
-}
-RESPONSE_METHODS = tuple(_METHODS)
+#: "auto" is the first of the others that a classifier has.
+RESPONSE_METHODS = ("auto", "predict_proba", "decision_function")
 
 _NAME = "predict_proba of the estimator"
 
@@ -26,9 +22,10 @@ _MISSING_MASS = 1e-3
 def find_method(estimator, response_method, name):
     """Return the name of the method that scores come from, or raise if it is missing.
 
-    "auto" is the first that there is. Errors call the classifier by `name`.
+    Errors call the classifier by `name`.
     """
-    methods = _METHODS[response_method]
+    is_auto = response_method == "auto"
+    methods = RESPONSE_METHODS[1:] if is_auto else (response_method,)
     for method in methods:
         if hasattr(estimator, method):
             return method

@@ -124,8 +124,8 @@ BAD_CALLS = [
     (TWO, "predict", {"groups": [1, 2, 3]}, "groups has 3 elements"),
     (TWO, "expected_loss", {"groups": [1, 2, 3]}, "groups has 3 elements"),
     (TWO, "expected_loss", {"groups": [None] * 60}, "values that can be sorted"),
-    (TWO, "predict_set", {}, "for multiclass .* sets consist of samples"),
-    (LABELS, "predict_set", {}, "sets consist of labels"),
+    (TWO, "predict_set", {}, "for multiclass .* was binary"),
+    (LABELS, "predict_set", {}, "for multiclass .* was multilabel"),
 ]
 
 
