@@ -8,7 +8,6 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import issparse
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import UNUSED
 
@@ -19,13 +18,15 @@ from sklearn_reject._estimators._base import (
     store_fitted,
 )
 from sklearn_reject._estimators._retarget import features_of, require_fit
-from sklearn_reject._estimators._set_evaluation import CalibrationGap, OutOfSample
-from sklearn_reject._estimators._set_items import (
+from sklearn_reject._estimators._sets import (
+    CalibrationGap,
     check_set_labels,
+    choose_sets,
     find_items,
-    groups_of_sets,
+    is_bounded,
+    is_by_item,
+    learn_out_of_sample,
     order_of_samples,
-    several_labels,
     warn_of_few_rows,
 )
 from sklearn_reject._fitting._folds import Samples
@@ -35,16 +36,10 @@ from sklearn_reject._fitting._splits import (
     ALL_ROWS,
     Plan,
     check_cv_choice,
-    inner_folds,
     plan_fits,
     splits_by_groups,
 )
-from sklearn_reject._response._positive import (
-    check_has_probabilities,
-    refuse_stacks,
-    widen_sets,
-    with_unseen,
-)
+from sklearn_reject._response._positive import check_has_probabilities
 from sklearn_reject._sklearn import (
     _num_samples,
     _routing_enabled,
@@ -62,27 +57,14 @@ from sklearn_reject._typing import (
 )
 from sklearn_reject._validation import (
     check_number,
-    check_option,
     check_same_length,
     check_sample_weight,
     require_in_memory,
     take_weight,
 )
-from sklearn_reject.decoding import (
-    AVERAGES,
-    SetRule,
-    check_bounds,
-    choose_items,
-    count_sets,
-    find_positive,
-)
+from sklearn_reject.decoding import SetRule, check_bounds
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.losses import SetLoss, check_set_loss
-
-_STRATEGIES = ["auto", "dta", "eum"]
-
-# Of sparse probabilities so many at most are made dense to fit curves to them.
-_MOST_ENTRIES = 2**21
 
 
 class ExpectedLossDecoder(ClassifierWrapper):
@@ -107,8 +89,10 @@ class ExpectedLossDecoder(ClassifierWrapper):
     Parameters
     ----------
     estimator : estimator
-        Classifier with `fit` and `predict_proba`. A
-        :class:`~sklearn.frozen.FrozenEstimator` is not fitted again.
+        Classifier with `fit` and `predict_proba`. For several labels a sample one that
+        takes them, such as :class:`~sklearn.multiclass.OneVsRestClassifier` of another
+        one, which may be calibrated. A :class:`~sklearn.frozen.FrozenEstimator` is not
+        fitted again.
 
     loss : {"f1", "f_beta", "jaccard", "am", "balanced_accuracy", "g_tp_pr", \
             "g_mean", "h_mean", "hamming"}, callable or SetLoss, default="f1"
@@ -332,32 +316,21 @@ class ExpectedLossDecoder(ClassifierWrapper):
         bounds = check_bounds(self.min_positive, self.max_positive)
         params["sample_weight"] = sample_weight
         X, y = read_samples(X, y, params, check_set_labels)
-        items = find_items(self.estimator, y, self.pos_label)
-        check_option(self.average, "average", AVERAGES)
-        if self.average != "samples" and items.target_type != "multilabel":
-            raise ValueError(
-                f"average={self.average!r} is for multilabel targets, but y is "
-                f"{items.target_type}. Set average to 'samples'."
-            )
-        if items.classes is None:
-            refuse_stacks(self.estimator)
-        groups, *given = self._route_groups(X, params, items)
-        samples = Samples(X, y, None, *given)
-
-        rule = SetRule(set_loss, items.distribution, *bounds)
-        is_set = items.target_type != "binary" and self.average == "samples"
-        strategy = self.strategy
-        if strategy == "auto":
-            strategy = "dta" if is_set or groups is not None else "eum"
-        with several_labels(self.estimator, y):
-            evaluated, plan = self._evaluate(samples, items, strategy)
-        check_has_probabilities(evaluated.estimator)
+        items = find_items(self, y)
+        groups, *given = self._route(_num_samples(y), params, items)
         # Items of a set are counted; rows that are sets weigh in the mean.
-        weight = check_sample_weight(sample_weight, _num_samples(y)) if is_set else None
+        weight = sample_weight if items.are_in_rows else None
+        weight = check_sample_weight(weight, _num_samples(y))
+
+        rule, strategy = SetRule(set_loss, items.distribution, *bounds), self.strategy
+        if strategy == "auto":
+            is_decoded = items.are_in_rows or groups is not None
+            strategy = "dta" if is_decoded else "eum"
+        evaluated = self._evaluate(Samples(X, y, None, *given), items)
         learned = {"calibration_gap_": None, "_calibrate": None}
         if evaluated.scores is not None:
-            learned = self._learn(
-                rule, strategy, items, evaluated, plan, y, groups, weight
+            learned = learn_out_of_sample(
+                rule, strategy, items, evaluated, y, groups, weight
             )
         elif strategy != "dta":
             strategy = 0.5 if strategy == "eum" else float(strategy)
@@ -371,16 +344,12 @@ class ExpectedLossDecoder(ClassifierWrapper):
             target_type_=items.target_type,
             strategy_=strategy,
             _items=items,
-            _average=self.average,
             _rule=replace(rule, threshold=learned.get("threshold_")),
-            _pos_label=self.pos_label,
             _has_groups=groups is not None,
             **learned,
         )
 
-    def predict(
-        self, X: MatrixLike, groups: ArrayLike | None = None
-    ) -> np.ndarray | Other:
+    def predict(self, X: MatrixLike, groups: ArrayLike | None = None) -> np.ndarray:
         """Predict the best sets, as labels or as multilabel indicators.
 
         Parameters
@@ -394,9 +363,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
         Returns
         -------
-        labels : {ndarray, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
-            Class labels, or indicators of labels; sparse where the probabilities are.
-            Where there are more than two classes, the most probable one.
+        labels : ndarray of shape (n_samples,) or (n_samples, n_labels)
+            Class labels, or indicators of labels. Where there are more than two
+            classes, the most probable one.
 
         Raises
         ------
@@ -410,17 +379,11 @@ class ExpectedLossDecoder(ClassifierWrapper):
             five of one of the classes are expected.
         """
         require_fit(self)
-        if self.target_type_ == "multiclass":
-            groups_of_sets(groups, self.target_type_)
-            if self._calibrate is None:
-                return self.estimator_.predict(X)
-            return self._items.classes[self._decoded_probabilities(X).argmax(axis=1)]
-        mask, _ = self._choose(X, groups)
-        if self.target_type_ == "multilabel":
-            return mask.astype(np.int64)
-        # One class only: there is no other label.
-        other = len(self._items.classes) - 1 - self._items.positive
-        return self._items.classes[np.where(mask, self._items.positive, other)]
+        if self.target_type_ != "multiclass":
+            return self._items.labels(self._choose(X, groups)[0])
+        if self._calibrate is None:
+            return self.estimator_.predict(X)
+        return self._items.classes[self._probabilities(X).argmax(axis=1)]
 
     @available_if(inner_has("predict_proba"))
     def predict_proba(self, X: MatrixLike) -> np.ndarray | Other:
@@ -442,11 +405,11 @@ class ExpectedLossDecoder(ClassifierWrapper):
         require_fit(self)
         if self._calibrate is None:
             return super().predict_proba(X)
-        eta = self._decoded_probabilities(X)
+        eta = self._probabilities(X)
         if self.target_type_ != "binary":
             return eta
-        columns = [1 - eta, eta]
-        return np.column_stack(columns if self._items.positive == 1 else columns[::-1])
+        proba = np.column_stack([1 - eta, eta])
+        return proba if self._items.positive == 1 else proba[:, ::-1]
 
     @available_if(inner_has("predict_log_proba"))
     def predict_log_proba(self, X: MatrixLike) -> np.ndarray | Other:
@@ -487,7 +450,11 @@ class ExpectedLossDecoder(ClassifierWrapper):
             If there are two classes, or several labels a sample.
         """
         require_fit(self)
-        self._check_has_classes()
+        if self.target_type_ != "multiclass":
+            raise ValueError(
+                "predict_set is for multiclass targets, but y of `fit` was "
+                f"{self.target_type_}. Use predict."
+            )
         return self._choose(X)[0]
 
     def expected_loss(self, X: MatrixLike, groups: ArrayLike | None = None) -> Any:
@@ -519,21 +486,18 @@ class ExpectedLossDecoder(ClassifierWrapper):
             If expected and realized loss differed in `fit`, by more than chance and
             0.05, see `calibration_gap_`.
         """
-        groups = self._check_groups(groups)
         _, losses = self._choose(X, groups, with_loss=True)
-        gap = self.calibration_gap_
+        gap, items = self.calibration_gap_, self._items
         if gap is not None and not gap.is_noise:
             warn_user(
                 f"Out of sample, the expected loss of the sets was "
                 f"{gap.expected_loss:.3g}, but their realized loss was "
-                f"{gap.realised_loss:.3g}. The difference is significant, so the "
-                "probabilities are not calibrated, or items depend on each other. "
-                "Take `calibration_gap_` for the loss to expect, or wrap the "
-                "classifier in CalibratedClassifierCV if it is not calibrated."
+                f"{gap.realised_loss:.3g}: probabilities are not calibrated, or items "
+                "depend on each other. Take `calibration_gap_` for the loss to expect, "
+                "or wrap the classifier in CalibratedClassifierCV."
             )
-        is_one = self.target_type_ == "binary" and groups is None
-        is_one = is_one or self._average == "micro"
-        return float(losses[0]) if is_one else losses
+        is_one_set = items.target_type == "binary" and groups is None
+        return float(losses[0]) if is_one_set or items.average == "micro" else losses
 
     def score(
         self,
@@ -570,35 +534,19 @@ class ExpectedLossDecoder(ClassifierWrapper):
         ValueError
             If `fit` had groups, and this call has none.
         """
-        groups = self._check_groups(groups)
-        require_in_memory(X=X, y=y, sample_weight=sample_weight, groups=groups)
-        if sample_weight is not None and not self._each_is_a_set():
+        require_fit(self)
+        require_in_memory(X=X, y=y, sample_weight=sample_weight)
+        if sample_weight is not None and not self._items.are_in_rows:
             raise ValueError(
                 "sample_weight weighs sets, but with two classes, or with average "
-                "'macro' or 'micro', samples are the items of sets and have no "
-                "weights. Omit sample_weight."
+                "'macro' or 'micro', samples are the items of sets. Omit it."
             )
         weight = check_sample_weight(sample_weight, _num_samples(y))
-        losses = self.set_loss_(*self._counts(X, self._check_kind(y), groups))
+        y = self._items.check_labels(y)
+        mask, _ = self._choose(X, groups, for_score=True)
+        seen = getattr(self.estimator_, "classes_", None)
+        losses = self.set_loss_(*self._items.count(y, seen, mask, groups))
         return -float(np.average(losses, weights=weight))
-
-    def _counts(self, X, y, groups):
-        """Return tp, fp, fn and tn of the sets; unseen classes are in none of them."""
-        if self._items.classes is None:
-            mask, _ = self._choose(X)
-            return count_sets(self._items.truth(y), mask, average=self._average)
-        seen = np.asarray(self.estimator_.classes_)
-        classes = with_unseen(seen, y)
-        if len(classes) <= 2:
-            positive = find_positive(classes, self._pos_label)
-            labels = self.predict(X, groups)
-            truth = y == positive
-            return count_sets(truth, labels == positive, groups=groups, pos_label=True)
-        if self.target_type_ == "multiclass":
-            sets, _ = self._choose(X)
-        else:
-            sets = self.predict(X, groups)[:, None] == seen
-        return count_sets(y, widen_sets(sets, seen, classes), labels=classes)
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "target_type_")
@@ -610,157 +558,92 @@ class ExpectedLossDecoder(ClassifierWrapper):
             tags.classifier_tags.multi_label = inner.multi_label
         return tags
 
-    def _route_groups(self, X, params, items):
+    def _route(self, n_samples, params, items):
         """Return the sets of samples, and the parameters of inner `fit` and split."""
-        n_samples, is_binary = _num_samples(X), items.target_type == "binary"
         groups, request = own_param(self, "groups", params)
-        if _routing_enabled():
-            is_ours = request is not False and is_binary
-        else:
-            is_ours = is_binary
-            if not splits_by_groups(self.cv):
-                params = {
-                    key: value for key, value in params.items() if key != "groups"
-                }
-                groups_of_sets(groups, items.target_type)
+        is_binary = items.target_type == "binary"
+        if not _routing_enabled() and not splits_by_groups(self.cv):
+            params = {name: each for name, each in params.items() if name != "groups"}
+            if groups is not None and not is_binary:
+                raise ValueError(
+                    "groups are sets where there are two classes, but each sample is "
+                    "one here. Omit groups."
+                )
         _, *given = route_params(self, n_samples, params)
-        groups = groups if is_ours else None
-        if groups is not None:
-            check_same_length(n_samples, groups=groups)
-        return groups, *given
+        if groups is None or request is False or not is_binary:
+            return None, *given
+        check_same_length(n_samples, groups=groups)
+        return np.asarray(groups), *given
 
-    def _check_kind(self, y):
-        """Return labels of samples, of the kind that they had in `fit`."""
-        y = check_set_labels(y)
-        if y.ndim != (1 if self.target_type_ != "multilabel" else 2):
-            raise ValueError(
-                f"y has shape {y.shape}, but the labels of `fit` were "
-                f"{self.target_type_}. Pass the same kind of labels."
-            )
-        if self._items.classes is None:
-            self._items.check_number(y.shape[1])
-        return y
-
-    def _evaluate(self, samples, items, strategy):
-        """Return the fitted classifier, probabilities out of sample, and their plan."""
-        given = self, self.estimator, items, samples
+    def _evaluate(self, samples, items):
+        """Return the fitted classifier, and probabilities out of sample, if needed."""
+        given, reason = (self, self.estimator, items, samples), None
         if self.strategy in ("auto", "eum"):
-            is_vector = samples.y.ndim == 1
             try:
-                plan = plan_fits(self, samples, learns=False, stratify=is_vector)
-                return evaluate_out_of_sample(*given, plan), plan
+                plan = plan_fits(self, samples, learns=False, stratify=True)
+                return evaluate_out_of_sample(*given, plan)
             except ValueError as error:
                 if self.strategy == "eum" or self.cv is not None:
                     raise
                 reason = str(error).rstrip(". ")
-        plan = Plan(ALL_ROWS)
-        evaluated = evaluate_out_of_sample(*given, plan)
-        if self.strategy == "auto":
+        evaluated = evaluate_out_of_sample(*given, Plan(ALL_ROWS))
+        check_has_probabilities(evaluated.estimator)
+        if reason is not None:
             # What is wrong with all of its probabilities is no matter of folds.
-            check_has_probabilities(evaluated.estimator)
             items.probabilities(evaluated.estimator, samples.X)
-            instead = "decoded as they are" if strategy == "dta" else "cut at 0.5"
             warn_user(
                 "No samples could be predicted out of sample, so probabilities are "
-                f"{instead}. The error in a fold was: {reason}. Pass more samples, or "
-                "cv=.",
+                "decoded as they are, or cut at 0.5. Pass more samples, or cv=. The "
+                f"error in a fold was: {reason}.",
                 once=True,
             )
-        return evaluated, plan
+        return evaluated
 
-    def _learn(self, rule, strategy, items, evaluated, plan, y, groups, weight):
-        """Return the attributes that are learned out of sample."""
-        eta, rows = evaluated.scores, np.arange(_num_samples(y))[evaluated.rows]
-        if is_sparse := issparse(eta):
-            if strategy == "dta":
-                n_rows = max(1, _MOST_ENTRIES // eta.shape[1])
-                some = np.random.default_rng(0).permutation(eta.shape[0])[:n_rows]
-                eta, rows = eta[np.sort(some)], rows[np.sort(some)]
-            eta = eta.toarray()
-        y, every = y[rows], np.arange(len(rows))
-        truth = items.truth(y)
-        samples = OutOfSample(
-            rule,
-            self.average,
-            eta,
-            truth.toarray() if issparse(truth) else truth,
-            parts=inner_folds(every, y, y.ndim == 1) if len(rows) > 1 else (),
-            groups=None if groups is None else np.asarray(groups)[rows],
-            weight=take_weight(weight, rows),
-        )
-        learned = {"_calibrate": None}
-        if strategy == "eum":
-            tuned = samples.tune()
-            learned |= {"threshold_": tuned.threshold, "tuned_loss_": tuned.loss}
-            samples = replace(samples, rule=replace(rule, threshold=tuned.threshold))
-        else:
-            learned["_calibrate"], samples = samples.fit_curves(keep_zeros=is_sparse)
-        return {**learned, "calibration_gap_": samples.measure_gap()}
+    def _choose(self, X, groups=None, *, with_loss=False, for_score=False):
+        """Return the mask of the sets and, `with_loss`, their expected losses.
 
-    def _check_groups(self, groups, *, decide=True):
-        """Return the groups that are sets, or raise where those of `fit` are missing.
-
-        Unless nothing is to `decide` by them.
+        Groups of `fit` are missed where they decide, or the loss is that of sets.
         """
         require_fit(self)
-        groups = groups_of_sets(groups, self.target_type_)
-        if groups is None and self._has_groups and decide:
+        require_in_memory(groups=groups)
+        rule, items, order = self._rule, self._items, None
+        if items.target_type != "binary":
+            groups = None
+        are_needed = with_loss or for_score or not is_by_item(rule)
+        if groups is None and self._has_groups and are_needed:
             raise ValueError(
-                "fit had groups, which are the sets that are predicted and scored, but "
-                "groups is None here. Pass the group of each sample; one set of all "
-                "of them is groups=np.zeros(len(X))."
+                "groups is None, but fit had groups, which are the sets. Pass the "
+                "group of each sample, or np.zeros(len(X)) for one set of all of them."
             )
-        return groups
-
-    def _check_has_classes(self):
-        """Raise unless sets are of classes."""
-        if self.target_type_ != "multiclass":
-            raise ValueError(
-                "predict_set is for multiclass targets, but y was "
-                f"{self.target_type_}. Use predict, whose sets consist of "
-                f"{'samples' if self.target_type_ == 'binary' else 'labels'}."
-            )
-
-    def _choose(self, X, groups=None, *, with_loss=False):
-        """Return the mask of the sets and, `with_loss`, their expected losses."""
-        rule, is_row = self._rule, self._each_is_a_set()
-        is_decoded = rule.threshold is None
-        is_bounded = rule.min_positive > 0 or rule.max_positive is not None
-        groups = self._check_groups(groups, decide=is_decoded or is_bounded)
-        eta, order = self._decoded_probabilities(X), None
+        eta = self._probabilities(X)
         if groups is not None:
+            groups = np.asarray(groups)
             check_same_length(len(eta), groups=groups)
-        if is_bounded and not is_row:
-            # A bound may part samples of equal probability.
-            order = order_of_samples(features_of(self, X))
-        if order is not None:
-            eta = eta[order]
-            groups = None if groups is None else np.asarray(groups)[order]
-        # Exactly k of a call are wanted as they are, however small it is.
-        is_free = is_decoded and rule.min_positive != rule.max_positive
-        if is_free and groups is None and not is_row:
-            warn_of_few_rows(eta, rule.loss, self._average)
+        if not items.are_in_rows:
+            # Exactly k of a call are wanted as they are, however small it is.
+            is_free = rule.threshold is None and rule.min_positive != rule.max_positive
+            if is_free and groups is None:
+                warn_of_few_rows(eta, rule.loss, items.average)
+            if is_bounded(rule):
+                # A bound may part samples of equal probability.
+                order = order_of_samples(features_of(self, X))
+                eta, groups = eta[order], take_weight(groups, order)
         options = {"groups": groups, "n_jobs": self.n_jobs, "with_loss": with_loss}
-        mask, losses = choose_items(eta, rule, self._average, **options)
+        mask, losses = choose_sets(eta, rule, items.average, **options)
         return mask if order is None else mask[np.argsort(order)], losses
 
-    def _each_is_a_set(self):
-        """Tell whether each sample is a set, or all of a call or of a group are."""
-        return self.target_type_ != "binary" and self._average == "samples"
-
-    def _decoded_probabilities(self, X):
+    def _probabilities(self, X):
         """Return the probabilities of the items, calibrated as in use."""
         eta = self._items.probabilities(self.estimator_, X)
         return eta if self._calibrate is None else self._calibrate(eta)
 
 
 def _check_strategy(strategy):
-    if isinstance(strategy, str) and strategy in _STRATEGIES:
-        return
+    names = ["auto", "dta", "eum"]
     if isinstance(strategy, Real) and not isinstance(strategy, bool):
         check_number(strategy, "strategy, as a threshold,", high=1.0)
-        return
-    raise ValueError(
-        f"strategy must be one of {_STRATEGIES} or a threshold in [0, 1], got "
-        f"{strategy!r}."
-    )
+    elif not isinstance(strategy, str) or strategy not in names:
+        raise ValueError(
+            f"strategy must be one of {names} or a threshold in [0, 1], got "
+            f"{strategy!r}."
+        )

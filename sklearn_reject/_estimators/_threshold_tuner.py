@@ -11,27 +11,26 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import Bunch, check_random_state, get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import validate_data
 
 from sklearn_reject._curves._ood import pn_auc_score
-from sklearn_reject._estimators._joint_folds import (
+from sklearn_reject._estimators._joint import (
+    JointEvaluation,
+    JointScores,
     check_joint_cv,
     check_tuning,
-    default_folds,
+    find_folds,
     plan_jointly,
-    usable_folds,
 )
-from sklearn_reject._estimators._joint_scores import JointScores, check_logged
 from sklearn_reject._estimators._retarget import (
     check_target_names,
     copy_fitted,
     keep_params,
     require_fit,
 )
-from sklearn_reject._fitting._folds import FoldScore, Samples
+from sklearn_reject._fitting._folds import Samples
 from sklearn_reject._fitting._out_of_sample import evaluate_out_of_sample
 from sklearn_reject._fitting._routing import route_of_fit, route_params
-from sklearn_reject._fitting._splits import splits_by_groups
 from sklearn_reject._labels import rate, split_ratings
 from sklearn_reject._sklearn import (
     CallbackSupportMixin,
@@ -333,33 +332,36 @@ class EnsembleThresholdTuner(
         InfeasibleTargetError
             If the target is not attained. Its `attainable` has what can be.
         """
-        joint, tuning = self._check_parameters()
-        require_in_memory(
-            X=X,
-            y=y,
-            sample_weight=sample_weight,
-            inclusion_proba=inclusion_proba,
-            may_be_masked=("y",),
-            **params,
+        joint = JointScores(self.estimators, response_method=self.response_method)
+        joint.check()
+        self._validate_names([entry.name for entry in joint.entries()])
+        check_joint_cv(self, joint)
+        check_random_state(self.random_state)
+        tuning = Tuning(
+            self._find_target(), self.method, self.n_thresholds, self.confidence_level
         )
-        X, y = indexable(X, y)
-        self._check_features(X)
+        arrays = {"sample_weight": sample_weight, "inclusion_proba": inclusion_proba}
+        require_in_memory(X=X, y=y, may_be_masked=("y",), **arrays, **params)
+        X, y = indexable(np.asarray(X) if isinstance(X, list) else X, y)
         ratings, ordered = split_ratings(
             y, unrated_label=self.unrated_label, pos_label=self.pos_label
         )
-        self._warn_of_positives(ordered, ratings)
+        self._warn_of_positives(*ordered.tolist(), ratings)
         joint.set_params(classes=ordered)
+        learns = any(entry.learns_ratings for entry in joint.entries())
+        if params.keys() - {"groups"} and not learns and not _routing_enabled():
+            raise TypeError(f"fit got {[*params]}, but there is no classifier to fit.")
         params = {"sample_weight": sample_weight, **params}
-        weight, *given = self._route(len(ratings), params, joint)
+        weight, *given = route_params(self, len(ratings), params, joint)
         check_weighted_classes(ratings, weight)
         if inclusion_proba is not None:
             inclusion_proba = check_inclusion_proba(inclusion_proba, ratings)
 
         # The scores of documents that trained no classifier.
         samples = Samples(X, ratings, None, *given)
-        plan, folds = plan_jointly(self, joint, samples)
+        plan, splits = plan_jointly(self, joint, samples)
         evaluated = evaluate_out_of_sample(
-            self, joint, _JointEvaluation(), samples, plan
+            self, joint, JointEvaluation(), samples, plan
         )
         rows = np.arange(len(ratings))[evaluated.rows]
         order = np.argsort(rows)
@@ -376,13 +378,12 @@ class EnsembleThresholdTuner(
         warn_if_selected(documents)
 
         # The thresholds, tuned on all of them and again without each fold.
-        folds = default_folds(documents) if folds is None else folds
-        folds = usable_folds(documents, folds)
+        folds = find_folds(documents, splits, rows, len(ratings))
         path, point = tuning.tune(documents)
         cross_validated = tuning.cross_validate(documents, folds, self.n_jobs)
 
         # A fit that fails has changed nothing.
-        self._check_features(X, reset=True)
+        validate_data(self, X, skip_check_array=True)
         self._fitted, self._ordered_classes = evaluated.estimator, ordered
         self.classes_, self.pos_label_ = np.sort(ordered), ordered[1]
         self.path_, self.base_thresholds_ = path, path.thresholds[0]
@@ -437,7 +438,7 @@ class EnsembleThresholdTuner(
         require_fit(self)
         check_target_names(target, TARGETS)
         twin = copy_fitted(self, dict.fromkeys(TARGETS) | target)
-        tuning = replace(self._tuning, target=twin._check_target())
+        tuning = replace(self._tuning, target=twin._find_target())
         twin.path_, twin.operating_point_ = tuning.tune(self.documents_, self.path_)
         twin.cross_validated_point_ = tuning.cross_validate(
             self.documents_, self._folds, self.n_jobs
@@ -458,8 +459,9 @@ class EnsembleThresholdTuner(
             Higher = more likely positive, one column per classifier.
         """
         require_fit(self, X)
-        self._check_features(X, reset=False)
-        return self._fitted.scores(X)
+        scores = self._fitted.scores(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return scores
 
     def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict which documents are positive.
@@ -531,23 +533,15 @@ class EnsembleThresholdTuner(
         scores = self.joint_scores(X)
         values = self.path_.locate(scores)
         check_same_length(len(values), y=y)
-        ratings = rate(
-            y,
-            pos_label=self.pos_label_,
-            unrated_label=self._asked["unrated_label"],
-            sample_weight=sample_weight,
-        )
+        asked = {"pos_label": self.pos_label_, "sample_weight": sample_weight}
+        ratings = rate(y, unrated_label=self._asked["unrated_label"], **asked)
         if ratings.classes.tolist() != self._ordered_classes.tolist():
             raise ValueError(
                 f"y has rated documents of the classes {ratings.classes.tolist()}, but "
                 f"the classes in `fit` were {self._ordered_classes.tolist()}."
             )
-        return pn_auc_score(
-            values[ratings.rows],
-            ratings.is_positive,
-            sample_weight=ratings.weight,
-            normalize=True,
-        )
+        options = {"sample_weight": ratings.weight, "normalize": True}
+        return pn_auc_score(values[ratings.rows], ratings.is_positive, **options)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, including those of the named classifiers.
@@ -578,8 +572,6 @@ class EnsembleThresholdTuner(
         self : object
             This estimator.
         """
-        if "estimators" in params:
-            self.estimators = params.pop("estimators")
         self._set_params("_named", **params)
         return self
 
@@ -611,8 +603,8 @@ class EnsembleThresholdTuner(
     @property
     def named_estimators_(self) -> Bunch:
         """The fitted classifiers by name, a Bunch."""
-        names = [name for name, *_ in self._fitted.entries()]
-        return Bunch(**dict(zip(names, self.estimators_, strict=True)))
+        pairs = zip(self._fitted.entries(), self.estimators_, strict=True)
+        return Bunch(**{entry.name: fitted for entry, fitted in pairs})
 
     @property
     def _named(self):
@@ -640,68 +632,22 @@ class EnsembleThresholdTuner(
         # Tags are asked for before the estimators have been checked. Scores that were
         # logged may be sparse or missing.
         inner = [get_tags(e) for _, e in self._named or () if hasattr(e, "fit")]
-        of_inputs = [each.input_tags for each in inner]
-        tags.input_tags.sparse = bool(self._named) and all(i.sparse for i in of_inputs)
-        tags.input_tags.allow_nan = all(i.allow_nan for i in of_inputs)
+        inputs = [each.input_tags for each in inner]
+        tags.input_tags.sparse = bool(self._named) and all(x.sparse for x in inputs)
+        tags.input_tags.allow_nan = all(x.allow_nan for x in inputs)
         tags.non_deterministic = any(each.non_deterministic for each in inner)
         tags.classifier_tags.multi_class = False
         return tags
 
-    def _check_parameters(self):
-        """Return the classifiers, and what is tuned."""
-        joint = JointScores(self.estimators, response_method=self.response_method)
-        joint.check()
-        self._validate_names([name for name, *_ in joint.entries()])
-        check_joint_cv(self, joint)
-        check_random_state(self.random_state)
-        tuning = Tuning(
-            self._check_target(), self.method, self.n_thresholds, self.confidence_level
-        )
-        return joint, tuning
-
-    def _check_target(self):
+    def _find_target(self):
         """Return the one target that is given."""
         return resolve_target(*(getattr(self, name) for name in TARGETS))
 
-    def _warn_of_positives(self, ordered, ratings):
+    def _warn_of_positives(self, negative, positive, ratings):
         """Warn where the alphabet has made the more frequent class the positive one."""
-        is_chosen = self.pos_label is None and ordered.dtype.kind in "US"
+        is_chosen = self.pos_label is None and isinstance(positive, str)
         if is_chosen and np.sum(ratings == 1) > np.sum(ratings == 0):
             warn_user(
-                f"pos_label=None takes {ordered[1].item()!r} as the positive class, "
-                f"because it comes after {ordered[0].item()!r}, but it is the more "
-                "frequent one. Pass one of them as pos_label."
+                f"pos_label=None takes {positive!r} as the positive class, because it "
+                f"comes after {negative!r}, but it is the more frequent one. Pass one."
             )
-
-    def _check_features(self, X, reset=None):
-        """Remember or compare number and names of the features, where X has them.
-
-        Without `reset` neither: X is only looked at.
-        """
-        if self.estimators is None:
-            if not hasattr(X, "columns"):
-                X = check_logged(X)
-        elif getattr(X, "ndim", 2) == 1 and X.dtype.kind in "biuf":
-            check_array(X)  # says that a document is to be a row
-        if reset is not None:
-            validate_data(self, X, reset=reset, skip_check_array=True)
-
-    def _route(self, n_samples, params, joint):
-        """Return weights of documents, and the parameters of inner `fit` and split."""
-        if not joint.learns_ratings and not _routing_enabled():
-            known = {"sample_weight", "groups" if splits_by_groups(self.cv) else ""}
-            lost = sorted(params.keys() - known)
-            if lost:
-                raise TypeError(
-                    f"fit got the parameter {lost[0]!r}, but there is no classifier to "
-                    "be fitted with it. Omit it."
-                )
-        return route_params(self, n_samples, params, joint)
-
-
-class _JointEvaluation(FoldScore):
-    """The scores of all classifiers, as they are."""
-
-    def evaluate_response(self, response, y):
-        """Return the scores of each document."""
-        return (response.estimator.scores(response.X),)

@@ -1,36 +1,37 @@
-"""Probabilities and scores of the positive class, or of each label."""
+"""Scores of the positive class, probabilities of items, and classes that are new."""
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.ensemble import StackingClassifier
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_array
 
 from sklearn_reject._response._response import Response
 from sklearn_reject._validation import index_labels
-from sklearn_reject.decoding import as_flags, check_probabilities, mend_flags, show_odd
+from sklearn_reject.decoding import as_flags, check_probabilities
 from sklearn_reject.exceptions import warn_user
 
-_METHODS = {
-    "auto": ("predict_proba", "decision_function"),
-    "predict_proba": ("predict_proba",),
-    "decision_function": ("decision_function",),
-}
-RESPONSE_METHODS = tuple(_METHODS)
+#: "auto" is the first of the others that a classifier has.
+RESPONSE_METHODS = ("auto", "predict_proba", "decision_function")
+
+_NAME = "predict_proba of the estimator"
+
+# How far the probabilities of the classes of a sample may be from adding up to one.
+_MISSING_MASS = 1e-3
 
 
 def find_method(estimator, response_method, name):
     """Return the name of the method that scores come from, or raise if it is missing.
 
-    "auto" is the first that there is. Errors call the classifier by `name`.
+    Errors call the classifier by `name`.
     """
-    for method in _METHODS[response_method]:
+    is_auto = response_method == "auto"
+    methods = RESPONSE_METHODS[1:] if is_auto else (response_method,)
+    for method in methods:
         if hasattr(estimator, method):
             return method
     raise ValueError(
-        f"{name} has no scores: {estimator!r} has none of "
-        f"{list(_METHODS[response_method])}. Wrap it in CalibratedClassifierCV to get "
-        "probabilities."
+        f"{name} has no scores: {estimator!r} has none of {list(methods)}. Wrap it in "
+        "CalibratedClassifierCV to get probabilities."
     )
 
 
@@ -46,8 +47,7 @@ def positive_score(estimator, X, classes, *, response_method="auto", name):
     if len(known) != 2 or set(known) != set(wanted):
         raise ValueError(
             f"{name} has the classes {known}, but the rated documents have {wanted}. "
-            "Fit the classifier on rated documents of both classes, and check "
-            "unrated_label."
+            "Fit it on documents of both: check unrated_label, or use fewer folds."
         )
     positive = known.index(wanted[1])
     method = find_method(estimator, response_method, name)
@@ -56,53 +56,75 @@ def positive_score(estimator, X, classes, *, response_method="auto", name):
         scores = scores[:, positive]
     elif not positive:
         scores = -scores
-    return check_array(
-        scores, ensure_2d=False, dtype=np.float64, input_name=f"{method} of {name}"
-    )
+    method = f"{method} of {name}"
+    return check_array(scores, ensure_2d=False, dtype=np.float64, input_name=method)
 
 
-_NAME = "predict_proba of the estimator"
+def check_has_probabilities(estimator):
+    """Raise unless a fitted classifier has `predict_proba`."""
+    if not hasattr(estimator, "predict_proba"):
+        raise ValueError(
+            f"estimator must be a classifier with `predict_proba`, got {estimator!r}. "
+            "Wrap it in CalibratedClassifierCV to get probabilities."
+        )
 
 
-# How far the probabilities of the classes of a sample may be from adding up to one.
-_MISSING_MASS = 1e-3
+def item_probabilities(estimator, X, classes=None):
+    """Return the probabilities (n_samples, n_columns) of classes or labels.
 
-
-def find_target_type(classes):
-    """Return "binary" or "multiclass" for the classes of y, "multilabel" for None."""
+    Columns are in the order of the classes; one that the classifier has not seen has
+    probability zero. Without classes they are several labels a sample.
+    """
+    check_has_probabilities(estimator)
     if classes is None:
-        return "multilabel"
-    return "binary" if len(classes) <= 2 else "multiclass"
-
-
-def check_multilabel(y):
-    """Return indicators of labels as integers, or raise if they are anything else."""
-    flags = as_flags(y)
-    if flags is None:
-        y = y if issparse(y) else np.asarray(y)
-        way_out = "Encode multilabel targets with MultiLabelBinarizer"
+        return check_probabilities(_of_labels(estimator, X), _NAME, ndim=(2,))
+    proba = check_probabilities(estimator.predict_proba(X), _NAME, ndim=(2,))
+    total = proba.sum(axis=1)
+    row = np.argmax(np.abs(total - 1))
+    if abs(total[row] - 1) > _MISSING_MASS:
         raise ValueError(
-            "y must be a vector of class labels or a matrix of indicators, 0 and 1, "
-            f"got {show_odd(y)} in a matrix of type "
-            f"{type_of_target(y, input_name='y')!r}. {mend_flags(y, 'y', way_out)}."
+            f"{_NAME} must add up to one over the classes of each sample, got "
+            f"{total[row]:g} in row {row}. Use another classifier, or remove such rows."
         )
-    return flags.astype(np.int64)
+    seen = np.asarray(estimator.classes_)
+    if np.array_equal(seen, classes):
+        return proba
+    eta = np.zeros((len(proba), len(classes)))
+    eta[:, index_labels(seen, classes)[0]] = proba
+    return eta
 
 
-def check_known(y, classes):
-    """Return the classes, or raise if they are not those of the labels."""
-    if classes.ndim != 1 or any(np.ndim(label) for label in classes[:1]):
+def _of_labels(estimator, X):
+    """Return the probability of one for each label, from whatever form it has."""
+    if isinstance(Response(estimator, None).model, StackingClassifier):
         raise ValueError(
-            "y is a vector with one label per sample, but the frozen estimator is "
-            "multilabel. Pass an indicator matrix."
+            "StackingClassifier returns the probability that a label is *absent*, or "
+            "fails. Stack within each label, as in "
+            "MultiOutputClassifier(StackingClassifier())."
         )
-    _, unknown = index_labels(y, classes)
-    if unknown.any():
-        _refuse_unknown(y[unknown], classes)
-    return classes
+    proba = estimator.predict_proba(X)
+    if not isinstance(proba, list):
+        return proba.toarray() if issparse(proba) else proba
+    # Each label is a classifier of its own.
+    pairs = zip(proba, estimator.classes_, strict=True)
+    return np.column_stack([_positive_column(*pair) for pair in pairs])
 
 
-def _refuse_unknown(unknown, classes):
+def _positive_column(proba, classes):
+    flags = as_flags(classes)
+    if flags is not None and flags.shape == (1,):
+        return np.full(len(proba), float(flags[0]))
+    if flags is None or proba.shape[1:] != flags.shape:
+        raise ValueError(
+            f"{_NAME} has shape {proba.shape} for a label with the classes "
+            f"{np.asarray(classes).tolist()}, which must be 0 and 1. Some classifiers "
+            "misinterpret a sparse y. Pass `y.toarray()`."
+        )
+    return proba[:, flags].sum(axis=1)
+
+
+def refuse_unknown(unknown, classes):
+    """Raise for labels that are not among the classes of an estimator."""
     raise ValueError(
         f"y holds the label {unknown.tolist()[0]!r}, which is not one of the classes "
         f"{classes.tolist()} of the estimator."
@@ -122,11 +144,10 @@ def with_unseen(classes, y):
     unseen = np.unique(y[unknown])
     is_other_kind = isinstance(unseen[0], str) != isinstance(classes[0], str)
     if is_other_kind or (unknown.all() and len(unseen) > 1):
-        _refuse_unknown(unseen, classes)
+        refuse_unknown(unseen, classes)
     warn_user(
         f"y holds labels that were not in y of fit, {unseen.tolist()}. They count as "
-        "missed. In cross-validation, use stratified folds, which keep rare classes in "
-        "all folds."
+        "missed. Stratified folds keep rare classes in all of them."
     )
     return np.union1d(classes, unseen)
 
@@ -138,85 +159,3 @@ def widen_sets(sets, seen, classes):
     wide = np.zeros((sets.shape[0], len(classes)), dtype=bool)
     wide[:, index_labels(seen, classes)[0]] = sets.toarray() if issparse(sets) else sets
     return wide
-
-
-def check_has_probabilities(estimator):
-    """Raise unless a fitted classifier has `predict_proba`."""
-    if not hasattr(estimator, "predict_proba"):
-        raise ValueError(
-            f"estimator must be a classifier with `predict_proba`, got {estimator!r}. "
-            "Wrap it in CalibratedClassifierCV to get probabilities."
-        )
-
-
-def item_probabilities(estimator, X, classes=None):
-    """Return the probabilities (n_samples, n_columns) of classes or labels.
-
-    Columns are in the order of the classes; one that the classifier has not seen has
-    probability zero. Without classes they are several labels a sample, maybe sparse.
-    """
-    check_has_probabilities(estimator)
-    if classes is None:
-        refuse_stacks(estimator)
-    proba = estimator.predict_proba(X)
-    if classes is None:
-        return _of_labels(estimator, proba)
-    proba = check_probabilities(proba, _NAME, ndim=(2,))
-    total = proba.sum(axis=1)
-    row = np.argmax(np.abs(total - 1))
-    if abs(total[row] - 1) > _MISSING_MASS:
-        raise ValueError(
-            f"{_NAME} must add up to one over the classes of each sample, got "
-            f"{total[row]:g} in row {row}. Use another classifier, or remove the "
-            "samples for which it has no probabilities."
-        )
-    seen = np.asarray(estimator.classes_)
-    if proba.shape[1] != len(seen):
-        raise ValueError(
-            f"predict_proba of the estimator has {proba.shape[1]} columns for its "
-            f"{len(seen)} classes. It must have one column for each class."
-        )
-    if np.array_equal(seen, classes):
-        return proba
-    eta = np.zeros((len(proba), len(classes)))
-    column, is_unknown = index_labels(seen, classes)
-    eta[:, column[~is_unknown]] = proba[:, ~is_unknown]
-    return eta
-
-
-def refuse_stacks(estimator):
-    """Raise for a stack of classifiers, where samples have several labels."""
-    if isinstance(Response(estimator, None).model, StackingClassifier):
-        raise ValueError(
-            "StackingClassifier cannot be used for multilabel targets: its "
-            "predict_proba fails or returns the probability that each label is "
-            "*absent*. Stack within each label, for example with "
-            "MultiOutputClassifier(StackingClassifier())."
-        )
-
-
-def _of_labels(estimator, proba):
-    """Return the probability of one for each label, from whatever form it has."""
-    if isinstance(proba, list):
-        # Each label is a classifier of its own.
-        classes = getattr(estimator, "classes_", None)
-        if not isinstance(classes, list) or len(classes) != len(proba):
-            classes = [np.arange(np.shape(part)[1]) for part in proba]
-        labels = enumerate(zip(proba, classes, strict=True))
-        columns = [_positive_column(*label, number) for number, label in labels]
-        proba = np.column_stack(columns)
-    return check_probabilities(proba, _NAME, ndim=(2,), accept_sparse=True)
-
-
-def _positive_column(proba, classes, number):
-    classes = np.asarray(classes)
-    flags = as_flags(classes) if classes.dtype.kind in "biuf" else None
-    if flags is not None and flags.shape == (1,):
-        return np.full(len(proba), float(flags[0]))
-    if flags is None or proba.shape[1:] != flags.shape:
-        raise ValueError(
-            f"predict_proba of the estimator has shape {proba.shape} for label "
-            f"{number} and classes other than 0 and 1, one per column. Some "
-            "classifiers misinterpret a sparse y. Pass `y.toarray()`."
-        )
-    return proba[:, flags].sum(axis=1)

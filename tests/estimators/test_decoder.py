@@ -7,7 +7,7 @@ import pytest
 import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse import csr_array, csr_matrix, issparse
+from scipy.sparse import csr_array, csr_matrix
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification, make_multilabel_classification
@@ -241,31 +241,6 @@ def test_sets_are_decoded_with_calibrated_probabilities(sets, frozen):
         np.testing.assert_array_equal(decoder.predict(X, **groups), mask)
 
 
-@pytest.mark.parametrize(
-    "classifier",
-    [LogisticRegression(class_weight="balanced"), GaussianNB()],
-    ids=["class_weight", "naive Bayes"],
-)
-def test_poor_probabilities_come_right_by_default(classifier):
-    X, y, groups = rare(4000)
-    X = np.tile(X, 4)
-    fit, test = slice(0, 2000), slice(2000, None)
-    decoders = {
-        strategy: ExpectedLossDecoder(classifier, strategy=strategy)
-        for strategy in ("auto", "dta", "eum")
-    }
-    losses = {
-        name: -each.fit(X[fit], y[fit], groups=groups[fit]).score(
-            X[test], y[test], groups=groups[test]
-        )
-        for name, each in decoders.items()
-    }
-    assert losses["auto"] < losses["dta"]
-    assert losses["auto"] < losses["eum"] + 0.03
-    expected = decoders["auto"].expected_loss(X[test], groups=groups[test])
-    assert expected.mean() == pytest.approx(losses["auto"], abs=0.12)
-
-
 # The gap between what was expected and what was realized
 
 
@@ -397,47 +372,16 @@ def test_labels_do_not_depend_on_the_order_of_samples(seed, n, sets, loss):
 
 @pytest.mark.parametrize("average", AVERAGES)
 @pytest.mark.parametrize("strategy", ["auto", "dta", "eum", 0.3])
-def test_sparse_probabilities(average, strategy):
+def test_sparse_probabilities_and_labels(average, strategy):
     rng = np.random.default_rng(0)
     eta = rng.random((60, 3)) * (rng.random((60, 3)) < 0.5)
     y = (rng.random((60, 3)) < eta).astype(int)
-    decoder = ExpectedLossDecoder(
-        Told(is_sparse=True), strategy=strategy, average=average, cv=3
-    ).fit(eta, csr_array(y))
-    predicted = decoder.predict(eta)
-    assert issparse(predicted)
-    score = decoder.score(eta, csr_array(y))
-    if strategy == "auto" and average == "samples":
-        proba = decoder.predict_proba(eta)
-        assert not proba.toarray()[eta == 0].any()  # what is not stored is impossible
-        mask, _ = decode(proba.toarray(), loss="f1")
-        np.testing.assert_array_equal(predicted.toarray(), mask)
-    else:
-        dense = clone(decoder).set_params(estimator=Told()).fit(eta, y)
-        np.testing.assert_array_equal(predicted.toarray(), dense.predict(eta))
-        np.testing.assert_allclose(
-            decoder.expected_loss(eta), dense.expected_loss(eta), rtol=0, atol=1e-11
-        )
-        assert score == pytest.approx(dense.score(eta, y))
-
-
-@pytest.mark.slow
-def test_large_sparse_probabilities_are_calibrated_on_some_rows():
-    rng = np.random.default_rng(0)
-    stored = np.zeros((600, 4096))
-    stored[:, :3] = rng.random((600, 3))
-    wide = csr_matrix(stored)
-    y = csr_matrix(rng.random(stored.shape) < stored)
-
-    class Wide(Told):
-        def predict_proba(self, X):
-            return wide[X[:, 0]]
-
-    rows = np.arange(600)[:, None]
-    decoder = ExpectedLossDecoder(FrozenEstimator(Wide().fit(rows, y))).fit(rows, y)
-    proba = decoder.predict_proba(rows)
-    assert abs(proba - wide).max() < 0.3
-    assert (proba != wide).nnz == 1800
+    dense = ExpectedLossDecoder(Told(), strategy=strategy, average=average, cv=3)
+    sparse = clone(dense).set_params(estimator=Told(is_sparse=True))
+    dense.fit(eta, y)
+    sparse.fit(eta, csr_array(y))
+    np.testing.assert_array_equal(sparse.predict(eta), dense.predict(eta))
+    assert sparse.score(eta, csr_array(y)) == dense.score(eta, y)
 
 
 @pytest.mark.parametrize(
@@ -463,8 +407,7 @@ def test_a_label_that_no_fold_can_be_fitted_on(average):
     y = np.column_stack([X[:, 0] > 0, np.arange(40) == 0]).astype(int)
     classifier = MultiOutputClassifier(LOGISTIC)
     decoder = ExpectedLossDecoder(classifier, average=average)
-    instead = "decoded as they are" if average == "samples" else "cut at 0.5"
-    message = rf"{instead}\. The error in a fold was: .*[^.]\. Pass more"
+    message = "or cut at 0.5. Pass more samples, or cv=. The error in a fold was: "
     with pytest.warns(RejectionWarning, match=message):
         decoder.fit(X, y)
     assert decoder.strategy_ == ("dta" if average == "samples" else 0.5)

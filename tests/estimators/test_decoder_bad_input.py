@@ -6,15 +6,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import BaggingClassifier, StackingClassifier
+from sklearn.ensemble import StackingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.multiclass import OneVsRestClassifier
-from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from sklearn_reject import ExpectedLossDecoder
@@ -24,12 +19,7 @@ X = np.arange(60.0)[:, None]
 TWO, THREE = np.tile([0, 1], 30), np.arange(60) % 3
 LABELS = np.column_stack([TWO, THREE == 0, np.arange(60) % 5 == 0]).astype(int)
 LOGISTIC, NEAREST = LogisticRegression(), KNeighborsClassifier(3)
-ONE_EACH = OneVsRestClassifier(LOGISTIC)
 LISTS = [["a"], ["a", "b"], []] * 20
-OBJECTS = np.empty(60, dtype=object)
-OBJECTS[:] = LISTS
-RARE = LABELS.copy()
-RARE[:, 0] = np.arange(60) % 30 == 0
 FROZEN = {
     name: FrozenEstimator(NEAREST.__class__().fit(X, y))
     for name, y in (("two", TWO), ("labels", LABELS))
@@ -54,34 +44,24 @@ class Liar(ClassifierMixin, BaseEstimator):
         return np.full((len(X), 2), self.probability)
 
 
-def total(tp, fp, fn, tn):
-    return np.sum(fp)
-
-
 # What is given to the constructor and to `fit`, and what it says. Where no label is
 # given, y has two classes.
 BAD_FITS = [
     ({"loss": "f2"}, {}, "loss must be one of"),
-    ({"loss": total}, {}, "one number for each confusion"),
     ({"beta": 2.0}, {}, "only 'f_beta' takes beta"),
-    ({"beta": 0}, {}, "beta must be"),
     ({"zero_division": 2}, {}, "zero_division must be"),
     ({"strategy": "best"}, {}, r"strategy must be one of \['auto', 'dta', 'eum'\]"),
     ({"strategy": 1.5}, {}, "strategy, as a threshold"),
     ({"strategy": True}, {}, "strategy must be one of"),
-    ({"strategy": None}, {}, "strategy must be one of"),
     ({"min_positive": -1}, {}, "min_positive must be"),
-    ({"min_positive": 1.5}, {}, "min_positive must be"),
     ({"min_positive": 3, "max_positive": 2}, {}, "above max_positive=2"),
-    ({"pos_label": "yes"}, {}, r"'yes' is not among the classes \[0, 1\]"),
-    ({"pos_label": 2}, {}, "pos_label=2 is not among the classes"),
+    ({"pos_label": "yes"}, {}, r"'yes' is not among the labels \[0, 1\]"),
+    ({"pos_label": 2}, {}, "pos_label=2 is not among the labels"),
     ({"pos_label": "1"}, {"y": np.zeros(60)}, "pos_label='1' is not among"),
     ({"pos_label": 1}, {"y": THREE}, "is for two classes"),
     ({"average": "weighted"}, {"y": LABELS}, "average must be one of"),
     ({"average": "macro"}, {}, r"average='macro'.*Set average to"),
-    ({"average": "macro"}, {"y": THREE}, r"average='macro'.*Set average to"),
     ({"cv": 1}, {}, "cv must be"),
-    ({"cv": 1.5}, {}, "cv as a float"),
     ({"random_state": "a"}, {}, "seed"),
     ({"estimator": LinearSVC()}, {}, "`predict_proba`"),
     ({"estimator": LinearSVC(), "strategy": "dta"}, {}, "`predict_proba`"),
@@ -89,42 +69,24 @@ BAD_FITS = [
     ({"estimator": FROZEN["two"], "cv": 3}, {}, "no meaning for a FrozenEstimator"),
     ({"estimator": FROZEN["two"]}, {"y": TWO + 5}, "not one of the classes"),
     ({"estimator": FROZEN["labels"]}, {}, "vector with one label"),
-    ({"estimator": FROZEN["labels"]}, {"y": LABELS[:, :2]}, "y of `fit` had 2"),
-    ({"estimator": STACK}, {"y": LABELS}, r"Stack within each label.*MultiOutput"),
-    ({}, {"y": LABELS}, r"for each label, as OneVsRestClassifier.*1d"),
     (
-        {"estimator": BaggingClassifier(ONE_EACH)},
-        {"y": LABELS},
-        "for each label, as OneVsRestClassifier",
+        {"estimator": FROZEN["labels"]},
+        {"y": LABELS[:, :2]},
+        r"\(60, 3\), but y of `fit` has shape \(60, 2\)",
     ),
+    ({"estimator": STACK}, {"y": LABELS}, r"Stack within each label.*MultiOutput"),
+    ({}, {"y": LABELS}, "y should be a 1d array"),
     ({"estimator": NEAREST}, {"y": csr_matrix(LABELS)}, r"y\.toarray"),
     ({}, {"y": X[:, 0] / 7}, "Unknown label type"),
     ({}, {"y": np.tile([[0, 3], [1, 2]], (30, 1))}, "indicators, 0 and 1"),
-    ({}, {"y": np.ones((60, 2)) / 3}, "indicators, 0 and 1"),
-    ({"estimator": NEAREST}, {"y": 2 * LABELS - 1}, "got -1 in .*Pass `y > 0`"),
-    (
-        {"estimator": NEAREST},
-        {"y": csr_matrix(2 * LABELS - 1)},
-        "got -1 in .*Pass `y > 0`",
-    ),
+    ({"estimator": NEAREST}, {"y": 2 * LABELS - 1}, "got -1. Pass `y > 0`"),
     ({}, {"groups": [1, 2, 3]}, "groups"),
     ({}, {"y": THREE, "groups": TWO}, "Omit groups"),
     ({"estimator": NEAREST}, {"y": LABELS, "groups": TWO}, "Omit groups"),
+    ({"estimator": Liar(0.9)}, {}, r"add up to one .* got 1\.8 in row 0"),
     *(
-        ({"estimator": inner}, {"y": RARE}, "^Requesting 3-fold cross-validation")
-        for wrapper in (OneVsRestClassifier, MultiOutputClassifier, ClassifierChain)
-        for alone in [wrapper(CalibratedClassifierCV(LOGISTIC, cv=3))]
-        for inner in (alone, make_pipeline(StandardScaler(), alone))
-    ),
-    *(
-        ({"estimator": Liar(p), "strategy": strategy}, {}, message)
-        for strategy in ("auto", "eum")
-        for p, message in (
-            (0.9, r"add up to one .* got 1\.8 in row 0"),
-            (2.0, r"predict_proba .* probabilities in \[0"),
-            (-0.1, r"predict_proba .* probabilities in \[0"),
-            (np.nan, r"predict_proba .* probabilities in \[0"),
-        )
+        ({"estimator": Liar(p), "strategy": strategy}, {}, "probabilities in \\[0")
+        for strategy, p in (("auto", 2.0), ("eum", -0.1), ("auto", np.nan))
     ),
 ]
 
@@ -138,9 +100,6 @@ def test_bad_fits(options, arguments, message):
 
 OTHER_LABELS = [
     (LISTS, "y holds lists of labels.*MultiLabelBinarizer"),
-    (OBJECTS, "y holds lists of labels.*MultiLabelBinarizer"),
-    ([set(labels) for labels in LISTS], "y holds lists of labels"),
-    (np.ma.masked_equal(THREE, 2), "y is a masked array"),
     (np.ma.masked_equal(LABELS, 1), "y is a masked array"),
 ]
 
@@ -160,19 +119,13 @@ BAD_CALLS = [
     (TWO, "score", {"y": np.array(["a", "b"])[TWO]}, "not one of the classes"),
     (TWO, "score", {"y": LABELS}, "labels of `fit` were binary"),
     (LABELS, "score", {"y": TWO}, "labels of `fit` were multilabel"),
-    (LABELS, "score", {"y": LABELS[:, :2]}, "2 labels per sample"),
+    (LABELS, "score", {"y": LABELS[:, :2]}, r"same shape, got \(60, 2\) and"),
     (TWO, "score", {"y": TWO, "sample_weight": np.ones(60)}, "weighs sets"),
     (TWO, "predict", {"groups": [1, 2, 3]}, "groups has 3 elements"),
     (TWO, "expected_loss", {"groups": [1, 2, 3]}, "groups has 3 elements"),
-    (TWO, "predict", {"groups": [None] * 60}, "values that can be sorted"),
-    *(
-        (y, method, {"groups": TWO}, "Omit groups")
-        for y in (THREE, LABELS)
-        for method in ("predict", "expected_loss")
-    ),
-    (THREE, "score", {"y": THREE, "groups": TWO}, "Omit groups"),
-    (TWO, "predict_set", {}, "for multiclass .* sets consist of samples"),
-    (LABELS, "predict_set", {}, "sets consist of labels"),
+    (TWO, "expected_loss", {"groups": [None] * 60}, "values that can be sorted"),
+    (TWO, "predict_set", {}, "for multiclass .* was binary"),
+    (LABELS, "predict_set", {}, "for multiclass .* was multilabel"),
 ]
 
 

@@ -1,0 +1,432 @@
+"""Sets of items: what they are, which are chosen, and what is learned out of sample."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.isotonic import IsotonicRegression
+
+from sklearn_reject._estimators._base import check_class_labels, find_classes
+from sklearn_reject._fitting._folds import FoldScore
+from sklearn_reject._fitting._splits import inner_folds
+from sklearn_reject._response._keys import row_keys
+from sklearn_reject._response._positive import (
+    item_probabilities,
+    refuse_unknown,
+    widen_sets,
+    with_unseen,
+)
+from sklearn_reject._sklearn import _num_samples
+from sklearn_reject._validation import check_option, index_labels, take_weight
+from sklearn_reject.decoding import (
+    AVERAGES,
+    SetRule,
+    add_positive,
+    as_array,
+    as_flags,
+    choose_items,
+    count_sets,
+    find_positive,
+    mend_flags,
+    number_sets,
+    sets_as_rows,
+    show_odd,
+    sizes_of_sets,
+    tune_threshold,
+)
+from sklearn_reject.exceptions import warn_user
+
+# Of the rarer class so many samples are to be expected in a set.
+_FEWEST_EXPECTED = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Items(FoldScore):
+    """What is in a set or not: samples, labels of a sample, or its classes.
+
+    `positive` is the position of the positive one of two `classes`, which are None
+    where there are several labels a sample. `pos_label` is what the user called it.
+    """
+
+    target_type: str
+    classes: np.ndarray | None
+    positive: int | None
+    average: str
+    pos_label: object
+
+    @property
+    def distribution(self):
+        """How many items of a set may be positive: any number, or exactly one."""
+        return "multinomial" if self.target_type == "multiclass" else "independent"
+
+    @property
+    def are_in_rows(self):
+        """Whether each sample is a set, or all of a call or of a group are."""
+        return self.target_type != "binary" and self.average == "samples"
+
+    def probabilities(self, estimator, X):
+        """Return the probabilities of the items, (n_samples,) or (n_samples, n)."""
+        eta = item_probabilities(estimator, X, self.classes)
+        if self.positive is None:
+            return eta
+        return np.ascontiguousarray(eta[:, self.positive])
+
+    def evaluate_response(self, response, y):
+        """Return the probabilities of the items of some samples."""
+        return (self.probabilities(response.estimator, response.X),)
+
+    def truth(self, y):
+        """Return whether each item is positive."""
+        if self.classes is None:
+            return (y.toarray() if issparse(y) else y) != 0
+        if self.positive is not None:
+            return y == self.classes[self.positive]
+        return y[:, None] == self.classes
+
+    def labels(self, mask):
+        """Return labels of samples for the items that are chosen of them."""
+        if self.classes is None:
+            return mask.astype(np.int64)
+        # One class only: there is no other label.
+        other = len(self.classes) - 1 - self.positive
+        return self.classes[np.where(mask, self.positive, other)]
+
+    def count(self, y, seen, mask, groups):
+        """Return tp, fp, fn and tn of the sets that a mask chooses.
+
+        Classes that the classifier has not `seen` are in none of them.
+        """
+        if self.classes is None:
+            return count_sets(self.truth(y), mask, average=self.average)
+        seen = np.asarray(seen)
+        classes = with_unseen(seen, y)
+        if len(classes) <= 2:
+            positive = find_positive(classes, self.pos_label)
+            labels = self.labels(mask)
+            return count_sets(y, labels, groups=groups, pos_label=positive)
+        if self.positive is not None:
+            mask = self.labels(mask)[:, None] == seen
+        return count_sets(y, widen_sets(mask, seen, classes), labels=classes)
+
+    def check_labels(self, y):
+        """Return labels of samples, of the kind that they had in `fit`."""
+        y = check_set_labels(y)
+        if y.ndim != (2 if self.classes is None else 1):
+            raise ValueError(
+                f"y has shape {y.shape}, but the labels of `fit` were "
+                f"{self.target_type}. Pass the same kind of labels."
+            )
+        return y
+
+
+def check_set_labels(y):
+    """Return labels as a vector of classes, or as indicators of several labels."""
+    array = as_array(y, "y")  # raises for lists of labels and masked arrays
+    if not issparse(array) and (array.ndim != 2 or array.shape[1] == 1):
+        return check_class_labels(y)
+    flags = as_flags(array)
+    if flags is None:
+        way_out = mend_flags(array, "y", "Encode it with MultiLabelBinarizer")
+        raise ValueError(
+            "y must be a vector of class labels or a matrix of indicators, 0 and 1, "
+            f"got {show_odd(array)}. {way_out}."
+        )
+    return flags.astype(np.int64)
+
+
+def find_items(decoder, y):
+    """Return what the items of checked labels are for a decoder."""
+    average, pos_label = decoder.average, decoder.pos_label
+    classes, positive, target_type = None, None, "multilabel"
+    if y.ndim == 1:
+        classes = find_classes(decoder.estimator, y)
+        if classes.ndim != 1:
+            raise ValueError(
+                "y is a vector with one label per sample, but the frozen estimator is "
+                "multilabel. Pass an indicator matrix."
+            )
+        _, unknown = index_labels(y, classes)
+        if unknown.any():
+            refuse_unknown(y[unknown], classes)
+        target_type = "binary" if len(classes) <= 2 else "multiclass"
+    check_option(average, "average", AVERAGES)
+    if average != "samples" and target_type != "multilabel":
+        raise ValueError(
+            f"average={average!r} is for multilabel targets, but y is {target_type}. "
+            "Set average to 'samples'."
+        )
+    if target_type == "binary":
+        if pos_label is None:
+            classes = add_positive(classes)
+            positive = len(classes) - 1
+        else:
+            classes = np.union1d(classes, [find_positive(classes, pos_label)])
+            positive = classes.tolist().index(pos_label)
+    elif pos_label is not None:
+        raise ValueError(
+            f"pos_label={pos_label!r} is for two classes, but y is {target_type}. Set "
+            "it to None."
+        )
+    return Items(target_type, classes, positive, average, pos_label)
+
+
+# Choice
+
+
+def is_bounded(rule):
+    """Tell whether the number of items of a set has bounds."""
+    return rule.min_positive > 0 or rule.max_positive is not None
+
+
+def is_by_item(rule):
+    """Tell whether a threshold decides on each item, whatever its set is."""
+    return rule.threshold is not None and not is_bounded(rule)
+
+
+def choose_sets(eta, rule, average, *, with_loss, **options):
+    """Return the mask of the items to predict, and expected losses or anything."""
+    if is_by_item(rule) and not with_loss:
+        return eta >= rule.threshold, None
+    return choose_items(eta, rule, average, with_loss=with_loss, **options)
+
+
+def order_of_samples(X):
+    """Return an order of samples by their values, whatever order they come in.
+
+    Where a bound parts equally probable samples, those are taken that come first in it.
+    By hashes no sample is preferred for what it is like. Equal samples are one as good
+    as the other; samples whose values make no hash stay as they come.
+    """
+    try:
+        return np.argsort(row_keys(X, slice(None)), kind="stable")
+    except ValueError:
+        return np.arange(_num_samples(X))
+
+
+def warn_of_few_rows(eta, loss, average):
+    """Warn where the samples of a call are too few to be sets of their own."""
+    n_sets = eta.shape[1] if average == "macro" else 1
+    n_positive = eta.sum() / n_sets
+    n_rarer = min(n_positive, np.prod(eta.shape) / n_sets - n_positive)
+    # Of a loss that is linear in the counts, the best decision on an item leaves the
+    # others alone.
+    alone, mixed = loss(*3 * np.eye(4)), loss(*1 - np.eye(4))
+    is_linear = np.allclose(mixed, (alone.sum() - alone) / 3)
+    if n_rarer >= _FEWEST_EXPECTED or is_linear:
+        return
+    groups = "" if eta.ndim == 2 else ", or groups= if these are the sets that count"
+    warn_user(
+        f"{eta.shape[0]} rows were decoded as one set, in which {n_rarer:.2g} samples "
+        "of the rarer class are expected: predictions depend on the call. Pass more "
+        f"rows at once{groups}, or fit with strategy='auto'."
+    )
+
+
+# What is learned out of sample
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """An isotonic curve for each column of probabilities, None where there is none.
+
+    A calibrated probability is the mean of the curve and of the probability as it is,
+    which weigh sqrt(n_samples) to one: on few samples steps are noise, and within a
+    step the order stays. Rows of one true class each `add_up` to one.
+    """
+
+    curves: list
+    n_samples: float
+    add_up: bool
+
+    def __call__(self, eta):
+        """Return calibrated probabilities, of the same form."""
+        weight, calibrated = np.sqrt(self.n_samples), eta.copy()
+        # A column of a matrix, or a vector, is changed in place.
+        columns = zip(self.curves, np.atleast_2d(calibrated.T), strict=True)
+        for curve, column in columns:
+            if curve is not None:
+                column[:] = (weight * curve.predict(column) + column) / (weight + 1)
+        if self.add_up:
+            calibrated /= calibrated.sum(axis=1, keepdims=True)
+        return calibrated
+
+
+def _fit_curve(eta, truth, weight):
+    """Return the curve of some probabilities, None where there is one class only."""
+    used = slice(None) if weight is None else weight > 0
+    if truth[used].all() or not truth[used].any():
+        return None
+    curve = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
+    return curve.fit(eta, truth.astype(np.float64), sample_weight=weight)
+
+
+# Labels are drawn from the probabilities so often, and so many numbers at most.
+_DRAWS = 50
+
+_MOST_NUMBERS = 20_000_000
+
+# A gap is no chance beyond so many standard errors, and no trifle beyond this loss.
+_ERRORS_APART = 4.0
+
+_LEAST_GAP = 0.05
+
+
+@dataclass(frozen=True)
+class CalibrationGap:
+    """The loss that was expected of sets out of sample, and the one they had.
+
+    Attributes
+    ----------
+    expected_loss : float
+        Mean loss over labels drawn from the probabilities that sets are decoded with.
+
+    realised_loss : float
+        Loss on the true labels of the same samples, lower is better.
+
+    standard_error : float
+        Standard deviation of the loss over the drawn labels: by so much it differs from
+        the expected one by chance if the probabilities are honest.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject import ExpectedLossDecoder
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> gap = ExpectedLossDecoder(GaussianNB()).fit(X, y).calibration_gap_
+    >>> round(gap.expected_loss, 2), round(gap.realised_loss, 2)
+    (0.02, 0.05)
+    """
+
+    expected_loss: float
+    realised_loss: float
+    standard_error: float
+
+    @property
+    def is_noise(self):
+        """Whether honest probabilities would have such a gap."""
+        gap = abs(self.realised_loss - self.expected_loss)
+        return gap <= max(_ERRORS_APART * self.standard_error, _LEAST_GAP)
+
+
+def learn_out_of_sample(rule, strategy, items, evaluated, y, groups, weight):
+    """Return the attributes of a decoder that are learned out of sample.
+
+    `groups` and `weight` are those of all samples, which `y` has labels of.
+    """
+    eta, rows = evaluated.scores, np.arange(y.shape[0])[evaluated.rows]
+    y = y[rows]
+    truth = items.truth(y)
+    if truth.shape != eta.shape:
+        raise ValueError(
+            f"The classifier has probabilities of shape {eta.shape}, but y of `fit` "
+            f"has shape {truth.shape}. Pass y, or a classifier, for the same labels."
+        )
+    groups, weight = take_weight(groups, rows), take_weight(weight, rows)
+    parts = inner_folds(np.arange(len(rows)), y, y.ndim == 1) if len(rows) > 1 else ()
+    samples = OutOfSample(rule, items.average, eta, truth, groups, weight, parts)
+    if strategy == "dta":
+        calibrated = samples.changed_by_others(samples.fit_curves)
+        gap = samples.measure_gap(calibrated, samples.choose(calibrated, rule))
+        return {"_calibrate": samples.fit_curves(), "calibration_gap_": gap}
+    tuned = samples.tune()
+    # Bounds on the size still see all items of a set, in their order.
+    above = samples.changed_by_others(samples.tune_and_subtract)
+    mask = samples.choose(above, replace(rule, threshold=0.0))
+    return {
+        "_calibrate": None,
+        "threshold_": tuned.threshold,
+        "tuned_loss_": tuned.loss,
+        "calibration_gap_": samples.measure_gap(eta, mask),
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class OutOfSample:
+    """Probabilities of items out of sample, their truth, and the rule for them.
+
+    The sets of a matrix are those of `average`. `groups` are the sets of the items of a
+    vector, None for one set, and `weight` is that of each row in the mean, where each
+    row is a set. `parts` are pairs (train, test) of positions; a part is judged by what
+    is learned from the others.
+    """
+
+    rule: SetRule
+    average: str
+    eta: np.ndarray
+    truth: np.ndarray
+    groups: np.ndarray | None
+    weight: np.ndarray | None
+    parts: tuple
+
+    def changed_by_others(self, learn):
+        """Return probabilities, changed by what is learned from rows of other parts."""
+        changed = self.eta.copy()
+        for train, test in self.parts:
+            changed[test] = learn(train)(self.eta[test])
+        return changed
+
+    def fit_curves(self, rows=slice(None)):
+        """Return what calibrates probabilities, by some rows."""
+        eta, truth, weight = self.eta[rows], self.truth[rows], self.weight
+        weight = take_weight(weight, rows)
+        pairs = zip(np.atleast_2d(eta.T), np.atleast_2d(truth.T), strict=True)
+        curves = [_fit_curve(*pair, weight) for pair in pairs]
+        n_samples = len(eta) if weight is None else weight.sum()
+        return Curves(curves, n_samples, self.rule.distribution == "multinomial")
+
+    def tune(self, rows=slice(None)):
+        """Return the threshold of the least loss on some rows."""
+        groups, least = take_weight(self.groups, rows), self.rule.min_positive
+        if not isinstance(rows, slice):
+            # A part may have less of a set.
+            shape = sets_as_rows(self.eta[rows], self.average).shape
+            least = min(least, int(np.min(sizes_of_sets(shape, groups))))
+        return tune_threshold(
+            self.truth[rows],
+            self.eta[rows],
+            loss=self.rule.loss,
+            groups=groups,
+            average=self.average,
+            min_positive=least,
+            max_positive=self.rule.max_positive,
+            sample_weight=take_weight(self.weight, rows),
+        )
+
+    def tune_and_subtract(self, rows):
+        """Return what subtracts the threshold of the least loss on some rows."""
+        threshold = self.tune(rows).threshold
+        return lambda eta: eta - threshold
+
+    def choose(self, eta, rule):
+        """Return the mask of the items that a rule chooses."""
+        options = {"groups": self.groups, "with_loss": False, "warns": False}
+        return choose_sets(eta, rule, self.average, **options)[0]
+
+    def measure_gap(self, eta, mask):
+        """Compare the loss of chosen items with that of labels drawn from `eta`."""
+        eta, mask, truth = (
+            sets_as_rows(each, self.average) for each in (eta, mask, self.truth)
+        )
+        sets, sizes = number_sets(eta.shape, self.groups)
+        cells = 2 * sets + mask.ravel()
+        n_predicted = np.bincount(sets[mask.ravel()], minlength=len(sizes))
+
+        def mean_loss(truth):
+            counts = np.bincount(cells[truth.ravel()], minlength=2 * len(sizes))
+            fn, tp = counts.reshape(-1, 2).T
+            fp = n_predicted - tp
+            losses = self.rule.loss(tp, fp, fn, sizes - tp - fp - fn)
+            return float(np.average(losses, weights=self.weight))
+
+        rng = np.random.default_rng(0)
+        n_draws = int(np.clip(_MOST_NUMBERS // eta.size, 10, _DRAWS))
+        drawn = [mean_loss(self._draw(eta, rng)) for _ in range(n_draws)]
+        expected, error = float(np.mean(drawn)), float(np.std(drawn))
+        return CalibrationGap(expected, mean_loss(truth), error)
+
+    def _draw(self, eta, rng):
+        """Return labels that are drawn from probabilities."""
+        if self.rule.distribution == "multinomial":
+            return rng.multinomial(1, eta / eta.sum(axis=1, keepdims=True)) > 0
+        return rng.random(eta.shape) < eta
