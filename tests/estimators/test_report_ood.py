@@ -200,8 +200,11 @@ def test_groups_of_any_names_are_told_apart():
     ("options", "message"),
     [
         ({"groups": [0, 1]}, "groups has 2 elements"),
-        ({"groups": np.where(Y[TEST] == -1, None, "a")}, "no value for an OOD sample"),
-        ({"groups": np.where(Y[TEST] == -1, np.nan, 1.0)}, "no value for an OOD"),
+        (
+            {"groups": np.where(Y[TEST] == -1, None, "a")},
+            r"groups has no label \(None\)",
+        ),
+        ({"groups": np.where(Y[TEST] == -1, np.nan, 1.0)}, "groups has no label"),
         ({"groups": np.zeros((400, 2))}, "1d array"),
         ({"confidence_level": 1.0}, "confidence_level"),
         ({"y": Y[:3]}, "y has 3 elements"),

@@ -1,0 +1,232 @@
+"""What is asked of a rule for ID and OOD samples, and the rule that meets it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sklearn_reject._estimators._calibration import brief
+from sklearn_reject._estimators._rejection_models import bound_of_losses
+from sklearn_reject._fitting._splits import cv_of, is_share
+from sklearn_reject._response._keys import row_keys
+from sklearn_reject._validation import check_number, take_weight
+from sklearn_reject.exceptions import InfeasibleTargetError, warn_user
+from sklearn_reject.selection import (
+    MODEL_PARAMETERS,
+    Levels,
+    certify_double_score,
+    check_confidence_level,
+    check_model,
+    find_double_score_rule,
+    keyed_draws,
+    tune_tail_score,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class OODCalibration:
+    """Samples that a rule is tuned on or, as `held_out` of these, certified on."""
+
+    #: Risk and novelty, shape (n_samples, 2).
+    scores: np.ndarray
+    #: Shape (n_samples,), as all that follows; zero for OOD samples.
+    losses: np.ndarray
+    is_ood: np.ndarray
+    #: Positions among the samples that `fit` was given.
+    rows: np.ndarray
+    #: None where all samples weigh one.
+    sample_weight: np.ndarray | None = None
+    #: What breaks ties of samples that certify; None of those that tune.
+    draws: np.ndarray | None = None
+    held_out: "OODCalibration | None" = None
+
+
+def keep_calibration(evaluated, samples, held_out, seed):
+    """Return what tunes the rule, and what certifies it where rows are held out."""
+    score, rows, certifying = evaluated.score, evaluated.rows, None
+    if held_out is not None:
+        given = evaluated.estimator, samples, held_out, evaluated.plan.final
+        found, draws = (
+            score.evaluate(*given),
+            keyed_draws(seed, row_keys(samples.X, held_out)),
+        )
+        certifying = OODCalibration(
+            *found, score.is_ood[held_out], held_out, draws=draws
+        )
+    positions = np.arange(len(samples.y))[rows]
+    weight = take_weight(samples.sample_weight, rows)
+    of_rows = evaluated.losses, score.is_ood[rows], positions, weight
+    return OODCalibration(evaluated.scores, *of_rows, held_out=certifying)
+
+
+# By how many standard errors a negative FPR is more than the luck of the best rule.
+_FAR = 4.0
+
+
+@dataclass(frozen=True, eq=False)
+class OODTarget:
+    """Bounds or costs, by parameter, and how sure of them one is to be.
+
+    A `wild_share` of what is flagged as OOD is so, None stands for all of it.
+    """
+
+    asked: dict
+    wild_share: float | None
+    confidence_level: float | None
+
+    @classmethod
+    def of(cls, estimator):
+        """Return the target of parameters that are valid and go together, or raise."""
+        asked = {name: getattr(estimator, name) for name in MODEL_PARAMETERS}
+        share, label = estimator.wild_share, estimator.wild_label
+        level = estimator.confidence_level
+        check_model(**asked)
+        if (share is None) != (label is None):
+            raise ValueError(
+                f"wild_label={label!r} and wild_share={share!r} mark unlabeled samples "
+                "and tell the share of them that is OOD. Pass both, or neither."
+            )
+        if share is not None:
+            check_number(share, "wild_share", high=1.0, open_low=True)
+        if level is not None:
+            check_confidence_level(level)
+            if estimator.costs is not None:
+                raise ValueError(
+                    f"confidence_level={level!r} needs bounds to guarantee, and costs "
+                    "are no bounds. Pass min_tpr with max_fpr, max_risk or "
+                    "min_precision."
+                )
+            if not is_share(cv_of(estimator)):
+                raise ValueError(
+                    f"confidence_level={level!r} needs samples that are used neither "
+                    f"to fit nor to tune, but cv={brief(estimator.cv)} leaves none. "
+                    "Set cv=None, which holds half out, or a share such as cv=0.3."
+                )
+        return cls(asked, share, level)
+
+    @property
+    def model(self):
+        """The model to solve."""
+        return check_model(**self.asked)
+
+    def require_ood(self, n_ood, found, novelty=None):
+        """Raise where a bound or a novelty score needs more OOD samples than there are.
+
+        A score that learns from them is judged on others.
+        """
+        needs, name = [], self.model.needs_ood
+        if name is not None:
+            needs.append((1, f"{name}={self.asked[name]!r} needs OOD rows"))
+        if getattr(novelty, "needs_ood", False):
+            what = f"novelty_score={novelty!r} needs two or more OOD rows"
+            needs.append((2, what))
+        for least, what in needs:
+            if n_ood < least:
+                raise ValueError(
+                    f"{found}, and {what}. Add some, or pass their label as ood_label, "
+                    "or unlabeled samples with wild_label and wild_share. Without OOD "
+                    "samples, use min_tpr alone and another novelty_score."
+                )
+
+    def check_loss(self, loss):
+        """Raise where a bound would rest on the classes that happen to be in y."""
+        if self.confidence_level is not None and loss.max_loss is None:
+            raise ValueError(
+                f"loss={loss!r} does not say how large a loss can be, which "
+                f"confidence_level={self.confidence_level!r} needs: classes not in y "
+                "may cost more. Pass a cost matrix, or a TaskLoss with `max_loss`."
+            )
+
+    def rates_to_tune(self, is_ood, loss):
+        """Return bounds to tune with, the first of which that can be met are taken.
+
+        A rule that will be certified has to do better than asked for. Raises where
+        samples held out are too few to certify anything.
+        """
+        share = 1.0 if self.wild_share is None else self.wild_share
+        n_ood = int(is_ood.sum())
+        levels = Levels(self.model, share, self.confidence_level)
+        return levels.rates_to_certify(len(is_ood) - n_ood, n_ood, **_bound_of(loss))
+
+    def solve(self, calibration, loss):
+        """Return the best rule and, where samples are held out for that, certify it."""
+        held_out = calibration.held_out
+        if held_out is None:
+            rule = self._tune(self.asked, calibration)
+        else:
+            rates = self.rates_to_tune(held_out.is_ood, loss)
+            rule = self._certify(self._tune_to(rates, calibration), held_out, loss)
+        if self.wild_share is not None and rule.fpr < 0:
+            self._warn_of_share(rule, held_out or calibration)
+        return rule
+
+    def _tune(self, bounds, calibration):
+        """Return the best rule for some bounds."""
+        is_ood, weight = calibration.is_ood, calibration.sample_weight
+        n_ood = np.count_nonzero(is_ood if weight is None else is_ood & (weight > 0))
+        self.require_ood(n_ood, "No OOD row is among those that tune the rule")
+        scores = *calibration.scores.T, calibration.losses, is_ood
+        model = check_model(**bounds)
+        options = {"sample_weight": weight, "wild_share": self.wild_share}
+        # Without OOD samples nothing tells how much the novelty should weigh.
+        if n_ood or model.name in ("costs", "min_precision"):
+            return find_double_score_rule(model, *scores, spares_ood=True, **options)
+        options |= {"min_tpr": model.min_tpr, "ood_prior": model.ood_prior}
+        return tune_tail_score(*scores, **options)
+
+    def _tune_to(self, rates, calibration):
+        """Return the rule of the first rates that can be met, or of what comes closest.
+
+        Whether that is good enough, the samples held out tell.
+        """
+        for rate in rates:
+            try:
+                return self._tune(rate, calibration)
+            except InfeasibleTargetError as error:
+                attainable = error.attainable
+        others = attainable.keys() - {"min_tpr"}
+        closest = {name: attainable[name] for name in others or attainable}
+        return self._tune(rate | closest, calibration)
+
+    def _certify(self, rule, held_out, loss):
+        """Set the threshold anew on rows that nothing has seen, so that bounds hold."""
+        bounds = {name: x for name, x in self.asked.items() if name != "costs"}
+        return certify_double_score(
+            rule,
+            *held_out.scores.T,
+            held_out.losses,
+            held_out.is_ood,
+            **bounds,
+            **_bound_of(loss),
+            confidence_level=self.confidence_level,
+            wild_share=self.wild_share,
+            draws=held_out.draws,
+        )
+
+    def _warn_of_share(self, rule, measured):
+        """Warn of an FPR that is negative by more than chance: a share that is wrong.
+
+        Standard errors are those of shares estimated a little inside [0, 1].
+        """
+        share, is_wild, variance = self.wild_share, measured.is_ood, 0.0
+        of_wild = share * rule.fpr + (1 - share) * rule.tpr
+        for rate, factor, rows in (
+            (of_wild, 1.0, is_wild),
+            (rule.tpr, 1 - share, ~is_wild),
+        ):
+            weight = np.ones(len(is_wild))[rows]
+            if measured.sample_weight is not None:
+                weight = measured.sample_weight[rows]
+            size = weight.sum() ** 2 / (weight**2).sum()
+            rate = (rate * size + 1) / (size + 2)
+            variance += factor**2 * rate * (1 - rate) / size
+        distance = -share * rule.fpr / np.sqrt(variance)
+        if distance > _FAR:
+            warn_user(
+                f"wild_share={share:g} gives an FPR of {rule.fpr:.2g}, {distance:.1f} "
+                "standard errors below zero, so a bound on it has no meaning. Pass a "
+                "larger wild_share, or ID samples that are like those among the wild."
+            )
+
+
+def _bound_of(loss):
+    return bound_of_losses(loss, loss.max_loss, "hoeffding_bentkus")
