@@ -32,7 +32,8 @@ from sklearn_reject._estimators._deferral_rules import (
 )
 from sklearn_reject._estimators._groups import find_groups
 from sklearn_reject._estimators._problem import Problem, retarget, solve_and_store
-from sklearn_reject._estimators._report import Report, report_deferral
+from sklearn_reject._estimators._report import report_deferral
+from sklearn_reject._estimators._report_table import Report
 from sklearn_reject._estimators._retarget import as_fitted, require_fit
 from sklearn_reject._estimators._targets import (
     DEFERRAL_TARGETS,

@@ -25,7 +25,8 @@ from sklearn_reject._estimators._ood_target import (
     OODTarget,
     keep_calibration,
 )
-from sklearn_reject._estimators._report import Report, report_ood
+from sklearn_reject._estimators._report import report_ood
+from sklearn_reject._estimators._report_table import Report
 from sklearn_reject._estimators._retarget import (
     as_fitted,
     check_target_names,
@@ -42,7 +43,6 @@ from sklearn_reject._fitting._out_of_sample import evaluate_for_threshold
 from sklearn_reject._fitting._routing import (
     check_inner,
     draw_seeds,
-    refuse_weights,
     route_params,
 )
 from sklearn_reject._fitting._splits import (
@@ -79,13 +79,8 @@ from sklearn_reject.scores import (
 )
 from sklearn_reject.selection import MODEL_PARAMETERS, DoubleScoreRule
 
-# What belongs to each model alone; a prior may serve all of them.
-_MODELS = (
-    {"min_tpr", "max_fpr"},
-    {"min_tpr", "max_risk"},
-    {"min_tpr", "min_precision"},
-    {"costs"},
-)
+# What may be asked for beside `min_tpr`, one of them.
+_BESIDE = {"max_fpr", "max_risk", "min_precision"}
 
 
 class DoubleScoreOODClassifier(RejectClassifier):
@@ -378,18 +373,26 @@ class DoubleScoreOODClassifier(RejectClassifier):
         X, y = read_samples(X, y, params, check_class_labels)
         samples = Samples(X, y, *route_params(self, len(y), params))
 
-        origins = self._split(y)
-        reject_label = resolve_reject_label(self.reject_label, origins.classes)
-        loss = check_loss(self.loss, labels=origins.classes)
+        known, is_frozen = None, isinstance(self.estimator, FrozenEstimator)
+        if is_frozen:
+            known = find_classes(self.estimator, None)
+        origins = Origins.to_fit(y, self.ood_label, self.wild_label, known)
+        classes, is_ood, inner = origins.classes, origins.is_outside, self.estimator
+        reject_label = resolve_reject_label(self.reject_label, classes)
+        loss = check_loss(self.loss, labels=classes)
         score_seed, row_seed = draw_seeds(self.random_state)
-        score = self._resolve_scores(origins, loss, score_seed)
-        self._check_samples(target, origins, score, samples.sample_weight)
+        risk, novelty = self.uncertainty_score, self.novelty_score
+        risk = resolve_score(risk, inner, loss=loss, random_state=score_seed)
+        novelty = resolve_novelty(novelty, inner, random_state=score_seed)
+        score = RiskAndNovelty(risk, novelty, loss, classes, is_ood)
         learns = score.learns or self.confidence_level is not None
         check_cv_choice(self, learns=learns)
+        target.check_samples(origins, novelty, loss, samples.sample_weight)
+        origins.warn_of_classes(self.ood_label, self.wild_label, is_frozen=is_frozen)
 
         plan, held_out = self._plan(target, samples, score, learns)
         evaluated = evaluate_for_threshold(self, score, samples, plan)
-        warn_of_lost_classes(self, evaluated.estimator, origins.classes)
+        warn_of_lost_classes(self, evaluated.estimator, classes)
         calibration = keep_calibration(evaluated, samples, held_out, row_seed)
         rule = target.solve(calibration, loss)
         store_fitted(
@@ -406,7 +409,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         )
         if held_out is None:  # which would set the threshold anew
             weight = samples.sample_weight
-            inside = ~score.is_ood * (1.0 if weight is None else weight)
+            inside = ~is_ood * (1.0 if weight is None else weight)
             warn_of_coarse_scores(self, evaluated, X, inside, rule.tpr, "accepts")
         return self
 
@@ -464,14 +467,11 @@ class DoubleScoreOODClassifier(RejectClassifier):
         """
         require_fit(self)
         check_target_names(target, (*MODEL_PARAMETERS, "confidence_level"))
-        given = {name for name, value in target.items() if value is not None}
-        asked = given - {"ood_prior", "confidence_level"}
-        if asked:
-            kept = set().union(*(names for names in _MODELS if asked <= names))
-            # What no model has together is left for the checks to tell.
-            dropped = set().union(*_MODELS) - kept if kept else ()
-            target = dict.fromkeys(dropped) | target
-        twin = copy_fitted(self, target)
+        asked = {name for name, value in target.items() if value is not None}
+        dropped = {"costs"} if asked & {"min_tpr", *_BESIDE} else set()
+        dropped |= _BESIDE if asked & _BESIDE else set()
+        dropped |= {"min_tpr", *_BESIDE} if "costs" in asked else set()
+        twin = copy_fitted(self, dict.fromkeys(dropped) | target)
         is_certified = self.calibration_.held_out is not None
         if is_certified != (twin.confidence_level is not None):
             some = "some" if is_certified else "no"
@@ -496,8 +496,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         risk, novelty : ndarray of shape (n_samples,)
             Higher = more likely wrong, and more novel.
         """
-        _, risk, novelty = self._predict_with_scores(X)
-        return risk, novelty
+        return self._predict_with_scores(X)[1:]
 
     def score(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -608,43 +607,11 @@ class DoubleScoreOODClassifier(RejectClassifier):
             tags.input_tags.sparse = False
         return tags
 
-    def _split(self, y):
-        """Return the origins of samples to fit."""
-        known = None
-        if isinstance(self.estimator, FrozenEstimator):
-            known = find_classes(self.estimator, None)
-        return Origins.to_fit(y, self.ood_label, self.wild_label, known)
-
     def _origins(self, y):
         """Return the origins of samples to judge."""
         labels = self.ood_label_, self.wild_label
         y, name = check_class_labels(y), type(self).__name__
         return Origins.to_judge(y, *labels, np.asarray(self.classes_), name)
-
-    def _resolve_scores(self, origins, loss, seed):
-        """Return both scores and the loss, ready to be fitted on folds."""
-        risk, novelty, inner = (
-            self.uncertainty_score,
-            self.novelty_score,
-            self.estimator,
-        )
-        risk = resolve_score(risk, inner, loss=loss, random_state=seed)
-        novelty = resolve_novelty(novelty, inner, random_state=seed)
-        return RiskAndNovelty(risk, novelty, loss, origins.classes, origins.is_outside)
-
-    def _check_samples(self, target, origins, score, weight):
-        """Raise for samples that a target or a score cannot use, or warn of them."""
-        is_ood, of_weight = origins.is_outside, ""
-        if weight is not None:
-            is_ood, of_weight = is_ood & (weight > 0), " of positive weight"
-        n_ood = np.count_nonzero(is_ood)
-        found = f"y has {n_ood or 'no'} row{of_weight} with {origins.names}"
-        target.require_ood(n_ood, found, score.novelty_score)
-        target.check_loss(score.loss)
-        if self.confidence_level is not None:
-            refuse_weights(weight)
-        is_frozen = isinstance(self.estimator, FrozenEstimator)
-        origins.warn_of_classes(self.ood_label, self.wild_label, is_frozen=is_frozen)
 
     def _plan(self, target, samples, score, learns):
         """Return the plan that tunes the rule, and rows kept to certify it, or None."""
@@ -666,8 +633,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
 
     def _evaluate(self, response):
         """Return labels, and risk and novelty as the columns of a matrix."""
-        scores = self.uncertainty_score_, self.novelty_score_
-        return evaluate_both(*scores, response)
+        return evaluate_both(self.uncertainty_score_, self.novelty_score_, response)
 
     def _labels(self, response):
         return find_labels(self.uncertainty_score_, response)

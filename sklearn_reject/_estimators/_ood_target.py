@@ -6,6 +6,7 @@ import numpy as np
 
 from sklearn_reject._estimators._calibration import brief
 from sklearn_reject._estimators._rejection_models import bound_of_losses
+from sklearn_reject._fitting._routing import refuse_weights
 from sklearn_reject._fitting._splits import cv_of, is_share
 from sklearn_reject._response._keys import row_keys
 from sklearn_reject._validation import check_number, take_weight
@@ -108,32 +109,34 @@ class OODTarget:
         """The model to solve."""
         return check_model(**self.asked)
 
-    def require_ood(self, n_ood, found, novelty=None):
-        """Raise where a bound or a novelty score needs more OOD samples than there are.
-
-        A score that learns from them is judged on others.
-        """
-        needs, name = [], self.model.needs_ood
-        if name is not None:
-            needs.append((1, f"{name}={self.asked[name]!r} needs OOD rows"))
-        if getattr(novelty, "needs_ood", False):
-            what = f"novelty_score={novelty!r} needs two or more OOD rows"
-            needs.append((2, what))
-        for least, what in needs:
-            if n_ood < least:
-                raise ValueError(
-                    f"{found}, and {what}. Add some, or pass their label as ood_label, "
-                    "or unlabeled samples with wild_label and wild_share. Without OOD "
-                    "samples, use min_tpr alone and another novelty_score."
-                )
-
-    def check_loss(self, loss):
-        """Raise where a bound would rest on the classes that happen to be in y."""
-        if self.confidence_level is not None and loss.max_loss is None:
+    def check_samples(self, origins, novelty, loss, weight):
+        """Raise for samples, weights and a loss that nothing can be solved with."""
+        n_ood = np.count_nonzero(_of_weight(origins.is_outside, weight))
+        self._require_ood(n_ood, f"y has no row with {origins.names}")
+        if novelty.needs_ood and n_ood < 2:
+            raise ValueError(
+                f"novelty_score={novelty!r} learns from OOD rows and is judged on "
+                f"others, so it needs two or more OOD rows, got {n_ood}. Add some (of "
+                "positive weight), or use another novelty_score."
+            )
+        if self.confidence_level is None:
+            return
+        refuse_weights(weight)
+        if loss.max_loss is None:
             raise ValueError(
                 f"loss={loss!r} does not say how large a loss can be, which "
                 f"confidence_level={self.confidence_level!r} needs: classes not in y "
                 "may cost more. Pass a cost matrix, or a TaskLoss with `max_loss`."
+            )
+
+    def _require_ood(self, n_ood, found):
+        """Raise where the model needs OOD samples, and none were found."""
+        name = self.model.needs_ood
+        if name is not None and not n_ood:
+            raise ValueError(
+                f"{found}, and {name}={self.asked[name]!r} needs OOD rows (of positive "
+                "weight). Add some, or pass their label as ood_label, or wild samples "
+                "with wild_label and wild_share. Without any, use min_tpr alone."
             )
 
     def rates_to_tune(self, is_ood, loss):
@@ -162,8 +165,8 @@ class OODTarget:
     def _tune(self, bounds, calibration):
         """Return the best rule for some bounds."""
         is_ood, weight = calibration.is_ood, calibration.sample_weight
-        n_ood = np.count_nonzero(is_ood if weight is None else is_ood & (weight > 0))
-        self.require_ood(n_ood, "No OOD row is among those that tune the rule")
+        n_ood = np.count_nonzero(_of_weight(is_ood, weight))
+        self._require_ood(n_ood, "No OOD row is among those that tune the rule")
         scores = *calibration.scores.T, calibration.losses, is_ood
         model = check_model(**bounds)
         options = {"sample_weight": weight, "wild_share": self.wild_share}
@@ -207,18 +210,17 @@ class OODTarget:
 
         Standard errors are those of shares estimated a little inside [0, 1].
         """
-        share, is_wild, variance = self.wild_share, measured.is_ood, 0.0
-        of_wild = share * rule.fpr + (1 - share) * rule.tpr
-        for rate, factor, rows in (
-            (of_wild, 1.0, is_wild),
-            (rule.tpr, 1 - share, ~is_wild),
-        ):
-            weight = np.ones(len(is_wild))[rows]
-            if measured.sample_weight is not None:
-                weight = measured.sample_weight[rows]
-            size = weight.sum() ** 2 / (weight**2).sum()
-            rate = (rate * size + 1) / (size + 2)
-            variance += factor**2 * rate * (1 - rate) / size
+        share, is_wild, weight = (
+            self.wild_share,
+            measured.is_ood,
+            measured.sample_weight,
+        )
+        weight = np.ones(len(is_wild)) if weight is None else weight
+        parts = weight[is_wild], weight[~is_wild]
+        sizes = np.array([part.sum() ** 2 / (part**2).sum() for part in parts])
+        rates = np.array([share * rule.fpr + (1 - share) * rule.tpr, rule.tpr])
+        rates = (rates * sizes + 1) / (sizes + 2)
+        variance = np.array([1, (1 - share) ** 2]) @ (rates * (1 - rates) / sizes)
         distance = -share * rule.fpr / np.sqrt(variance)
         if distance > _FAR:
             warn_user(
@@ -226,6 +228,11 @@ class OODTarget:
                 "standard errors below zero, so a bound on it has no meaning. Pass a "
                 "larger wild_share, or ID samples that are like those among the wild."
             )
+
+
+def _of_weight(flags, weight):
+    """Return flags, without those of zero weight."""
+    return flags if weight is None else flags & (weight > 0)
 
 
 def _bound_of(loss):

@@ -10,7 +10,8 @@ from sklearn_reject._estimators._base import RejectClassifier, check_class_label
 from sklearn_reject._estimators._calibration import Calibration
 from sklearn_reject._estimators._problem import retarget
 from sklearn_reject._estimators._rejection_models import solve_selective
-from sklearn_reject._estimators._report import Report, report_selective
+from sklearn_reject._estimators._report import report_selective
+from sklearn_reject._estimators._report_table import Report
 from sklearn_reject._estimators._retarget import as_fitted
 from sklearn_reject._estimators._selective import fit_selective
 from sklearn_reject._estimators._targets import (

@@ -85,7 +85,7 @@ BAD_OPTIONS = [
 BAD_FITS = [
     ({}, np.full(200, -1), "y holds ood_label=-1 only"),
     ({}, np.where(y == 1, np.nan, y), "NaN"),
-    ({}, PAIR, "no row with an ood_label, as -1 is a class, and max_fpr=0.9 needs"),
+    ({}, PAIR, r"row with an ood_label, as -1 is a class, and max_fpr=0.9 needs"),
     ({"estimator": LogisticRegression()}, X[:, 0], "continuous"),
     ({"estimator": KNOWN}, np.where(y == -1, 7, y), r"y holds 7 \(50 samples\)"),
     # No OOD rows where a bound or a score needs them.
@@ -93,7 +93,8 @@ BAD_FITS = [
     (PRECISION, y[INSIDE], "min_precision=0.5 needs OOD.*use min_tpr alone"),
     (COSTS, y[INSIDE], r"costs=\(0.5, 1.0, 0.0\) needs OOD"),
     ({"max_fpr": None, "max_risk": 0.1}, y[INSIDE], "max_risk=0.1 needs OOD"),
-    (RATIO, y[INSIDE], r"novelty_score=LikelihoodRatio\(\) needs two or more"),
+    (RATIO, np.where(np.cumsum(y < 0) > 1, 0, y), "two or more OOD rows, got 1"),
+    (RATIO, y[INSIDE], r"LikelihoodRatio\(\) .* needs two or more OOD rows, got 0"),
     *((options, y, message) for options, message in BAD_OPTIONS),
 ]
 
@@ -111,8 +112,8 @@ def test_bad_fits(options, labels, message):
         ({}, np.ones(5), "sample_weight has 5 elements, but there are 200"),
         ({}, np.ones((200, 1)), "sample_weight must be a vector"),
         (CERTIFIED, np.ones(200), "cannot be combined with sample_weight"),
-        ({}, y >= 0, "y has no row of positive weight with ood_label=-1"),
-        (RATIO, y >= 0, r"no row of positive .*LikelihoodRatio\(\) needs two or more"),
+        ({}, y >= 0, "no row with ood_label=-1, and max_fpr.*of positive"),
+        (RATIO, y >= 0, r"LikelihoodRatio\(\) .* needs two or more OOD rows, got 0"),
     ],
 )
 def test_weights(options, weight, message):

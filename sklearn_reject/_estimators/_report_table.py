@@ -1,0 +1,258 @@
+"""What was promised and what new samples show, as a table and as a dictionary."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from sklearn_reject._interval import Interval
+from sklearn_reject._short_repr import align, short_repr
+
+# So many classes or groups are printed, the worst of them; the dictionary has them all.
+_MOST_PARTS = 12
+
+
+class ReportPromise(NamedTuple):
+    """One thing that was asked for, and what was achieved.
+
+    Attributes
+    ----------
+    quantity : str
+        What is bounded, such as "risk" or "coverage".
+
+    part : str
+        The samples that it is about: "all", or a class or a group.
+
+    sense : str
+        "<=" or ">=". Empty where there is no bound, as of a cost that is minimized, or
+        of a precision that was not asked for.
+
+    bound : float
+        What was asked for. NaN where there is no bound.
+
+    confidence_level : float or None
+        Probability with which all bounds were certified for new samples, together. None
+        if nothing was certified.
+
+    calibration : float
+        What the rule achieves on the samples that it was solved on.
+
+    achieved : Interval
+        What it achieves on the samples of the report.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject import ReportPromise, SelectiveClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> selective = SelectiveClassifier(GaussianNB(), target_risk=0.04)
+    >>> report = selective.fit(X[:300], y[:300]).report(X[300:], y[300:])
+    >>> promise = report.promises[0]
+    >>> isinstance(promise, ReportPromise), promise.quantity, promise.verdict
+    (True, 'risk', 'kept')
+    """
+
+    quantity: str
+    part: str
+    sense: str
+    bound: float
+    confidence_level: float | None
+    calibration: float
+    achieved: Interval
+
+    __repr__ = short_repr
+
+    @property
+    def verdict(
+        self,
+    ) -> Literal["kept", "too few to tell", "within noise", "missed", ""]:
+        """What the samples say of the bound.
+
+        It is "kept" where the whole interval is within the bound. Where only the value
+        is, the samples are "too few to tell". It is "within noise" where the value is
+        beyond the bound, and "missed" where the whole interval is. Empty without a
+        bound, without samples or without an interval.
+        """
+        value, low, high, _ = self.achieved
+        if not self.sense or np.isnan(value) or np.isinf(high):
+            return ""
+        bound = self.bound
+        if self.sense == ">=":
+            value, low, high, bound = -value, -high, -low, -bound
+        if value <= bound:
+            return "kept" if high <= bound else "too few to tell"
+        return "within noise" if low <= bound else "missed"
+
+
+class ReportPart(NamedTuple):
+    """Some of the samples, how many are accepted and how well these are predicted.
+
+    Attributes
+    ----------
+    name : str
+        "all", or a class, a group or whoever answers.
+
+    coverage : Interval
+        Share that is accepted. Its `n_samples` are those of the part.
+
+    risk : Interval
+        Mean loss of those accepted, lower is better. NaN where nothing is accepted.
+
+    cost : float, default=0.0
+        What asking for these answers has cost, a sample of all, in units of the loss;
+        that of all levels of a cascade for "all". NaN where costs are by group and a
+        sample is of another one.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject import ReportPart, SelectiveClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> selective = SelectiveClassifier(GaussianNB(), target_risk=0.03)
+    >>> report = selective.fit(X[:300], y[:300]).report(X[300:], y[300:])
+    >>> part = report.parts[-1]
+    >>> isinstance(part, ReportPart), part.name, part.coverage.n_samples
+    (True, 'true 1', 203)
+    """
+
+    name: str
+    coverage: Interval
+    risk: Interval
+    cost: float = 0.0
+
+    __repr__ = short_repr
+
+
+@dataclass(frozen=True, repr=False)
+class Report:
+    """What an estimator that abstains was asked for and does on new samples.
+
+    Print it to read it.
+
+    Attributes
+    ----------
+    estimator : str
+        Name of the class.
+
+    n_samples : int
+        Number of samples.
+
+    confidence_level : float
+        Least probability of each interval by itself.
+
+    promises : tuple of ReportPromise
+        What was asked for, on the samples that solved the rule and on these.
+
+    parts : tuple of ReportPart
+        All samples, and each class or group.
+
+    titles : tuple of str, optional
+        What the share, the risk and, of who asks others, the cost of a part are.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject import Report, SelectiveClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> selective = SelectiveClassifier(GaussianNB(), target_risk=0.03)
+    >>> report = selective.fit(X[:300], y[:300]).report(X[300:], y[300:])
+    >>> isinstance(report, Report), list(report.to_dict())
+    (True, ['estimator', 'n_samples', 'confidence_level', 'promises', 'parts'])
+    """
+
+    estimator: str
+    n_samples: int
+    confidence_level: float
+    promises: tuple[ReportPromise, ...]
+    parts: tuple[ReportPart, ...]
+    titles: tuple[str, ...] = ("accepted", "risk of accepted")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as dictionaries, lists, strings and numbers.
+
+        Returns
+        -------
+        report : dict
+            The attributes by name. Each promise has its "verdict", too, and intervals
+            are dictionaries of "value", "low", "high", "n_samples" and
+            "is_approximate".
+        """
+        shown = {name: _plain(value) for name, value in vars(self).items()}
+        del shown["titles"]
+        return shown
+
+    def __str__(self):
+        samples = "sample" if self.n_samples == 1 else "samples"
+        titles = "promise", "bound", "calibration", "these samples", ""
+        lines = [
+            f"{self.estimator} on {self.n_samples} {samples}, "
+            f"intervals of {100 * self.confidence_level:g} % confidence each",
+            "",
+            *align([titles, *map(_promise_cells, self.promises)]),
+            "",
+            *align(self._part_rows()),
+        ]
+        left_out = len(self.parts) - _MOST_PARTS
+        if left_out > 0:
+            lines.append(f"... and {left_out} more of lower risk, see to_dict()")
+        if any("(~" in line for line in lines):
+            lines.append(
+                "~ approximate intervals: of weights, or of a loss without a bound"
+            )
+        return "\n".join(lines)
+
+    def _part_rows(self):
+        """Return the cells of a table, the costs only where something has a price."""
+        rows, (first, *rest) = [("samples", "number", *self.titles)], self.parts
+        if len(self.parts) > _MOST_PARTS:
+            rest.sort(key=lambda part: -np.nan_to_num(part.risk.value, nan=-np.inf))
+        for part in [first, *rest[: _MOST_PARTS - 1]]:
+            shown = _interval(part.coverage), _interval(part.risk), _number(part.cost)
+            rows.append((part.name, str(part.coverage.n_samples), *shown))
+        n_columns = 5 if any(part.cost for part in self.parts) else 4
+        return [row[:n_columns] for row in rows]
+
+    __repr__ = __str__
+
+
+def _promise_cells(promise):
+    name = promise.quantity
+    if promise.part != "all":
+        name = f"{name}, {promise.part}"
+    asked = "least" if promise.quantity == "cost" else "-"
+    if promise.sense:
+        asked = f"{promise.sense} {promise.bound:.4g}"
+    if promise.confidence_level is not None:
+        asked = f"{asked} at {100 * promise.confidence_level:g} %"
+    shown = _number(promise.calibration), _interval(promise.achieved)
+    return name, asked, *shown, promise.verdict
+
+
+def _number(value):
+    if np.isnan(value):
+        return "-"
+    return f"{value:.3f}" if abs(value) < 100 else f"{value:.4g}"
+
+
+def _interval(interval):
+    value, low, high, _ = interval
+    if np.isnan(value) or np.isinf(high):
+        return _number(value)
+    sign = "~" * interval.is_approximate
+    return f"{_number(value)} ({sign}{_number(low)} to {_number(high)})"
+
+
+def _plain(value):
+    """Return named tuples as dictionaries, and what they say of themselves."""
+    if not isinstance(value, tuple):
+        return value
+    if type(value) is tuple:
+        return [_plain(each) for each in value]
+    said = {"verdict", "is_approximate"} & set(dir(value))
+    plain = {name: _plain(each) for name, each in value._asdict().items()}
+    return plain | {name: getattr(value, name) for name in said}
