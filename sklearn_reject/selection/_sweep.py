@@ -375,6 +375,8 @@ class DirectionSearch(ThresholdSearch):
         # Between slopes that only rounding tells apart there are no directions.
         is_apart = high > low * (1 + RESOLUTION)
         states = np.flatnonzero(is_apart & problem.may_match(known, boxes))
+        if not len(states):
+            return None
         own = np.repeat(own, len(states), axis=1)
         after = before.take(states, axis=1) + own
         cut = find_best_cut(problem, after, own, self.randomize)
