@@ -6,6 +6,7 @@ import numpy as np
 from scipy.stats import t
 from sklearn.utils import column_or_1d
 
+from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE
 from sklearn_reject._estimators._deferral_base import trace
 from sklearn_reject._estimators._groups import as_objects, labels_of
 from sklearn_reject._estimators._rejection_models import bound_of_losses
@@ -59,7 +60,7 @@ def mean_with_interval(values, weight, largest, bound, confidence_level):
         count = size * value / largest
         low = largest * (1 - binomial_upper(size - count, size, tail))
         high = largest * binomial_upper(count, size, tail)
-    elif variance and size > 1:
+    elif np.ptp(values) > RELATIVE_TOLERANCE * value and size > 1:
         error = np.sqrt(variance * size / (size - 1))
         low, high = t.interval(confidence_level, size - 1, value, error)
     else:

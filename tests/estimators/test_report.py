@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binomtest, ttest_1samp
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 from sklearn.exceptions import NotFittedError
@@ -123,6 +123,7 @@ def test_a_certified_promise_says_how_sure_it_is():
         (">=", (0.05, 0.01, 0.09), "missed"),
         ("", (0.05, 0.01, 0.09), ""),
         (">=", (np.nan, 0.0, 1.0), ""),
+        ("<=", (0.05, 0.0, np.inf), ""),
     ],
 )
 def test_verdicts(sense, interval, verdict):
@@ -254,7 +255,7 @@ def test_targets_that_a_user_changes_in_place_are_not_those_of_the_fit():
     assert str(model.report(X_test, y_test)) == before
 
 
-def test_a_regressor_has_no_bound_on_its_loss():
+def test_a_loss_without_a_bound_has_an_approximate_interval():
     X, y = load_diabetes(return_X_y=True)
     model = SelectiveRegressor(Ridge(), target_coverage=0.8).fit(X[:300], y[:300])
     report = model.report(X[300:], y[300:])
@@ -262,7 +263,11 @@ def test_a_regressor_has_no_bound_on_its_loss():
     [part] = report.parts
     losses = (y[300:] - model.predict(X[300:])) ** 2
     assert part.risk.value == pytest.approx(losses[accepted].mean())
-    assert "inf" not in str(report)
+    # A quadratic loss has one of Student's t.
+    ends = ttest_1samp(losses[accepted], 0).confidence_interval(0.95)
+    assert part.risk[1:3] == pytest.approx((ends.low, ends.high))
+    assert part.risk.is_approximate
+    assert not part.coverage.is_approximate
 
 
 @pytest.mark.parametrize(
@@ -416,3 +421,87 @@ def test_nobody_is_asked_twice():
     n_calls = Counting.n_calls
     double.report(X_test, WITH_OOD[TEST])
     assert Counting.n_calls == 2 * n_calls
+
+
+# Intervals that are approximate
+
+
+def test_weights_stand_for_rows_and_say_that_they_are_approximate():
+    counts = np.random.default_rng(0).integers(0, 4, len(y_test))
+    repeated = np.repeat(np.arange(len(y_test)), counts)
+    models = [
+        (selective(target_risk=0.02), y_test),
+        (selective(reject_cost=0.2), y_test),
+        (clone(FITTED_AS["defers"][0]).fit(X[TRAIN], y[TRAIN]), y_test),
+        (clone(FITTED_AS["double"][0]).fit(X[TRAIN], WITH_OOD[TRAIN]), WITH_OOD[TEST]),
+        (clone(FITTED_AS["costs"][0]).fit(X[TRAIN], WITH_OOD[TRAIN]), WITH_OOD[TEST]),
+    ]
+    for model, labels in models:
+        report = model.report(X_test, labels, sample_weight=counts)
+        expected = model.report(X_test[repeated], labels[repeated])
+        pairs = [
+            (getattr(one, field), getattr(other, field))
+            for kind in ("promises", "parts")
+            for one, other in zip(
+                getattr(report, kind), getattr(expected, kind), strict=True
+            )
+            for field in {"promises": ["achieved"], "parts": ["coverage", "risk"]}[kind]
+        ]
+        for weighted, one_by_one in pairs:
+            assert weighted.value == pytest.approx(one_by_one.value, nan_ok=True)
+            assert weighted.is_approximate == (not np.isnan(weighted.value))
+            assert not one_by_one.is_approximate
+            if weighted.is_approximate:
+                # Repeats count as many samples, of which there are but half.
+                assert weighted.low <= one_by_one.low + 1e-12
+                assert weighted.high >= one_by_one.high - 1e-12
+        assert "(~" in str(report)
+        assert "~ approximate intervals" in str(report).splitlines()[-1]
+        assert report.to_dict()["parts"][0]["coverage"]["is_approximate"]
+
+
+def test_equal_weights_change_no_interval_of_shares():
+    model = selective(target_risk=0.02)
+    plain = model.report(X_test, y_test)
+    weighted = model.report(X_test, y_test, sample_weight=np.full(len(y_test), 7.0))
+    for one, other in zip(plain.parts, weighted.parts, strict=True):
+        assert other.coverage == pytest.approx(one.coverage, abs=1e-12)
+        assert other.risk == pytest.approx(one.risk, abs=1e-12)
+    with pytest.raises(ValueError, match="sample_weight has 3 elements"):
+        model.report(X_test, y_test, sample_weight=[1, 1, 1])
+
+
+def test_an_interval_of_squared_errors_holds_about_as_often_as_it_says():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60_200, 1))
+    targets = rows[:, 0] + rng.normal(size=len(rows))
+    inner = FrozenEstimator(Ridge().fit(rows[:100], targets[:100]))
+    model = SelectiveRegressor(inner, target_risk=2.0, uncertainty_score=flat)
+    model.fit(rows[100:200], targets[100:200])
+    truth = np.mean((targets[200:] - inner.predict(rows[200:])) ** 2)
+    parts = np.arange(200, len(rows)).reshape(300, 200)
+    held = []
+    for part in parts:
+        achieved = promise_of(model, rows[part], targets[part], confidence_level=0.9)
+        assert achieved.verdict == "kept"
+        assert achieved.achieved.is_approximate
+        held.append(achieved.achieved.low <= truth <= achieved.achieved.high)
+    assert 0.85 < np.mean(held) < 0.95
+
+
+def flat(estimator, X):
+    return np.zeros(len(X))
+
+
+def test_no_verdict_without_an_interval():
+    rows = np.arange(40.0)[:, np.newaxis]
+    inner = FrozenEstimator(Ridge(alpha=1e-9).fit(rows, rows[:, 0]))
+    model = SelectiveRegressor(inner, target_risk=1.0, uncertainty_score=flat)
+    model.fit(rows, rows[:, 0] + rows[:, 0] % 2 / 2)
+    # A single loss, and losses that are all the same, tell nothing of others.
+    for n_samples in (1, 4):
+        new = rows[:n_samples]
+        promise = promise_of(model, new, inner.predict(new) + 0.5)
+        assert promise.achieved.value == pytest.approx(0.25)
+        assert promise.verdict == "", promise
+    assert "inf" not in str(model.report(rows[:1], rows[:1, 0] + 0.5))
