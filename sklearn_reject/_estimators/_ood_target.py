@@ -40,23 +40,34 @@ class OODCalibration:
     draws: np.ndarray | None = None
     held_out: "OODCalibration | None" = None
 
+    @property
+    def samples(self):
+        """What every solver takes first: risk, novelty, losses and origins."""
+        return *self.scores.T, self.losses, self.is_ood
+
+    @property
+    def n_ood(self):
+        """The number of OOD samples of positive weight."""
+        return _count(self.is_ood, self.sample_weight)
+
+
+def _count(flags, weight):
+    """Return how many samples of positive weight have a flag."""
+    return np.count_nonzero(flags if weight is None else flags & (weight > 0))
+
 
 def keep_calibration(evaluated, samples, held_out, seed):
     """Return what tunes the rule, and what certifies it where rows are held out."""
-    score, rows, certifying = evaluated.score, evaluated.rows, None
+    is_ood, rows, certifying = evaluated.score.is_ood, evaluated.rows, None
     if held_out is not None:
         given = evaluated.estimator, samples, held_out, evaluated.plan.final
-        found, draws = (
-            score.evaluate(*given),
-            keyed_draws(seed, row_keys(samples.X, held_out)),
-        )
-        certifying = OODCalibration(
-            *found, score.is_ood[held_out], held_out, draws=draws
-        )
-    positions = np.arange(len(samples.y))[rows]
+        found = *evaluated.score.evaluate(*given), is_ood[held_out], held_out
+        draws = keyed_draws(seed, row_keys(samples.X, held_out))
+        certifying = OODCalibration(*found, draws=draws)
     weight = take_weight(samples.sample_weight, rows)
-    of_rows = evaluated.losses, score.is_ood[rows], positions, weight
-    return OODCalibration(evaluated.scores, *of_rows, held_out=certifying)
+    found = evaluated.scores, evaluated.losses, is_ood[rows]
+    positions = np.arange(len(samples.y))[rows]
+    return OODCalibration(*found, positions, weight, held_out=certifying)
 
 
 # By how many standard errors a negative FPR is more than the luck of the best rule.
@@ -67,11 +78,12 @@ _FAR = 4.0
 class OODTarget:
     """Bounds or costs, by parameter, and how sure of them one is to be.
 
-    A `wild_share` of what is flagged as OOD is so, None stands for all of it.
+    A `wild_share` of what is flagged as OOD is so.
     """
 
     asked: dict
-    wild_share: float | None
+    model: object
+    wild_share: float
     confidence_level: float | None
 
     @classmethod
@@ -79,22 +91,20 @@ class OODTarget:
         """Return the target of parameters that are valid and go together, or raise."""
         asked = {name: getattr(estimator, name) for name in MODEL_PARAMETERS}
         share, label = estimator.wild_share, estimator.wild_label
-        level = estimator.confidence_level
-        check_model(**asked)
+        model, level = check_model(**asked), estimator.confidence_level
         if (share is None) != (label is None):
             raise ValueError(
                 f"wild_label={label!r} and wild_share={share!r} mark unlabeled samples "
                 "and tell the share of them that is OOD. Pass both, or neither."
             )
-        if share is not None:
-            check_number(share, "wild_share", high=1.0, open_low=True)
+        share = 1.0 if share is None else share
+        check_number(share, "wild_share", high=1.0, open_low=True)
         if level is not None:
             check_confidence_level(level)
             if estimator.costs is not None:
                 raise ValueError(
-                    f"confidence_level={level!r} needs bounds to guarantee, and costs "
-                    "are no bounds. Pass min_tpr with max_fpr, max_risk or "
-                    "min_precision."
+                    f"confidence_level={level!r} needs bounds, and costs are no "
+                    "bounds. Pass min_tpr with max_fpr, max_risk or min_precision."
                 )
             if not is_share(cv_of(estimator)):
                 raise ValueError(
@@ -102,16 +112,11 @@ class OODTarget:
                     f"to fit nor to tune, but cv={brief(estimator.cv)} leaves none. "
                     "Set cv=None, which holds half out, or a share such as cv=0.3."
                 )
-        return cls(asked, share, level)
-
-    @property
-    def model(self):
-        """The model to solve."""
-        return check_model(**self.asked)
+        return cls(asked, model, share, level)
 
     def check_samples(self, origins, novelty, loss, weight):
         """Raise for samples, weights and a loss that nothing can be solved with."""
-        n_ood = np.count_nonzero(_of_weight(origins.is_outside, weight))
+        n_ood = _count(origins.is_outside, weight)
         self._require_ood(n_ood, f"y has no row with {origins.names}")
         if novelty.needs_ood and n_ood < 2:
             raise ValueError(
@@ -145,9 +150,8 @@ class OODTarget:
         A rule that will be certified has to do better than asked for. Raises where
         samples held out are too few to certify anything.
         """
-        share = 1.0 if self.wild_share is None else self.wild_share
-        n_ood = int(is_ood.sum())
-        levels = Levels(self.model, share, self.confidence_level)
+        n_ood, given = int(is_ood.sum()), (self.wild_share, self.confidence_level)
+        levels = Levels(self.model, *given)
         return levels.rates_to_certify(len(is_ood) - n_ood, n_ood, **_bound_of(loss))
 
     def solve(self, calibration, loss):
@@ -158,23 +162,21 @@ class OODTarget:
         else:
             rates = self.rates_to_tune(held_out.is_ood, loss)
             rule = self._certify(self._tune_to(rates, calibration), held_out, loss)
-        if self.wild_share is not None and rule.fpr < 0:
+        if rule.fpr < 0:
             self._warn_of_share(rule, held_out or calibration)
         return rule
 
     def _tune(self, bounds, calibration):
         """Return the best rule for some bounds."""
-        is_ood, weight = calibration.is_ood, calibration.sample_weight
-        n_ood = np.count_nonzero(_of_weight(is_ood, weight))
+        samples, n_ood = calibration.samples, calibration.n_ood
         self._require_ood(n_ood, "No OOD row is among those that tune the rule")
-        scores = *calibration.scores.T, calibration.losses, is_ood
-        model = check_model(**bounds)
-        options = {"sample_weight": weight, "wild_share": self.wild_share}
+        model, options = check_model(**bounds), {"wild_share": self.wild_share}
+        options["sample_weight"] = calibration.sample_weight
         # Without OOD samples nothing tells how much the novelty should weigh.
         if n_ood or model.name in ("costs", "min_precision"):
-            return find_double_score_rule(model, *scores, spares_ood=True, **options)
+            return find_double_score_rule(model, *samples, spares_ood=True, **options)
         options |= {"min_tpr": model.min_tpr, "ood_prior": model.ood_prior}
-        return tune_tail_score(*scores, **options)
+        return tune_tail_score(*samples, **options)
 
     def _tune_to(self, rates, calibration):
         """Return the rule of the first rates that can be met, or of what comes closest.
@@ -192,17 +194,11 @@ class OODTarget:
 
     def _certify(self, rule, held_out, loss):
         """Set the threshold anew on rows that nothing has seen, so that bounds hold."""
-        bounds = {name: x for name, x in self.asked.items() if name != "costs"}
+        options = {name: x for name, x in self.asked.items() if name != "costs"}
+        options |= {"wild_share": self.wild_share, "draws": held_out.draws}
+        options["confidence_level"] = self.confidence_level
         return certify_double_score(
-            rule,
-            *held_out.scores.T,
-            held_out.losses,
-            held_out.is_ood,
-            **bounds,
-            **_bound_of(loss),
-            confidence_level=self.confidence_level,
-            wild_share=self.wild_share,
-            draws=held_out.draws,
+            rule, *held_out.samples, **options, **_bound_of(loss)
         )
 
     def _warn_of_share(self, rule, measured):
@@ -228,11 +224,6 @@ class OODTarget:
                 "standard errors below zero, so a bound on it has no meaning. Pass a "
                 "larger wild_share, or ID samples that are like those among the wild."
             )
-
-
-def _of_weight(flags, weight):
-    """Return flags, without those of zero weight."""
-    return flags if weight is None else flags & (weight > 0)
 
 
 def _bound_of(loss):
