@@ -114,8 +114,9 @@ def _plain(labels):
     return labels
 
 
-# What strings are probably meant to be OOD, though "auto" takes them for classes.
-_RESEMBLING = ("-1", "novel", "ood", "outlier")
+# What labels are probably meant to be OOD, though "auto" takes them for classes: -1
+# beside a single other label, and strings other than "ood".
+_RESEMBLING = ("-1", "-1.0", "novel", "ood", "outlier")
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +145,9 @@ class Origins:
 
         `known` are the classes of a frozen classifier, None where y tells them.
         """
-        is_wild, is_ood = _find_wild(y, wild_label), np.zeros(len(y), dtype=bool)
+        if wild_label is not None:
+            _check_label(wild_label, y, "wild_label", allowed="")
+        is_wild, is_ood = equals(y, wild_label), np.zeros(len(y), dtype=bool)
         label, is_ood[~is_wild] = split_origin(y[~is_wild], ood_label, known)
         label = None if label == wild_label else label
         names, inside = _name(label, wild_label), y[~is_ood & ~is_wild]
@@ -175,10 +178,8 @@ class Origins:
     @classmethod
     def to_judge(cls, y, ood_label, wild_label, classes, known_to):
         """Return the origins of new samples, after a warning of unknown labels."""
-        is_wild, names = _find_wild(y, wild_label), _name(ood_label, wild_label)
-        is_ood = np.zeros(len(y), dtype=bool)
-        if ood_label is not None:
-            is_ood |= y == ood_label
+        is_ood, is_wild = equals(y, ood_label), equals(y, wild_label)
+        names = _name(ood_label, wild_label)
         warn_of_unknown_labels(y[~is_ood & ~is_wild], classes, names, known_to)
         return cls(y, is_ood, is_wild, classes, ood_label, names)
 
@@ -187,23 +188,20 @@ class Origins:
 
         The labels are those that the user has given.
         """
-        classes = self.classes.tolist()
-        meant = [label for label in classes if _resembles(label)]
         if self.is_outside.any() or (ood_label is None and wild_label is None):
             return
+        classes = self.classes.tolist()
+        meant = [label for label in classes if _resembles(label)]
         if wild_label is not None:
             reason = f"wild_label={wild_label!r} is not in y, wild_share is not used"
             way_out = "the label of unlabeled samples"
         elif not is_automatic(ood_label):
             reason, way_out = f"ood_label={ood_label!r} is not in y", "ood_label='auto'"
-        elif -1 in classes and not is_frozen:
-            reason = "-1 is one of two labels of y and so a class with ood_label='auto'"
-            way_out = "ood_label=-1"
-        elif meant and not is_frozen:
-            reason = f"{meant[0]!r} is a class, as ood_label='auto' only means 'ood'"
-            way_out = f"ood_label={meant[0]!r}"
-        else:
+        elif is_frozen or not meant:
             return
+        else:
+            reason = f"{meant[0]!r} is a class with ood_label='auto'"
+            way_out = f"ood_label={meant[0]!r}"
         warn_user(
             f"{reason}, so no sample is OOD, and {classes[:5]} are classes. Pass "
             f"{way_out}, or None if no sample is OOD."
@@ -217,14 +215,6 @@ def _name(ood_label, wild_label):
     return f"wild_label={wild_label!r} or ood_label={ood_label!r}"
 
 
-def _find_wild(y, wild_label):
-    """Return which samples have the label of unlabeled ones."""
-    if wild_label is None:
-        return np.zeros(len(y), dtype=bool)
-    _check_label(wild_label, y, "wild_label", allowed="")
-    return np.asarray(y == wild_label, dtype=bool)
-
-
 def split_origin(y, ood_label="auto", classes=None):
     """Return the label of OOD samples, None where there can be none, and who has it.
 
@@ -234,9 +224,7 @@ def split_origin(y, ood_label="auto", classes=None):
     """
     y = label_vector(y)
     label = _resolve(ood_label, y, classes)
-    if label is None:
-        return None, np.zeros(len(y), dtype=bool)
-    return label, np.asarray(y == label, dtype=bool)
+    return label, equals(y, label)
 
 
 def _resolve(ood_label, y, classes):
@@ -265,7 +253,8 @@ def _check_label(label, y, name="ood_label", allowed="'auto', "):
     if isinstance(label, str) != _holds_strings(y):
         kind = "numbers" if isinstance(label, str) else "strings"
         raise ValueError(
-            f"{name}={label!r}, but y holds {kind}. Pass labels and {name} of one kind."
+            f"{name}={label!r}, but y holds {kind}. Pass {name}, and labels in `fit` "
+            "and later, of one kind."
         )
 
 
@@ -284,15 +273,14 @@ def _holds_strings(y):
 
 def _resembles(label):
     """Tell whether a class was probably meant to be OOD."""
-    return isinstance(label, str) and label.strip().casefold() in _RESEMBLING
+    return str(label).strip().casefold() in _RESEMBLING
 
 
 def label_vector(y, name="y"):
     """Return labels as a vector, after refusing gaps and several columns."""
     if y is None:
         raise ValueError(
-            f"{name} is None, but its ood_label marks the OOD samples. Pass one label "
-            "per sample."
+            f"{name} is None, and marks no OOD. Pass one label per sample."
         )
     refuse_unread(y, name)
     y = column_or_1d(as_label_array(y))
@@ -316,15 +304,16 @@ def warn_of_unknown_labels(y, classes, others, known_to):
 
 def _find_unknown(y, classes, others, known_to):
     """Return what there is to say of labels that are no classes, or None."""
-    unknown = sorted(set(y.tolist()) - set(classes.tolist()), key=str)
+    known = classes.tolist()
+    unknown = sorted(set(y.tolist()) - set(known), key=str)
     if not unknown:
         return None
-    rest = ", ".join(map(repr, unknown[1:4])) + (", ..." if len(unknown) > 4 else "")
-    more = f"; nor is any of {rest}" if rest else ""
+    shown = ", ".join(map(repr, unknown[:4])) + ", ..." * (len(unknown) > 4)
+    n_samples = sum(label not in known for label in y.tolist())
     return (
-        f"y holds {unknown[0]!r} ({np.count_nonzero(y == unknown[0])} samples), which "
-        f"is neither one of the classes {classes.tolist()} that {known_to} knows nor "
-        f"{others}{more}. Give all novel classes one label, and pass it as ood_label."
+        f"y holds {shown} ({n_samples} samples), which is neither one of the classes "
+        f"{known} that {known_to} knows nor {others}. Give all novel classes one "
+        "label, and pass it as ood_label."
     )
 
 

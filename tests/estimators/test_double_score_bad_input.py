@@ -138,7 +138,7 @@ def test_constant_scores_are_accepted_at_random():
 @pytest.mark.parametrize(
     ("labels", "options", "classes", "message"),
     [
-        (PAIR, {}, [-1, 1], "-1 is one of two .*Pass ood_label=-1, or None if no"),
+        (PAIR, {}, [-1, 1], "-1 is a class with .*Pass ood_label=-1, or None if no"),
         (y, {"ood_label": 7}, [-1, 0, 1, 2], "ood_label=7 is not in y"),
         # What is said is done without a word.
         (PAIR, {"ood_label": None}, [-1, 1], None),

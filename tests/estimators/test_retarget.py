@@ -315,7 +315,7 @@ ERRORS = [
         DOUBLE,
         OF_TWO | PRIOR | HELD_OUT,
         COSTS,
-        r"confidence_level=0\.9 needs bounds to guarantee",
+        r"confidence_level=0\.9 needs bounds",
     ),
     (DOUBLE, OF_TWO | HELD_OUT, {"min_tpr": 0.999}, "cannot certify"),
 ]

@@ -136,7 +136,7 @@ def test_gaps_are_told_with_their_rows(gap, known):
         (
             [*"aab", "novel", "other"],
             {"classes": [*"ab"]},
-            r"nor is any of 'other'\. Give",
+            r"'novel', 'other' \(16 samples\), which",
         ),
     ],
     ids=str,
