@@ -279,9 +279,7 @@ def _resembles(label):
 def label_vector(y, name="y"):
     """Return labels as a vector, after refusing gaps and several columns."""
     if y is None:
-        raise ValueError(
-            f"{name} is None, and marks no OOD. Pass one label per sample."
-        )
+        raise ValueError(f"{name} is None. Pass one label per sample, OOD included.")
     refuse_unread(y, name)
     y = column_or_1d(as_label_array(y))
     refuse_missing_labels(y, name)
