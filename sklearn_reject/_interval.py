@@ -19,6 +19,10 @@ class Interval(NamedTuple):
     n_samples : int
         Number of samples that it was measured on.
 
+    is_approximate : bool
+        Whether the ends are those of an approximation, as in reports with weights or on
+        losses without a bound.
+
     Examples
     --------
     >>> from sklearn_reject import Interval
@@ -31,5 +35,13 @@ class Interval(NamedTuple):
     low: float
     high: float
     n_samples: int
+    is_approximate = False
 
     __repr__ = short_repr
+
+
+class ApproximateInterval(Interval):
+    """An interval that contains the number of the population about as often as said."""
+
+    __slots__ = ()
+    is_approximate = True

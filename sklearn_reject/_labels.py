@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
@@ -26,43 +27,33 @@ def resolve_reject_label(
     "auto" is `automatic` for strings, and -1 or the smallest class minus one for
     numbers; `name` is that of the parameter.
     """
+    labels = classes.tolist()
     if reject_label is None:
         return None
-    labels = classes.tolist()
-    if not isinstance(reject_label, str) or reject_label != "auto":
-        _check_reject_label(reject_label, labels, name)
+    if not is_automatic(reject_label):
+        _check_kind(reject_label, name)
+        if any(reject_label == label for label in labels):
+            raise ValueError(
+                f"{name}={reject_label!r} is one of the classes {labels}. "
+                "Use 'auto' or a label that is not a class."
+            )
         return reject_label
     if all(isinstance(label, Real) for label in labels):
-        return -1 if -1 not in labels else _number_below(labels)
+        return -1 if -1 not in labels else _number_below(min(labels))
     while automatic in labels:
         automatic += "_"
     return automatic
 
 
-def _check_reject_label(reject_label, labels, name):
-    """Raise for a label that cannot stand for "rejected"."""
-    _check_kind(reject_label, name, "Use 'auto' or a number that is not a class.")
-    if any(reject_label == label for label in labels):
-        raise ValueError(
-            f"{name}={reject_label!r} is one of the classes {labels}. "
-            "Use 'auto' or a label that is not a class."
-        )
-
-
-def _check_kind(label, name, way_out, allowed="'auto', "):
+def _check_kind(label, name, allowed="'auto', "):
     """Raise for what is no label at all."""
-    if not isinstance(label, (str, Real, np.bool_)):
+    if not isinstance(label, (str, Real, np.bool_)) or label != label:
         raise ValueError(
             f"{name} must be {allowed}None, a number or a string, got {label!r}."
         )
-    if label != label:
-        raise ValueError(
-            f"{name} must not be NaN, which is not equal to itself. {way_out}"
-        )
 
 
-def _number_below(labels):
-    lowest = min(labels)
+def _number_below(lowest):
     # One less is the same number where floats are more than one apart.
     return lowest - 1 if lowest - 1 < lowest else float(np.nextafter(lowest, -np.inf))
 
@@ -72,33 +63,10 @@ def mark_rejected(labels, accepted, reject_label):
 
     Their dtype holds all classes and the reject label exactly, rejected or not.
     """
-    marked = np.empty(len(labels), dtype=_common_dtype(labels, reject_label))
+    marked = np.empty(len(labels), dtype=_common_dtype(labels.dtype, reject_label))
     marked[...] = reject_label
     np.copyto(marked, labels, where=accepted)
     return marked
-
-
-def _common_dtype(labels, reject_label):
-    if labels.dtype.kind == "b" and isinstance(reject_label, Real):
-        return _common_dtype(labels.astype(np.int64), reject_label)
-    if labels.dtype.kind in "iu" and isinstance(reject_label, (int, np.integer)):
-        return _integer_dtype(labels, int(reject_label))
-    if labels.dtype.kind == "f" and isinstance(reject_label, Real):
-        dtype = np.result_type(labels.dtype, np.min_scalar_type(reject_label))
-        is_exact = float(dtype.type(reject_label)) == reject_label
-        return dtype if is_exact else np.dtype(object)
-    if labels.dtype.kind == "U" and isinstance(reject_label, str):
-        return np.result_type(labels.dtype, np.asarray(reject_label).dtype)
-    return np.dtype(object)
-
-
-def _integer_dtype(labels, reject_label):
-    for dtype in (labels.dtype, np.dtype(np.int64)):
-        limits = np.iinfo(dtype)
-        fits_label = limits.min <= reject_label <= limits.max
-        if fits_label and np.can_cast(labels.dtype, dtype):
-            return dtype
-    return np.dtype(object)
 
 
 def merge_labels(labels, rows, found):
@@ -106,129 +74,157 @@ def merge_labels(labels, rows, found):
 
     It is that of `labels` where that will do.
     """
-    found = np.asarray(found)
-    if found.dtype.kind == "O" and labels.dtype.kind != "O":
-        found = _plain(found)
-    dtypes = (labels.dtype, np.result_type(labels, found), np.dtype(object))
-    is_alike = {labels.dtype.kind, found.dtype.kind} <= _NUMBERS
-    is_alike |= labels.dtype.kind == found.dtype.kind
-    dtypes = dtypes if is_alike else dtypes[-1:]
-    merged = labels.astype(next(d for d in dtypes if _holds(d, labels, found)))
+    found, dtype = np.asarray(found), labels.dtype
+    if found.dtype != dtype:
+        for label in dict.fromkeys(found.tolist()):
+            dtype = _common_dtype(dtype, label)
+    merged = labels.astype(dtype)
     merged[rows] = found
     return merged
 
 
-_NUMBERS = set("biuf")
+def _common_dtype(dtype, label):
+    """Return a dtype that holds any label of a dtype, and one more, exactly."""
+    if dtype.kind == "U" and isinstance(label, str):
+        return np.result_type(dtype, np.asarray(label).dtype)
+    if dtype.kind in "biuf" and isinstance(label, (Real, np.bool_)):
+        kinds, wider = "biu", np.dtype(np.int64)
+        if dtype.kind == "f":
+            kinds, wider = "f", np.min_scalar_type(label)
+        for candidate in (dtype, np.result_type(dtype, wider)):
+            if candidate.kind in kinds and _is_exact(candidate, label):
+                return candidate
+    return np.dtype(object)
 
 
-def _holds(dtype, *arrays):
-    """Tell whether an array of that dtype has the same labels."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        return all(
-            np.array_equal(array.astype(dtype).astype(array.dtype), array)
-            for array in arrays
-            if array.dtype != dtype
-        )
+def _is_exact(dtype, label):
+    """Tell whether a dtype has a number just as it is."""
+    try:
+        return dtype.type(label).item() == label
+    except (OverflowError, ValueError):
+        return False
 
 
 def _plain(labels):
     """Return objects as numbers or text, if they are all of one kind."""
-    values = labels.tolist()
-    for kind in (str, Real):
-        if all(isinstance(value, kind) for value in values):
+    values = labels.tolist() if labels.dtype.kind == "O" else []
+    for kind in (str, (Real, np.bool_)):
+        if values and all(isinstance(value, kind) for value in values):
             return np.array(values)
     return labels
 
 
-# What strings are probably meant to be OOD, though "auto" takes them for classes.
-_RESEMBLING = ("-1", "novel", "ood", "outlier")
-_HOW_TO_MARK = (
-    "Give the samples of all novel classes one label, and pass it as ood_label if it "
-    "is another one."
-)
+# What labels are probably meant to be OOD, though "auto" takes them for classes: -1
+# beside a single other label, and strings other than "ood".
+_RESEMBLING = ("-1", "-1.0", "novel", "ood", "outlier")
+
+
+@dataclass(frozen=True, eq=False)
+class Origins:
+    """Which samples are of known classes (ID), OOD, or wild: unlabeled, a mixture.
+
+    `names` is what the user calls samples that are not ID. The `ood_label` is None
+    where no sample can be OOD.
+    """
+
+    y: np.ndarray
+    is_ood: np.ndarray
+    is_wild: np.ndarray
+    classes: np.ndarray
+    ood_label: Any
+    names: str
+
+    @property
+    def is_outside(self):
+        """Which samples are OOD or wild."""
+        return self.is_ood | self.is_wild
+
+    @classmethod
+    def to_fit(cls, y, ood_label, wild_label, known):
+        """Return the origins of samples that are not all outside, or raise.
+
+        `known` are the classes of a frozen classifier, None where y tells them.
+        """
+        if wild_label is not None:
+            _check_label(wild_label, y, "wild_label", allowed="")
+        is_wild, is_ood = equals(y, wild_label), np.zeros(len(y), dtype=bool)
+        label, is_ood[~is_wild] = split_origin(y[~is_wild], ood_label, known)
+        label = None if label == wild_label else label
+        names, inside = _name(label, wild_label), y[~is_ood & ~is_wild]
+        if label is None and is_automatic(ood_label) and wild_label is None:
+            names = "an ood_label, as -1 is a class"
+        if is_ood.any() and wild_label is not None:
+            raise ValueError(
+                f"y holds ood_label={label!r}, but with wild_label={wild_label!r} the "
+                "FPR is that of unlabeled samples. Remove the OOD samples and pass "
+                "them to `report`, or set wild_label and wild_share both to None."
+            )
+        if not len(inside):
+            raise ValueError(
+                f"y holds {names} only. Add samples of the known classes, which are "
+                "needed to fit the classifier and to measure its risk."
+            )
+        if known is None:
+            known = np.unique(inside)
+        if label is not None and label in known.tolist():
+            raise ValueError(
+                f"ood_label={label!r} is one of the classes {known.tolist()} that the "
+                "classifier knows. Mark OOD samples with another label."
+            )
+        if unknown := _find_unknown(inside, known, names, "the classifier"):
+            raise ValueError(unknown)
+        return cls(y, is_ood, is_wild, known, label, names)
+
+    @classmethod
+    def to_judge(cls, y, ood_label, wild_label, classes, known_to):
+        """Return the origins of new samples, after a warning of unknown labels."""
+        is_ood, is_wild = equals(y, ood_label), equals(y, wild_label)
+        names = _name(ood_label, wild_label)
+        warn_of_unknown_labels(y[~is_ood & ~is_wild], classes, names, known_to)
+        return cls(y, is_ood, is_wild, classes, ood_label, names)
+
+    def warn_of_classes(self, ood_label, wild_label, *, is_frozen):
+        """Warn where OOD samples may be there, and are taken for a class.
+
+        The labels are those that the user has given.
+        """
+        if self.is_outside.any() or (ood_label is None and wild_label is None):
+            return
+        classes = self.classes.tolist()
+        meant = [label for label in classes if _resembles(label)]
+        if wild_label is not None:
+            reason = f"wild_label={wild_label!r} is not in y, wild_share is not used"
+            way_out = "the label of unlabeled samples"
+        elif not is_automatic(ood_label):
+            reason, way_out = f"ood_label={ood_label!r} is not in y", "ood_label='auto'"
+        elif is_frozen or not meant:
+            return
+        else:
+            reason = f"{meant[0]!r} is a class with ood_label='auto'"
+            way_out = f"ood_label={meant[0]!r}"
+        warn_user(
+            f"{reason}, so no sample is OOD, and {classes[:5]} are classes. Pass "
+            f"{way_out}, or None if no sample is OOD."
+        )
+
+
+def _name(ood_label, wild_label):
+    """Return what the user calls samples that are, or may be, OOD."""
+    if wild_label is None:
+        return f"ood_label={ood_label!r}"
+    return f"wild_label={wild_label!r} or ood_label={ood_label!r}"
 
 
 def split_origin(y, ood_label="auto", classes=None):
-    """Return the label of OOD samples, and which samples have it.
+    """Return the label of OOD samples, None where there can be none, and who has it.
 
-    The label is None where no sample can be OOD. "auto" is "ood" for strings and -1 for
-    numbers, unless -1 is one of the classes. Where there are none yet, because a
-    classifier is to be fitted on y, -1 is one of them beside a single other label.
+    "auto" is "ood" for strings and -1 for numbers, unless -1 is one of the classes.
+    Where there are none yet, because a classifier is to be fitted on y, -1 is one of
+    them beside a single other label.
     """
     y = label_vector(y)
     label = _resolve(ood_label, y, classes)
-    if label is None:
-        return None, np.zeros(len(y), dtype=bool)
-    return label, np.asarray(y == label, dtype=bool)
-
-
-def split_wild(y, wild_label):
-    """Return which samples have the label of unlabeled ones."""
-    y = label_vector(y)
-    if wild_label is None:
-        return np.zeros(len(y), dtype=bool)
-    _check_label(wild_label, y, "wild_label", allowed="")
-    return np.asarray(y == wild_label, dtype=bool)
-
-
-def is_automatic(ood_label):
-    """Tell whether the label of OOD samples is to be found out."""
-    return isinstance(ood_label, str) and ood_label == "auto"
-
-
-def label_vector(y, name="y"):
-    """Return labels as a vector, after refusing gaps and several columns."""
-    if y is None:
-        raise ValueError(
-            f"{name} is None, but its ood_label marks the OOD samples. Pass one label "
-            "per sample."
-        )
-    refuse_unread(y, name)
-    y = column_or_1d(as_label_array(y))
-    refuse_missing_labels(y, name)
-    return y
-
-
-def refuse_unknown_labels(y, classes, others, known_to):
-    """Raise for labels of ID samples that are no classes; `others` mark other ones."""
-    unknown = _find_unknown(y, classes, others, known_to)
-    if unknown:
-        raise ValueError(f"{unknown}. {_HOW_TO_MARK}")
-
-
-def warn_of_unknown_labels(y, classes, others, known_to):
-    """Warn of labels of ID samples that are no classes, and so are errors for sure.
-
-    A class may lack in a training part of a cross-validation.
-    """
-    unknown = _find_unknown(y, classes, others, known_to)
-    if unknown:
-        warn_user(
-            f"{unknown}. Such samples count as errors on ID samples. {_HOW_TO_MARK} "
-            "If a training part lacks a class, use fewer folds."
-        )
-
-
-def _find_unknown(y, classes, others, known_to):
-    """Return what there is to say of labels that are no classes, or None."""
-    unknown = sorted(set(y.tolist()) - set(classes.tolist()), key=str)
-    if not unknown:
-        return None
-    rest = ", ".join(map(repr, unknown[1:4])) + (", ..." if len(unknown) > 4 else "")
-    more = f"; nor is any of {rest}" if rest else ""
-    return (
-        f"y holds {unknown[0]!r} ({np.count_nonzero(y == unknown[0])} samples), which "
-        f"is neither one of the classes {classes.tolist()} that {known_to} knows nor "
-        f"{others}{more}"
-    )
-
-
-def find_resembling(classes):
-    """Return a class that was probably meant to be OOD, None where there is none."""
-    for label in classes:
-        if isinstance(label, str) and label.strip().casefold() in _RESEMBLING:
-            return label
-    return None
+    return label, equals(y, label)
 
 
 def _resolve(ood_label, y, classes):
@@ -247,6 +243,21 @@ def _resolve(ood_label, y, classes):
     return None if is_class else -1
 
 
+def is_automatic(ood_label):
+    """Tell whether the label of OOD samples is to be found out."""
+    return isinstance(ood_label, str) and ood_label == "auto"
+
+
+def _check_label(label, y, name="ood_label", allowed="'auto', "):
+    _check_kind(label, name, allowed)
+    if isinstance(label, str) != _holds_strings(y):
+        kind = "numbers" if isinstance(label, str) else "strings"
+        raise ValueError(
+            f"{name}={label!r}, but y holds {kind}. Pass {name}, and labels in `fit` "
+            "and later, of one kind."
+        )
+
+
 def _holds_strings(y):
     """Return whether labels are strings rather than numbers."""
     if y.dtype.kind != "O":
@@ -260,15 +271,48 @@ def _holds_strings(y):
     return kinds == {True}
 
 
-def _check_label(label, y, name="ood_label", allowed="'auto', "):
-    way_out = "Mark such samples with a number that is not a class, such as -1."
-    _check_kind(label, name, way_out, allowed)
-    if isinstance(label, str) != _holds_strings(y):
-        kinds = ("strings", "numbers")
-        raise ValueError(
-            f"{name}={label!r}, but y holds {kinds[isinstance(label, str)]}. Pass "
-            f"labels of the same kind as y in `fit`, and {name} of this kind, too."
+def _resembles(label):
+    """Tell whether a class was probably meant to be OOD."""
+    return str(label).strip().casefold() in _RESEMBLING
+
+
+def label_vector(y, name="y"):
+    """Return labels as a vector, after refusing gaps and several columns."""
+    if y is None:
+        raise ValueError(f"{name} is None. Pass one label per sample, OOD included.")
+    refuse_unread(y, name)
+    y = column_or_1d(as_label_array(y))
+    refuse_missing_labels(y, name)
+    return y
+
+
+def warn_of_unknown_labels(y, classes, others, known_to):
+    """Warn of labels of ID samples that are no classes, and so are errors for sure.
+
+    A class may lack in a training part of a cross-validation. `others` mark other
+    samples, and `known_to` is who knows the classes.
+    """
+    unknown = _find_unknown(y, classes, others, known_to)
+    if unknown:
+        warn_user(
+            f"{unknown} Here these samples count as errors on ID samples. If a "
+            "training part lacks a class, use fewer folds."
         )
+
+
+def _find_unknown(y, classes, others, known_to):
+    """Return what there is to say of labels that are no classes, or None."""
+    known = classes.tolist()
+    unknown = sorted(set(y.tolist()) - set(known), key=str)
+    if not unknown:
+        return None
+    shown = ", ".join(map(repr, unknown[:4])) + ", ..." * (len(unknown) > 4)
+    n_samples = sum(label not in known for label in y.tolist())
+    return (
+        f"y holds {shown} ({n_samples} samples), which is neither one of the classes "
+        f"{known} that {known_to} knows nor {others}. Give all novel classes one "
+        "label, and pass it as ood_label."
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -336,7 +380,7 @@ def _positive_of_one(seen, pos_label, name):
     if pos_label is None or isinstance(pos_label, str) != isinstance(seen, str):
         raise ValueError(
             f"{name} holds the single class {seen!r} in this part of the documents, "
-            "and it is unclear if it is the positive one. Pass the positive class as "
+            "which may be the positive one or not. Pass the positive class as "
             f"pos_label, got {pos_label!r}."
         )
     return pos_label
@@ -363,30 +407,14 @@ def equals(y, label):
 
 
 def _distinct(labels, name):
-    if labels.dtype.kind in "biuf":
-        ends = labels.min(), labels.max()
-        # Two classes, as there should be, are found without sorting.
-        if ((labels == ends[0]) | (labels == ends[1])).all():
-            return np.unique(ends)
-    if labels.dtype.kind != "O":
-        return np.unique(labels)
-    if len({isinstance(label, str) for label in labels}) > 1:
+    """Return the labels that occur, which are of one kind, sorted."""
+    labels = _plain(labels)
+    if labels.dtype.kind == "O":
         raise ValueError(
-            f"{name} must hold labels of one kind, got text and other labels."
+            f"{name} must hold labels of one kind, numbers or texts, got "
+            f"{labels[:3].tolist()}. Convert them, as in `(y == label).astype(int)`."
         )
-    try:
-        # Such as the column of a frame that has missing values.
-        seen = np.unique(np.array(labels.tolist()))
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{name} must hold labels of one kind, such as 0, 1 and -1: {error}"
-        ) from error
-    if seen.dtype.kind == "O":
-        raise ValueError(
-            f"{name} must hold labels that are numbers, booleans or texts, got "
-            f"{seen[0]!r}. Convert them, as in `(y == label).astype(int)`."
-        )
-    return seen
+    return np.unique(labels)
 
 
 def _order_classes(seen, pos_label, unrated_label, name):
@@ -395,21 +423,18 @@ def _order_classes(seen, pos_label, unrated_label, name):
         kind = type_of_target(seen, input_name=name)
         raise ValueError(
             "Only binary classification is supported. The type of the target is "
-            f"{kind}: {name} must have two classes beside the unrated_label "
-            f"{unrated_label!r}, got {len(seen)}, {seen[:5].tolist()} among them. "
-            "Convert them to two classes, as in `y == pos_label`."
+            f"{kind}: beside the unrated_label {unrated_label!r}, {name} must have "
+            f"two classes, got {seen[:5].tolist()}. Pass `y == pos_label`."
         )
     if pos_label is None:
         pos_label = 1 if set(seen.tolist()) <= {0, 1} else seen[-1].item()
     is_positive = equals(seen, pos_label)
     if len(seen) == 1:
         missing = "negatives" if is_positive[0] else "positives"
-        way_out = f" If {unrated_label!r} is a class, pass unrated_label=None."
         raise ValueError(
             f"{name} has no rated {missing}: the rated documents have one class only, "
-            f"{seen.tolist()[0]!r}. Both classes are needed beside the unrated_label "
-            f"{unrated_label!r}; unrated documents have "
-            f"neither.{'' if unrated_label is None else way_out}"
+            f"{seen.tolist()[0]!r}. Rate documents of both classes, or pass "
+            f"unrated_label=None if {unrated_label!r} is a class."
         )
     if not is_positive.any():
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Records as short texts, with numbers rounded."""
+"""Records as short texts, with numbers rounded, and texts as a table."""
 
 from dataclasses import MISSING, fields
 
@@ -54,3 +54,12 @@ def _join(texts, brackets):
     if len(texts) > _MOST_ENTRIES:
         shown.append(f"... {len(texts) - _MOST_ENTRIES} more")
     return brackets[0] + ", ".join(shown) + brackets[1]
+
+
+def align(rows):
+    """Return lines of cells in columns as wide as they need to be."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(cell.ljust(n) for cell, n in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]

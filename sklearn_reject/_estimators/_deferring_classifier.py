@@ -715,6 +715,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         y: ArrayLike,
         *,
         expert_labels: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         confidence_level: float = 0.95,
     ) -> Report:
         """Compare what was asked for with what new samples show.
@@ -730,6 +731,9 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         expert_labels : array-like of shape (n_samples,), default=None
             What a person says about each sample; only those of samples that reach the
             person are used. Some may be missing: intervals then allow them any loss.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights, with which all intervals are approximate.
 
         confidence_level : float in ]0, 1[, default=0.95
             Probability of each interval by itself, over the draw of the samples, which
@@ -749,10 +753,12 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             If an argument is invalid.
         """
         fitted, given = as_fitted(self), {"expert_labels": expert_labels}
+        given["sample_weight"] = sample_weight
         X, y = read_samples(X, y, given, check_class_labels)
         if expert_labels is not None and not asks_person(self.expert_):
             refuse_labels(fitted.expert)
-        return report_deferral(fitted, X, y, expert_labels, confidence_level)
+        options = expert_labels, sample_weight, confidence_level
+        return report_deferral(fitted, X, y, *options)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return the routing of metadata to `fit`, both estimators and the splitter.

@@ -6,33 +6,24 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.frozen import FrozenEstimator
 
 from sklearn_reject._curves._prefixes import make_finite
 from sklearn_reject._curves._risk_coverage import aurc_score
 from sklearn_reject._estimators._base import (
     RejectClassifier,
     check_class_labels,
+    find_classes,
     read_samples,
     store_fitted,
     takes_sparse,
     warn_of_lost_classes,
 )
 from sklearn_reject._estimators._calibration import warn_of_coarse_scores
-from sklearn_reject._estimators._ood_labels import (
-    known_labels,
-    split_labels,
-    warn_of_labels,
-    why_none_is_ood,
-)
-from sklearn_reject._estimators._ood_models import (
+from sklearn_reject._estimators._ood_target import (
     OODCalibration,
-    certifiable_rates,
-    check_confidence_level_kept,
-    check_has_ood,
-    check_largest_loss,
-    check_parameters,
+    OODTarget,
     keep_calibration,
-    solve_rule,
 )
 from sklearn_reject._estimators._report import report_ood
 from sklearn_reject._estimators._report_table import Report
@@ -49,14 +40,18 @@ from sklearn_reject._fitting._folds import (
     losses_inside,
 )
 from sklearn_reject._fitting._out_of_sample import evaluate_for_threshold
-from sklearn_reject._fitting._routing import draw_seeds, refuse_weights, route_params
+from sklearn_reject._fitting._routing import (
+    check_inner,
+    draw_seeds,
+    route_params,
+)
 from sklearn_reject._fitting._splits import (
     Plan,
     check_cv_choice,
     inner_folds,
     plan_fits,
 )
-from sklearn_reject._labels import resolve_reject_label
+from sklearn_reject._labels import Origins, resolve_reject_label
 from sklearn_reject._response._response import Response
 from sklearn_reject._sklearn import with_callbacks
 from sklearn_reject._typing import (
@@ -84,13 +79,8 @@ from sklearn_reject.scores import (
 )
 from sklearn_reject.selection import MODEL_PARAMETERS, DoubleScoreRule
 
-# What belongs to each model alone; a prior may serve all of them.
-_MODELS = (
-    {"min_tpr", "max_fpr"},
-    {"min_tpr", "max_risk"},
-    {"min_tpr", "min_precision"},
-    {"costs"},
-)
+# What may be asked for beside `min_tpr`, one of them.
+_BESIDE = {"max_fpr", "max_risk", "min_precision"}
 
 
 class DoubleScoreOODClassifier(RejectClassifier):
@@ -377,33 +367,34 @@ class DoubleScoreOODClassifier(RejectClassifier):
             If a parameter is invalid, bounds of different models are given, or there
             are no ID samples, or no OOD samples where a bound or a score needs them.
         """
-        check_parameters(self)
+        target = OODTarget.of(self)
+        check_inner(self, "classifier")
         params["sample_weight"] = sample_weight
         X, y = read_samples(X, y, params, check_class_labels)
         samples = Samples(X, y, *route_params(self, len(y), params))
-        weight = samples.sample_weight
-        if self.confidence_level is not None:
-            refuse_weights(weight)
 
-        ood_label, is_ood, classes = split_labels(self, y)
+        known, is_frozen = None, isinstance(self.estimator, FrozenEstimator)
+        if is_frozen:
+            known = find_classes(self.estimator, None)
+        origins = Origins.to_fit(y, self.ood_label, self.wild_label, known)
+        classes, is_ood, inner = origins.classes, origins.is_outside, self.estimator
         reject_label = resolve_reject_label(self.reject_label, classes)
-        score_seed, row_seed = draw_seeds(self.random_state)
         loss = check_loss(self.loss, labels=classes)
+        score_seed, row_seed = draw_seeds(self.random_state)
         risk, novelty = self.uncertainty_score, self.novelty_score
-        risk = resolve_score(risk, self.estimator, loss=loss, random_state=score_seed)
-        novelty = resolve_novelty(novelty, self.estimator, random_state=score_seed)
+        risk = resolve_score(risk, inner, loss=loss, random_state=score_seed)
+        novelty = resolve_novelty(novelty, inner, random_state=score_seed)
         score = RiskAndNovelty(risk, novelty, loss, classes, is_ood)
-        check_has_ood(self, is_ood, why_none_is_ood(self, ood_label), novelty.needs_ood)
-        warn_of_labels(self, is_ood, classes)
-        check_largest_loss(self, loss)
         learns = score.learns or self.confidence_level is not None
         check_cv_choice(self, learns=learns)
+        target.check_samples(origins, novelty, loss, samples.sample_weight)
+        origins.warn_of_classes(self.ood_label, self.wild_label, is_frozen=is_frozen)
 
-        plan, held_out = self._plan(samples, score, learns)
+        plan, held_out = self._plan(target, samples, score, learns)
         evaluated = evaluate_for_threshold(self, score, samples, plan)
         warn_of_lost_classes(self, evaluated.estimator, classes)
         calibration = keep_calibration(evaluated, samples, held_out, row_seed)
-        rule = solve_rule(self, calibration, loss)
+        rule = target.solve(calibration, loss)
         store_fitted(
             self,
             evaluated.estimator,
@@ -412,11 +403,12 @@ class DoubleScoreOODClassifier(RejectClassifier):
             loss_=loss,
             rule_=rule,
             calibration_=calibration,
-            ood_label_=ood_label,
+            ood_label_=origins.ood_label,
             reject_label_=reject_label,
             seed_=row_seed,
         )
         if held_out is None:  # which would set the threshold anew
+            weight = samples.sample_weight
             inside = ~is_ood * (1.0 if weight is None else weight)
             warn_of_coarse_scores(self, evaluated, X, inside, rule.tpr, "accepts")
         return self
@@ -475,17 +467,20 @@ class DoubleScoreOODClassifier(RejectClassifier):
         """
         require_fit(self)
         check_target_names(target, (*MODEL_PARAMETERS, "confidence_level"))
-        given = {name for name, value in target.items() if value is not None}
-        asked = given - {"ood_prior", "confidence_level"}
-        if asked:
-            kept = set().union(*(names for names in _MODELS if asked <= names))
-            # What no model has together is left for the checks to tell.
-            dropped = set().union(*_MODELS) - kept if kept else ()
-            target = dict.fromkeys(dropped) | target
-        twin = copy_fitted(self, target)
-        check_confidence_level_kept(twin)
-        check_parameters(twin)
-        twin.rule_ = solve_rule(twin, self.calibration_, self.loss_)
+        asked = {name for name, value in target.items() if value is not None}
+        dropped = {"costs"} if asked & {"min_tpr", *_BESIDE} else set()
+        dropped |= _BESIDE if asked & _BESIDE else set()
+        dropped |= {"min_tpr", *_BESIDE} if "costs" in asked else set()
+        twin = copy_fitted(self, dict.fromkeys(dropped) | target)
+        is_certified = self.calibration_.held_out is not None
+        if is_certified != (twin.confidence_level is not None):
+            some = "some" if is_certified else "no"
+            raise ValueError(
+                f"confidence_level={twin.confidence_level!r} is not possible with this "
+                f"fit, which has held out {some} samples for it. Fit a clone with the "
+                "confidence_level, or with None."
+            )
+        twin.rule_ = OODTarget.of(twin).solve(self.calibration_, self.loss_)
         return twin
 
     def risk_and_novelty(self, X: MatrixLike) -> tuple[np.ndarray, np.ndarray]:
@@ -501,8 +496,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         risk, novelty : ndarray of shape (n_samples,)
             Higher = more likely wrong, and more novel.
         """
-        _, risk, novelty = self._predict_with_scores(X)
-        return risk, novelty
+        return self._predict_with_scores(X)[1:]
 
     def score(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -532,13 +526,13 @@ class DoubleScoreOODClassifier(RejectClassifier):
         """
         require_in_memory(X=X, y=y, sample_weight=sample_weight)
         labels, uncertainty = self._predict_with_uncertainty(X)
-        y, is_ood, is_wild = known_labels(as_fitted(self), y)
+        found = as_fitted(self)._origins(y)
         largest = self.loss_.max_loss
         if largest is None:
             largest = self.loss_.matrix(self.classes_).max()
-        losses = losses_inside(self.loss_, y, labels, ~is_ood & ~is_wild, largest)
-        weight = check_sample_weight(sample_weight, len(y))
-        labeled = np.flatnonzero(~is_wild)
+        losses = losses_inside(self.loss_, found.y, labels, ~found.is_outside, largest)
+        weight = check_sample_weight(sample_weight, len(losses))
+        labeled = np.flatnonzero(~found.is_wild)
         return -aurc_score(
             make_finite(uncertainty)[labeled],
             losses[labeled],
@@ -551,6 +545,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         y: ArrayLike,
         *,
         groups: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         confidence_level: float = 0.95,
     ) -> Report:
         """Compare what was asked for with what new samples show.
@@ -567,6 +562,9 @@ class DoubleScoreOODClassifier(RejectClassifier):
         groups : array-like of shape (n_samples,), default=None
             Where OOD samples come from: the FPR is reported for each, too. What it says
             of other samples is not used.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights, with which all intervals are approximate.
 
         confidence_level : float in ]0, 1[, default=0.95
             Probability of each interval by itself, over the draw of the samples, which
@@ -599,8 +597,9 @@ class DoubleScoreOODClassifier(RejectClassifier):
         >>> report.parts[0].name, low < value < high, n_samples
         ('in distribution', True, 220)
         """
-        require_in_memory(X=X, y=y, groups=groups)
-        return report_ood(as_fitted(self), X, y, groups, confidence_level)
+        require_in_memory(X=X, y=y, groups=groups, sample_weight=sample_weight)
+        options = groups, sample_weight, confidence_level
+        return report_ood(as_fitted(self), X, y, *options)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -608,7 +607,13 @@ class DoubleScoreOODClassifier(RejectClassifier):
             tags.input_tags.sparse = False
         return tags
 
-    def _plan(self, samples, score, learns):
+    def _origins(self, y):
+        """Return the origins of samples to judge."""
+        labels = self.ood_label_, self.wild_label
+        y, name = check_class_labels(y), type(self).__name__
+        return Origins.to_judge(y, *labels, np.asarray(self.classes_), name)
+
+    def _plan(self, target, samples, score, learns):
         """Return the plan that tunes the rule, and rows kept to certify it, or None."""
         # A certificate is about samples that are drawn independently.
         stratify = self.confidence_level is None
@@ -616,7 +621,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         plan = plan_fits(self, samples, **options)
         if self.confidence_level is None:
             return plan, None
-        certifiable_rates(self, score.is_ood[plan.held_out], score.loss)
+        target.rates_to_tune(score.is_ood[plan.held_out], score.loss)
         folds = inner_folds(plan.final, samples.y, stratify=True)
         return Plan(plan.final, folds), plan.held_out
 
@@ -628,8 +633,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
 
     def _evaluate(self, response):
         """Return labels, and risk and novelty as the columns of a matrix."""
-        scores = self.uncertainty_score_, self.novelty_score_
-        return evaluate_both(*scores, response)
+        return evaluate_both(self.uncertainty_score_, self.novelty_score_, response)
 
     def _labels(self, response):
         return find_labels(self.uncertainty_score_, response)

@@ -1,14 +1,14 @@
-"""The report of each kind of estimator that abstains, on samples of the user."""
+"""Reports: what was promised beside what new samples show, of every estimator."""
 
-from dataclasses import dataclass, replace
+from copy import copy
 
 import numpy as np
-from sklearn.base import is_classifier
+from scipy.stats import t
 from sklearn.utils import column_or_1d
 
-from sklearn_reject._estimators._deferral_base import Trace, trace
+from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE
+from sklearn_reject._estimators._deferral_base import trace
 from sklearn_reject._estimators._groups import as_objects, labels_of
-from sklearn_reject._estimators._ood_labels import known_labels
 from sklearn_reject._estimators._rejection_models import bound_of_losses
 from sklearn_reject._estimators._report_table import Report, ReportPart, ReportPromise
 from sklearn_reject._estimators._targets import (
@@ -20,8 +20,14 @@ from sklearn_reject._estimators._targets import (
     find_target,
 )
 from sklearn_reject._fitting._folds import losses_inside
-from sklearn_reject._interval import Interval
-from sklearn_reject._validation import check_level, check_same_length
+from sklearn_reject._interval import ApproximateInterval, Interval
+from sklearn_reject._validation import (
+    check_level,
+    check_same_length,
+    check_sample_weight,
+    refuse_missing_labels,
+    take_weight,
+)
 from sklearn_reject.losses import losses_where_known
 from sklearn_reject.selection import BOUNDS, binomial_upper, precision_of
 
@@ -29,395 +35,342 @@ from sklearn_reject.selection import BOUNDS, binomial_upper, precision_of
 _ANY = "hoeffding_bentkus"
 
 
-@dataclass(frozen=True, eq=False)
+def mean_with_interval(values, weight, largest, bound, confidence_level):
+    """Return the mean of values in [0, `largest`], which may be None, with an interval.
+
+    Without weights it is that of a bound by its name, which is exact for "binomial" and
+    wider for others. A weighted mean has as many samples as have its variance, and no
+    more than its weights say (Korn and Graubard). What has no `largest` value, but
+    varies, has an interval of Student's t.
+    """
+    n_samples, tail = len(values), (1 - confidence_level) / 2
+    if not n_samples:
+        return Interval(np.nan, 0.0, np.inf if largest is None else largest, 0)
+    value = float(np.average(values, weights=weight))
+    if weight is None and largest is not None:
+        upper, scaled = BOUNDS[bound].upper, values / largest
+        low, high = 1 - upper(1 - scaled, tail), upper(scaled, tail)
+        return Interval(value, largest * low, largest * high, n_samples)
+    share = np.ones(n_samples) if weight is None else weight
+    share = share / share.sum()
+    size, variance = 1 / (share @ share), share**2 @ (values - value) ** 2
+    if largest is not None:
+        if variance:
+            size = min(size, value * (largest - value) / variance)
+        count = size * value / largest
+        low = largest * (1 - binomial_upper(size - count, size, tail))
+        high = largest * binomial_upper(count, size, tail)
+    elif np.ptp(values) > RELATIVE_TOLERANCE * value and size > 1:
+        error = np.sqrt(variance * size / (size - 1))
+        low, high = t.interval(confidence_level, size - 1, value, error)
+    else:
+        return Interval(value, 0.0, np.inf, n_samples)
+    return ApproximateInterval(value, max(float(low), 0.0), float(high), n_samples)
+
+
+def _join(function, one, other, largest=np.inf):
+    """Return the interval of what two others make, monotone in each of them."""
+    corners = [float(function(x, z)) for x in one[1:3] for z in other[1:3]]
+    known = [x for x in corners if not np.isnan(x)] or [0.0, 1.0]
+    ends = np.clip([min(known), max(known)], 0.0, largest).tolist()
+    kind = type(one) if one.is_approximate else type(other)
+    value = float(function(one.value, other.value))
+    return kind(value, *ends, one.n_samples + other.n_samples)
+
+
 class Samples:
     """Samples of a report: what is accepted, what it costs, how to bound its mean.
 
-    `losses` are NaN where a label is not known. `certified` is the confidence with
-    which all promises hold together, None without certificates.
+    `losses` are NaN where a label is not known. Methods get the rows that they are
+    about as a mask.
     """
 
-    accepted: np.ndarray
-    losses: np.ndarray
-    bound: dict
-    confidence_level: float
-    certified: float | None
+    def __init__(self, estimator, accepted, losses, sample_weight, confidence_level):
+        self.estimator, self.accepted, self.losses = estimator, accepted, losses
+        self.weight = check_sample_weight(sample_weight, len(accepted))
+        self.confidence_level = check_level(confidence_level, "confidence_level")
+        self.max_loss = estimator.loss_.max_loss
+        if self.max_loss is None:
+            self.max_loss = getattr(estimator, "max_loss", None)
+        self.bound = bound_of_losses(estimator.loss_, self.max_loss, _ANY)["bound"]
+        self.all = np.ones(len(losses), dtype=bool)
 
-    @classmethod
-    def of(cls, estimator, accepted, losses, confidence_level, *more):
-        """Return samples of an estimator, whose loss and guarantee they know.
+    def mean(self, values, rows, largest, bound=_ANY):
+        """Return the mean of values in some rows, of those known, with an interval."""
+        rows = rows & ~np.isnan(values)
+        rows &= True if self.weight is None else self.weight > 0
+        given = values[rows], take_weight(self.weight, rows), largest, bound
+        return mean_with_interval(*given, self.confidence_level)
 
-        Groups share the chance of an error, but what they are promised holds together.
-        """
-        largest = estimator.loss_.max_loss
-        if largest is None:
-            largest = getattr(estimator, "max_loss", None)
-        name = bound_of_losses(estimator.loss_, largest, _ANY)["bound"]
-        bound, level = {"bound": name, "max_loss": largest}, estimator.confidence_level
-        return cls(accepted, losses, bound, confidence_level, level, *more)
+    def share(self, flags, rows):
+        """Return the share of some rows that has a flag."""
+        return self.mean(flags.astype(np.float64), rows, 1.0, "binomial")
 
-    def coverage(self, mask):
-        """Return the accepted share of some samples."""
-        return share_of(self.accepted[mask], self.confidence_level)
+    def coverage(self, rows):
+        """Return the accepted share of some rows."""
+        return self.share(self.accepted, rows)
 
-    def selective_risk(self, mask):
-        """Return the mean loss of the accepted ones of some samples."""
-        return self.mean(self.losses[mask & self.accepted])
+    def risk(self, rows, filled=None):
+        """Return the mean loss of some rows, those that are not known filled."""
+        losses = self.losses
+        if filled is not None:
+            losses = np.where(np.isnan(losses), filled, losses)
+        return self.mean(losses, rows, self.max_loss, self.bound)
 
-    def cost(self, mask, value=0.0):
-        """Return the mean loss of some samples, a cost where they are rejected."""
-        return self.mean(np.where(self.accepted, self.losses, value)[mask], value)
+    def selective_risk(self, rows):
+        """Return the mean loss of the accepted ones of some rows."""
+        return self.risk(rows & self.accepted)
+
+    def accuracy(self, rows):
+        """Return the share of the accepted ones of some rows that is right."""
+        return self.share(self.losses == 0, rows & self.accepted)
+
+    def cost(self, rows, price=0.0):
+        """Return the mean loss of some rows, a price where they are rejected."""
+        largest = self.max_loss and max(self.max_loss, price)
+        values = np.where(self.accepted, self.losses, price)
+        return self.mean(values, rows, largest, _ANY if price else self.bound)
 
     failure_rate = cost
 
-    def mean(self, losses, cost=0.0):
-        """Return the mean of those losses that are known, or of costs among them."""
-        losses, largest = losses[~np.isnan(losses)], self.bound["max_loss"]
-        if not cost:
-            return risk_of(losses, **self.bound, confidence_level=self.confidence_level)
-        largest = None if largest is None else max(largest, cost)
-        return risk_of(losses, _ANY, largest, self.confidence_level)
+    def part(self, name, rows):
+        """Return some rows as a part of the report."""
+        return ReportPart(name, self.coverage(rows), self.selective_risk(rows))
 
-    def part(self, name, mask):
-        """Return some samples as a part of the report."""
-        return ReportPart(name, self.coverage(mask), self.selective_risk(mask))
+    def true_classes(self, y, rows):
+        """Return a part for each true class, those that were never fitted included."""
+        classes = np.asarray(self.estimator.classes_).tolist()
+        lost = sorted(set(y[rows].tolist()) - set(classes), key=str)
+        names = {k: f"true {k}" for k in classes}
+        names |= {k: f"true {k}, never fitted" for k in lost}
+        return [self.part(name, rows & (y == k)) for k, name in names.items()]
 
-
-def share_of(accepted, confidence_level):
-    """Return the share of flags that are set, with its Clopper-Pearson interval."""
-    n_samples = len(accepted)
-    if not n_samples:
-        return Interval(np.nan, 0.0, 1.0, 0)
-    count, tail = int(np.count_nonzero(accepted)), (1 - confidence_level) / 2
-    low = 1 - binomial_upper(n_samples - count, n_samples, tail)
-    return Interval(
-        count / n_samples, low, binomial_upper(count, n_samples, tail), n_samples
-    )
+    def report(self, promises, parts, **options):
+        """Return the report of rows that `ReportPromise` takes, and of parts."""
+        name, size = type(self.estimator).__name__, len(self.accepted)
+        promises = tuple(_without_bound(*each) for each in promises)
+        level = self.confidence_level
+        return Report(name, size, level, promises, tuple(parts), **options)
 
 
-def risk_of(losses, bound, max_loss, confidence_level):
-    """Return the mean loss with an interval, of no end where losses have none."""
-    value = float(losses.mean()) if len(losses) else np.nan
-    if max_loss is None or not len(losses):
-        return Interval(
-            value, 0.0, np.inf if max_loss is None else max_loss, len(losses)
-        )
-    scaled, tail = losses / max_loss, (1 - confidence_level) / 2
-    high = BOUNDS[bound].upper(scaled, tail)
-    low = 1 - BOUNDS[bound].upper(1 - scaled, tail)
-    return Interval(value, max_loss * low, max_loss * high, len(losses))
+def _without_bound(quantity, part, sense, bound, level, *values):
+    """Return a promise, without sense and level where there is no bound."""
+    if bound is None or not sense:
+        return ReportPromise(quantity, part, "", np.nan, None, *values)
+    return ReportPromise(quantity, part, sense, float(bound), level, *values)
 
 
-def report_selective(estimator, X, y, confidence_level):
+def report_selective(estimator, X, y, *options):
     """Return the report of a classifier or regressor that rejects."""
-    confidence_level = check_level(confidence_level, "confidence_level")
     labels, _, accepted = estimator.predict_all(X)
     check_same_length(len(labels), y=y)
-    losses = estimator.loss_(y, labels)
-    samples = Samples.of(estimator, accepted, losses, confidence_level)
+    y, losses = np.asarray(y), estimator.loss_(y, labels)
+    samples = Samples(estimator, accepted, losses, *options)
     target, groups = find_target(estimator), _groups_of(estimator, X, labels)
     if isinstance(target, RiskBounds):
-        promises = _promises_of_parts(estimator, samples, labels, np.asarray(y))
+        promises = _promises_of_parts(samples, labels, y)
     else:
-        promises = _promises(estimator, samples, target, groups)
-    parts = [samples.part("all", _all(accepted))]
-    if is_classifier(estimator):
+        promises = _promises(samples, target, groups)
+    parts = [samples.part("all", samples.all)]
+    if hasattr(estimator, "classes_"):
         classes = np.asarray(estimator.classes_).tolist()
         parts += [samples.part(f"predicted {k}", labels == k) for k in classes]
-        parts += _parts_of_true_classes(samples, classes, np.asarray(y), _all(y))
+        parts += samples.true_classes(y, samples.all)
     if groups is not None and estimator.group_by_ != "prediction":
-        parts += [
-            samples.part(f"group {g}", groups == g) for g in estimator.rule_.rules
-        ]
-    return _report(estimator, samples, promises, parts)
+        known = estimator.rule_.rules
+        parts += [samples.part(f"group {g}", groups == g) for g in known]
+    return samples.report(promises, parts)
 
 
 def _groups_of(estimator, X, labels):
     """Return the groups of samples with rules of their own, None without any."""
     if not hasattr(estimator.rule_, "rules"):
         return None
-    labels = estimator.predict_first(X) if labels is None else labels
     return as_objects(labels_of(estimator.group_by_, X, labels))
 
 
-def _report(estimator, samples, promises, parts, **options):
-    return Report(
-        type(estimator).__name__,
-        len(samples.accepted),
-        samples.confidence_level,
-        tuple(promises),
-        tuple(parts),
-        **options,
-    )
-
-
-def _all(flags):
-    return np.ones(len(flags), dtype=bool)
-
-
-def _promise(quantity, part, sense, bound, level, *values):
-    """Return what was asked for, if it is a bound, and what was achieved of it."""
-    is_bound = bool(sense) and bound is not None
-    asked = (sense, float(bound), level) if is_bound else ("", np.nan, None)
-    return ReportPromise(quantity, part, *asked, *values)
-
-
-def _promises(estimator, samples, target, groups):
-    """Return the promise to all samples, or to each group."""
-    rule = estimator.rule_
-    asked = [(target, rule, _all(samples.losses), "all")]
+def _promises(samples, target, groups):
+    """Yield the promise to all samples, or to each group."""
+    rule, certified = samples.estimator.rule_, samples.estimator.confidence_level
+    asked = [("all", target, rule, samples.all)]
     if groups is not None:
-        targets = target.by_group(list(rule.rules))
-        asked = [
-            (targets[g], each, groups == g, f"group {g}")
-            for g, each in rule.rules.items()
-        ]
-    promises = []
-    for target, rule, mask, part in asked:
-        costs = () if target.sense else (target.value,)
-        promise = _promise(
-            target.quantity,
-            part,
-            target.sense,
-            target.value,
-            # A group without a rule that can be certified has another one, or none.
-            None if rule.certificate is None else samples.certified,
-            target.achieved_by(rule),
-            getattr(samples, target.achieved)(mask, *costs),
-        )
-        promises.append(promise)
-    return promises
+        rules, targets = rule.rules, target.by_group(list(rule.rules))
+        asked = [(f"group {g}", targets[g], rules[g], groups == g) for g in rules]
+    for part, target, rule, rows in asked:
+        # A group without a rule that can be certified has another one, or none. Groups
+        # share the chance of an error, but what they are promised holds together.
+        level = None if rule.certificate is None else certified
+        price = () if target.sense else (target.value,)
+        achieved = getattr(samples, target.achieved)(rows, *price)
+        bound = target.sense, target.value, level
+        yield target.quantity, part, *bound, target.achieved_by(rule), achieved
 
 
+# Of a parameter: the quantity, its sense, and the method of samples that finds it.
 _OF_PARTS = {
-    PRECISION: ("precision", ">="),
-    RECALL: ("recall", ">="),
-    RISK: ("risk", "<="),
-    FAILURE_RATE: ("failure rate", "<="),
+    PRECISION: ("precision", ">=", "accuracy"),
+    RECALL: ("recall", ">=", "accuracy"),
+    RISK: ("risk", "<=", "selective_risk"),
+    FAILURE_RATE: ("failure rate", "<=", "failure_rate"),
 }
 
 
-def _promises_of_parts(estimator, samples, labels, y):
-    """Return the promises to true and predicted classes, met by one rule."""
-    promises = []
+def _promises_of_parts(samples, labels, y):
+    """Yield the promises to true and predicted classes, met by one rule."""
+    estimator = samples.estimator
     for (name, label), asked in estimator.bounds_.items():
-        of_label = (labels if name == PRECISION else y) == label
-        quantity, sense = _OF_PARTS[name]
-        if sense == ">=":
-            is_right = samples.losses[of_label & samples.accepted] == 0
-            achieved = share_of(is_right, samples.confidence_level)
-        elif name == RISK:
-            achieved = samples.selective_risk(of_label)
-        else:
-            achieved = samples.failure_rate(of_label)
-        part = f"{'predicted' if name == PRECISION else 'true'} {label}"
-        values = samples.certified, asked.achieved, achieved
-        promises.append(_promise(quantity, part, sense, asked.bound, *values))
-    return promises
+        kind, of_rows = ("predicted", labels) if name == PRECISION else ("true", y)
+        quantity, sense, method = _OF_PARTS[name]
+        achieved = getattr(samples, method)(of_rows == label)
+        bound = sense, asked.bound, estimator.confidence_level
+        yield quantity, f"{kind} {label}", *bound, asked.achieved, achieved
 
 
-def _parts_of_true_classes(samples, classes, y, mask):
-    """Return a part for each true class, those that were never fitted included."""
-    parts = [samples.part(f"true {k}", mask & (y == k)) for k in classes]
-    lost = sorted(set(y[mask].tolist()) - set(classes), key=str)
-    return parts + [
-        samples.part(f"true {k}, never fitted", mask & (y == k)) for k in lost
-    ]
-
-
-@dataclass(frozen=True, eq=False)
 class _Deferred(Samples):
-    """Samples of a classifier that asks: those accepted are those it asks about."""
+    """Samples of a classifier that asks: those accepted are those it asks about.
 
-    traced: Trace
+    `levels` say who answers, and `paid` has the costs of each level but the first.
+    """
 
     deferral_rate = Samples.coverage
 
-    def cost(self, mask, value):
-        """Return the mean loss of some samples, and of what was paid for asking."""
-        paid, largest = self.traced.costs, self.bound["max_loss"]
-        costs = (self.losses + paid.sum(axis=1))[mask]
+    def cost(self, rows, price):
+        """Return the mean loss of some rows, and of what was paid for asking."""
+        largest = self.max_loss
         if largest is not None:
-            largest += paid.max(axis=0).sum()
-        return risk_of(costs[~np.isnan(costs)], _ANY, largest, self.confidence_level)
+            largest += self.paid[rows].max(axis=0, initial=0.0).sum()
+        return self.mean(self.losses + self.paid.sum(axis=1), rows, largest)
 
-    def system_risk(self, mask):
+    def system_risk(self, rows):
         """Return the mean loss; missing ones are as those of their level.
 
         The interval allows missing losses any value.
         """
-        losses, levels = self.losses[mask], self.traced.levels[mask]
-        missing = np.isnan(losses)
+        known, missing = self.risk(rows), rows & np.isnan(self.losses)
         if not missing.any():
-            return self.mean(losses)
-        largest = self.bound["max_loss"]
-        low, high = (
-            self.mean(np.where(missing, x, losses))
-            for x in (0.0, 0.0 if largest is None else largest)
-        )
-        value = 0.0
-        for level in np.unique(levels):
-            known = losses[(levels == level) & ~missing]
-            risk = known.mean() if len(known) else np.nan
-            value += np.mean(levels == level) * risk
-        n_known = int(np.count_nonzero(~missing))
-        return Interval(float(value), low.low, high.high, n_known)
+            return known
+        likely = self.losses.copy()
+        for level in np.unique(self.levels[missing]):
+            here = rows & (self.levels == level)
+            likely[here & missing] = self.risk(here).value
+        value = np.average(likely[rows], weights=take_weight(self.weight, rows))
+        high = np.inf
+        if self.max_loss is not None:
+            high = self.risk(rows, self.max_loss).high
+        found = {"value": float(value), "high": high, "n_samples": known.n_samples}
+        return self.risk(rows, 0.0)._replace(**found)
 
 
-def report_deferral(estimator, X, y, known, confidence_level):
+def report_deferral(estimator, X, y, known, *options):
     """Return the report of a classifier that asks a second opinion."""
-    confidence_level = check_level(confidence_level, "confidence_level")
     if known is not None:
         known = estimator._person(known, len(y))
     traced = trace(estimator, X, known, np.arange(len(y)))
     losses = losses_where_known(estimator.loss_, y, traced.labels, "expert_labels")
-    asked, everything = traced.levels > 0, _all(losses)
-    samples = _Deferred.of(estimator, asked, losses, confidence_level, traced)
-    groups = _groups_of(estimator, X, None)
-    promises = _promises(estimator, samples, find_target(estimator), groups)
-    spent = traced.costs.mean(axis=0)
-    share, risk = (
-        share_of(everything, confidence_level),
-        samples.system_risk(everything),
-    )
-    parts = [ReportPart("all", share, risk, float(spent.sum()))]
-    levels = zip(traced.names, [0.0, *spent.tolist()], strict=True)
+    samples = _Deferred(estimator, traced.levels > 0, losses, *options)
+    samples.levels, samples.paid = traced.levels, traced.costs
+    groups = None
+    if hasattr(estimator.rule_, "rules"):
+        groups = _groups_of(estimator, X, estimator.predict_first(X))
+    spent = np.average(traced.costs, axis=0, weights=samples.weight).tolist()
+    shares = samples.share(samples.all, samples.all), samples.system_risk(samples.all)
+    parts = [ReportPart("all", *shares, float(np.sum(spent)))]
+    levels = zip(traced.names, [0.0, *spent], strict=True)
     for level, (name, cost) in enumerate(levels):
         here = traced.levels == level
-        share = share_of(here, confidence_level)
-        parts.append(ReportPart(name, share, samples.mean(losses[here]), cost))
+        shares = samples.share(here, samples.all), samples.risk(here)
+        parts.append(ReportPart(name, *shares, cost))
+    promises = _promises(samples, find_target(estimator), groups)
     titles = "answers", "risk of answers", "cost of asking"
-    return _report(estimator, samples, promises, parts, titles=titles)
+    return samples.report(promises, parts, titles=titles)
 
 
-def report_ood(estimator, X, y, groups, confidence_level):
-    """Return the report; `groups` are kinds of OOD samples, or None."""
-    confidence_level = check_level(confidence_level, "confidence_level")
-    labels, _, accepted = estimator.predict_all(X)
-    y, is_ood, is_wild = known_labels(estimator, y)
-    check_same_length(len(labels), y=y)
-    is_id = ~is_ood & ~is_wild
-    losses = losses_inside(estimator.loss_, y, labels, is_id)
-    samples = Samples.of(estimator, accepted, losses, confidence_level)
-    origins = _Origins(samples, is_id, is_ood, is_wild, estimator.wild_share)
-    nothing = samples.mean(losses[:0])
-    parts = [
-        samples.part("in distribution", is_id),
-        ReportPart("out of distribution", origins.fpr(), nothing),
-        *(
-            ReportPart(f"OOD {name}", samples.coverage(rows), nothing)
-            for name, rows in _kinds_of_ood(groups, is_ood)
-        ),
-    ]
-    classes = np.asarray(estimator.classes_).tolist()
-    parts += _parts_of_true_classes(samples, classes, y, is_id)
-    return _report(estimator, samples, _promises_of_ood(estimator, origins), parts)
+class _OfOrigins(Samples):
+    """Samples in distribution, OOD and wild: unlabeled, a share of them OOD."""
 
-
-@dataclass(frozen=True, eq=False)
-class _Origins:
-    """Samples, and which of them are ID, OOD and wild: unlabeled, a share of them OOD.
-
-    Wild samples tell the FPR where no sample is labeled as OOD.
-    """
-
-    samples: Samples
-    is_id: np.ndarray
-    is_ood: np.ndarray
-    is_wild: np.ndarray
-    wild_share: float | None
-
-    def halves(self):
-        """Return the same where two intervals share the error of one."""
-        level = (1 + self.samples.confidence_level) / 2
-        return replace(self, samples=replace(self.samples, confidence_level=level))
+    @property
+    def half(self):
+        """The same, for two intervals that share the error of one."""
+        half = copy(self)
+        half.confidence_level = (1 + self.confidence_level) / 2
+        return half
 
     def tpr(self):
         """Return the share of the ID samples that is accepted."""
-        return self.samples.coverage(self.is_id)
+        return self.coverage(~self.origins.is_outside)
 
     def fpr(self):
-        """Return the share of the OOD samples that is accepted."""
-        if self.is_ood.any() or not self.is_wild.any():
-            return self.samples.coverage(self.is_ood)
-        halves, share = self.halves(), self.wild_share
-        wild, inside = halves.samples.coverage(self.is_wild), halves.tpr()
-        # The more of the ID samples are accepted, the fewer of the OOD ones are.
-        pairs = zip(wild[:3], (inside.value, inside.high, inside.low), strict=True)
-        value, low, high = (
-            (mixed - (1 - share) * known) / share for mixed, known in pairs
+        """Return the share of the OOD samples that is accepted.
+
+        Wild samples tell it where no sample is labeled as OOD.
+        """
+        is_ood, is_wild = self.origins.is_ood, self.origins.is_wild
+        if is_ood.any() or not is_wild.any():
+            return self.coverage(is_ood)
+        wild, share = self.half.coverage(is_wild), self.estimator.wild_share
+        pair = wild, self.half.tpr()
+        fpr = _join(lambda x, z: (x - (1 - share) * z) / share, *pair, 1.0)
+        return fpr._replace(n_samples=wild.n_samples)
+
+    def precision(self):
+        """Return the share of ID samples among those accepted at the prior."""
+        prior, pair = self.estimator.ood_prior, (self.half.tpr(), self.half.fpr())
+        return _join(lambda x, z: precision_of(x, z, prior), *pair)
+
+    def mean_cost(self):
+        """Return the mean cost at the prior."""
+        of_id = self.half.cost(~self.origins.is_outside, self.estimator.costs[0])
+        return _join(self.cost_of, of_id, self.half.fpr())
+
+    def cost_of(self, of_id, fpr):
+        """Return the mean cost at the prior, where ID samples cost so much."""
+        prior, (_, accept_ood, reject_ood) = (
+            self.estimator.ood_prior,
+            self.estimator.costs,
         )
-        ends = np.clip((low, high), 0.0, 1.0).tolist()
-        return Interval(float(value), *ends, wild.n_samples)
-
-    def precision(self, prior):
-        """Return the precision, which grows with the TPR and falls with the FPR."""
-        halves = self.halves()
-        tpr, fpr = halves.tpr(), halves.fpr()
-        pairs = (tpr.value, fpr.value), (tpr.low, fpr.high), (tpr.high, fpr.low)
-        value, low, high = (precision_of(*pair, prior) for pair in pairs)
-        return Interval(
-            value,
-            0.0 if np.isnan(low) else low,
-            1.0 if np.isnan(high) else high,
-            tpr.n_samples + fpr.n_samples,
-        )
-
-    def cost(self, costs, prior):
-        """Return the mean cost at the prior, of an interval that two others make."""
-        (reject_id, accept_ood, reject_ood), halves = costs, self.halves()
-        of_id, fpr = halves.samples.cost(self.is_id, reject_id), halves.fpr()
-        of_ood = [
-            prior * (reject_ood + (accept_ood - reject_ood) * rate) if prior else 0.0
-            for rate in fpr[:3]
-        ]
-        ends = zip(of_id[:3], of_ood, strict=True)
-        ends = [float((1 - prior) * x + z) for x, z in ends]
-        return Interval(*ends, of_id.n_samples + fpr.n_samples)
+        of_ood = reject_ood + (accept_ood - reject_ood) * fpr if prior else 0.0
+        return (1 - prior) * of_id + prior * of_ood
 
 
-def _promises_of_ood(estimator, origins):
-    """Return what was asked for, and the precision wherever there is a prior."""
-    rule, prior, costs = estimator.rule_, estimator.ood_prior, estimator.costs
+def report_ood(estimator, X, y, groups, *options):
+    """Return the report; `groups` are kinds of OOD samples, or None."""
+    labels, _, accepted = estimator.predict_all(X)
+    check_same_length(len(labels), y=y)
+    origins = estimator._origins(y)
+    y, is_id = origins.y, ~origins.is_outside
+    losses = losses_inside(estimator.loss_, y, labels, is_id)
+    samples = _OfOrigins(estimator, accepted, losses, *options)
+    samples.origins, nothing = origins, samples.risk(~samples.all)
+    parts = [samples.part("in distribution", is_id)]
+    parts.append(ReportPart("out of distribution", samples.fpr(), nothing))
+    if groups is not None:
+        groups = as_objects(column_or_1d(np.asarray(groups), warn=True))
+        check_same_length(len(y), groups=groups)
+        refuse_missing_labels(np.where(origins.is_ood, groups, ""), "groups")
+        for kind in sorted(set(groups[origins.is_ood].tolist()), key=str):
+            coverage = samples.coverage(origins.is_ood & (groups == kind))
+            parts.append(ReportPart(f"OOD {kind}", coverage, nothing))
+    parts += samples.true_classes(y, is_id)
+    return samples.report(_promises_of_ood(samples), parts)
+
+
+def _promises_of_ood(samples):
+    """Yield what was asked for, and the precision wherever there is a prior."""
+    estimator, rule = samples.estimator, samples.estimator.rule_
     level = getattr(rule.certificate, "confidence_level", None)
-    risk = origins.samples.selective_risk(origins.is_id)
-    found = [
-        ("TPR", ">=", estimator.min_tpr, level, rule.tpr, origins.tpr()),
-        ("FPR", "<=", estimator.max_fpr, level, rule.fpr, origins.fpr()),
-        ("risk", "<=", estimator.max_risk, level, rule.selective_risk, risk),
-    ]
-    found = [row for row in found if row[2] is not None]
-    if costs is not None:
-        values = _expected_cost(rule, costs, prior), origins.cost(costs, prior)
-        found.append(("cost", "", None, None, *values))
-    if prior is not None:
-        values = rule.precision, origins.precision(prior)
-        found.append(("precision", ">=", estimator.min_precision, level, *values))
-    return [_promise(quantity, "all", *rest) for quantity, *rest in found]
-
-
-def _expected_cost(rule, costs, prior):
-    """Return the mean cost at the prior on the samples that solved a rule."""
-    reject_id, accept_ood, reject_ood = costs
-    of_id = (1 - rule.tpr) * reject_id
-    of_id += rule.tpr * rule.selective_risk if rule.tpr else 0.0
-    of_ood = accept_ood * rule.fpr + reject_ood * (1 - rule.fpr) if prior else 0.0
-    return float((1 - prior) * of_id + prior * of_ood)
-
-
-def _kinds_of_ood(groups, is_ood):
-    """Yield each kind of OOD samples, and which samples are of it."""
-    if groups is None:
-        return
-    groups = column_or_1d(np.asarray(groups), warn=True)
-    check_same_length(len(is_ood), groups=groups)
-    # As Python objects, so that names of any kind may stand beside each other.
-    groups = np.array(groups.tolist(), dtype=object)
-    kinds = set(groups[is_ood].tolist())
-    if any(kind is None or kind != kind for kind in kinds):
-        raise ValueError(
-            "groups has no value for an OOD sample (None or NaN). Pass the group of "
-            "each OOD sample; the groups of other samples are not used."
-        )
-    for kind in sorted(kinds, key=lambda kind: (str(type(kind)), kind)):
-        yield kind, is_ood & (groups == kind)
+    if estimator.costs is not None:
+        of_id = (1 - rule.tpr) * estimator.costs[0]
+        of_id += rule.tpr * rule.selective_risk if rule.tpr else 0.0
+        cost = float(samples.cost_of(of_id, rule.fpr))
+        yield "cost", "all", "", None, None, cost, samples.mean_cost()
+    risk = samples.selective_risk(~samples.origins.is_outside)
+    for quantity, sense, bound, *values in (
+        ("TPR", ">=", estimator.min_tpr, rule.tpr, samples.tpr()),
+        ("FPR", "<=", estimator.max_fpr, rule.fpr, samples.fpr()),
+        ("risk", "<=", estimator.max_risk, rule.selective_risk, risk),
+    ):
+        if bound is not None:
+            yield quantity, "all", sense, bound, level, *values
+    if estimator.ood_prior is not None:
+        bound = ">=", estimator.min_precision, level
+        yield "precision", "all", *bound, rule.precision, samples.precision()

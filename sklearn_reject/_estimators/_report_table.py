@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from sklearn_reject._interval import Interval
-from sklearn_reject._short_repr import short_repr
+from sklearn_reject._short_repr import align, short_repr
 
 # So many classes or groups are printed, the worst of them; the dictionary has them all.
 _MOST_PARTS = 12
@@ -74,10 +74,10 @@ class ReportPromise(NamedTuple):
         It is "kept" where the whole interval is within the bound. Where only the value
         is, the samples are "too few to tell". It is "within noise" where the value is
         beyond the bound, and "missed" where the whole interval is. Empty without a
-        bound or without samples.
+        bound, without samples or without an interval.
         """
         value, low, high, _ = self.achieved
-        if not self.sense or np.isnan(value):
+        if not self.sense or np.isnan(value) or np.isinf(high):
             return ""
         bound = self.bound
         if self.sense == ">=":
@@ -179,54 +179,45 @@ class Report:
         -------
         report : dict
             The attributes by name. Each promise has its "verdict", too, and intervals
-            are dictionaries of "value", "low", "high" and "n_samples".
+            are dictionaries of "value", "low", "high", "n_samples" and
+            "is_approximate".
         """
-        return {
-            "estimator": self.estimator,
-            "n_samples": self.n_samples,
-            "confidence_level": self.confidence_level,
-            "promises": [
-                {**_plain(each), "verdict": each.verdict} for each in self.promises
-            ],
-            "parts": [_plain(each) for each in self.parts],
-        }
+        shown = {name: _plain(value) for name, value in vars(self).items()}
+        del shown["titles"]
+        return shown
 
     def __str__(self):
         samples = "sample" if self.n_samples == 1 else "samples"
+        titles = "promise", "bound", "calibration", "these samples", ""
         lines = [
             f"{self.estimator} on {self.n_samples} {samples}, "
             f"intervals of {100 * self.confidence_level:g} % confidence each",
             "",
-            *_align([_PROMISE_HEADER, *map(_promise_cells, self.promises)]),
+            *align([titles, *map(_promise_cells, self.promises)]),
             "",
-            *_align(self._part_rows()),
+            *align(self._part_rows()),
         ]
         left_out = len(self.parts) - _MOST_PARTS
         if left_out > 0:
             lines.append(f"... and {left_out} more of lower risk, see to_dict()")
+        if any("(~" in line for line in lines):
+            lines.append(
+                "~ approximate intervals: of weights, or of a loss without a bound"
+            )
         return "\n".join(lines)
 
     def _part_rows(self):
         """Return the cells of a table, the costs only where something has a price."""
-        rows = [("samples", "number", *self.titles)]
-        for part in self._worst_parts():
+        rows, (first, *rest) = [("samples", "number", *self.titles)], self.parts
+        if len(self.parts) > _MOST_PARTS:
+            rest.sort(key=lambda part: -np.nan_to_num(part.risk.value, nan=-np.inf))
+        for part in [first, *rest[: _MOST_PARTS - 1]]:
             shown = _interval(part.coverage), _interval(part.risk), _number(part.cost)
             rows.append((part.name, str(part.coverage.n_samples), *shown))
         n_columns = 5 if any(part.cost for part in self.parts) else 4
         return [row[:n_columns] for row in rows]
 
-    def _worst_parts(self):
-        """Return the parts to print, those of the largest risk where there are many."""
-        if len(self.parts) <= _MOST_PARTS:
-            return self.parts
-        first, *rest = self.parts
-        rest.sort(key=lambda part: -np.nan_to_num(part.risk.value, nan=-np.inf))
-        return [first, *rest[: _MOST_PARTS - 1]]
-
     __repr__ = __str__
-
-
-_PROMISE_HEADER = ("promise", "bound", "calibration", "these samples", "")
 
 
 def _promise_cells(promise):
@@ -242,15 +233,6 @@ def _promise_cells(promise):
     return name, asked, *shown, promise.verdict
 
 
-def _align(rows):
-    """Return lines of cells in columns as wide as they need to be."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(cell.ljust(n) for cell, n in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
-
-
 def _number(value):
     if np.isnan(value):
         return "-"
@@ -259,16 +241,18 @@ def _number(value):
 
 def _interval(interval):
     value, low, high, _ = interval
-    if np.isnan(value):
-        return "-"
-    if not np.isfinite(high):  # of losses that nothing bounds
+    if np.isnan(value) or np.isinf(high):
         return _number(value)
-    return f"{_number(value)} ({_number(low)} to {_number(high)})"
+    sign = "~" * interval.is_approximate
+    return f"{_number(value)} ({sign}{_number(low)} to {_number(high)})"
 
 
-def _plain(record):
-    """Return a named tuple as a dictionary, and those in it, too."""
-    return {
-        name: value._asdict() if isinstance(value, Interval) else value
-        for name, value in record._asdict().items()
-    }
+def _plain(value):
+    """Return named tuples as dictionaries, and what they say of themselves."""
+    if not isinstance(value, tuple):
+        return value
+    if type(value) is tuple:
+        return [_plain(each) for each in value]
+    said = {"verdict", "is_approximate"} & set(dir(value))
+    plain = {name: _plain(each) for name, each in value._asdict().items()}
+    return plain | {name: getattr(value, name) for name in said}

@@ -400,7 +400,12 @@ class SelectiveClassifier(RejectClassifier):
         return retarget(self, target)
 
     def report(
-        self, X: MatrixLike, y: ArrayLike, *, confidence_level: float = 0.95
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        confidence_level: float = 0.95,
     ) -> Report:
         """Compare what was asked for with what new samples show.
 
@@ -411,6 +416,9 @@ class SelectiveClassifier(RejectClassifier):
 
         y : array-like of shape (n_samples,)
             True labels.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights, with which all intervals are approximate.
 
         confidence_level : float in ]0, 1[, default=0.95
             Probability of each interval by itself, over the draw of the samples, which
@@ -450,9 +458,9 @@ class SelectiveClassifier(RejectClassifier):
         true 0       66      0.939 (0.852 to 0.983)  0.016 (0.000 to 0.087)
         true 1       203     0.956 (0.918 to 0.980)  0.010 (0.001 to 0.037)
         """
-        require_in_memory(X=X, y=y)
-        y = check_class_labels(y)
-        return report_selective(as_fitted(self), X, y, confidence_level)
+        require_in_memory(X=X, y=y, sample_weight=sample_weight)
+        y, options = check_class_labels(y), (sample_weight, confidence_level)
+        return report_selective(as_fitted(self), X, y, *options)
 
     def _warn_of_default(self):
         """Warn where no target is given, and the default one rejects nothing."""

@@ -355,7 +355,12 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         return retarget(self, target)
 
     def report(
-        self, X: MatrixLike, y: ArrayLike, *, confidence_level: float = 0.95
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        confidence_level: float = 0.95,
     ) -> Report:
         """Compare what was asked for with what new samples show.
 
@@ -366,6 +371,9 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
 
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             True targets.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights, with which all intervals are approximate.
 
         confidence_level : float in ]0, 1[, default=0.95
             Probability of each interval by itself, over the draw of the samples, which
@@ -384,8 +392,9 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         ValueError
             If an argument is invalid.
         """
-        require_in_memory(X=X, y=y)
-        return report_selective(as_fitted(self), X, y, confidence_level)
+        require_in_memory(X=X, y=y, sample_weight=sample_weight)
+        options = sample_weight, confidence_level
+        return report_selective(as_fitted(self), X, y, *options)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

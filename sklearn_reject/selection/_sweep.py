@@ -31,6 +31,9 @@ _N_DIRECTIONS = 91, 541
 # cells are larger, and more, where there are more samples.
 _FEWEST_IN_CELL = 16
 
+# Of more cells, those of a direction are not kept for later: some 50 megabytes.
+_MOST_KEPT = 2000
+
 # Of so many samples, it pays to merge those of a point.
 _MOST_MERGED = 2**12
 
@@ -78,11 +81,10 @@ def _sums_from(firsts, sums, n_thresholds):
     return np.array([running_sum(part)[:-1] for part in counts])
 
 
-def find_window(problem, known, low, high, sums, below):
-    """Return which thresholds may be as good as a known cut, and their least price.
+def best_between(low, high, sums, below):
+    """Return ends of intervals of thresholds, and the best sums that one may have.
 
-    Samples come in boxes: the lowest and the highest score in each, and its sums. The
-    answer is a lower bound of the prices and the ends of [start, end[, or None. A
+    Samples come in boxes: the lowest and the highest score in each, and its sums. A
     threshold between the lower ends of two boxes accepts at most the boxes up to the
     first of them, and at least those that end below it.
     """
@@ -93,10 +95,17 @@ def find_window(problem, known, low, high, sums, below):
     np.cumsum(sums[1:, by_high], axis=1, out=inside[:, 1:])
     most_id = np.cumsum(sums[0, by_low])
     best = np.vstack([most_id, inside.take(n_inside, axis=1)]) + below
+    return np.append(starts, np.inf), best
+
+
+def find_window(problem, known, ends, best):
+    """Return which thresholds may be as good as a known cut, and their least price.
+
+    The answer is a lower bound of the prices and the ends of [start, end[, or None.
+    """
     possible = np.flatnonzero(problem.may_match(known, best))
     if not len(possible):
         return None
-    ends = np.append(starts, np.inf)
     bound = float(problem.value(best.take(possible, axis=1)).min())
     return bound, ends[possible[0]], ends[possible[-1] + 1]
 
@@ -163,20 +172,28 @@ class Plane:
         self.lowest = np.minimum.reduceat(self.scores, starts, axis=1)
         self.highest = np.maximum.reduceat(self.scores, starts, axis=1)
         self.largest = np.abs(self.scores).max(axis=1, initial=0.0)
+        self._kept = {}
 
     def window(self, slope, problem, known):
-        """Return the window of a direction, and the ends of the cells; or None."""
+        """Return the window of a direction, which is asked for again and again."""
+        if slope not in self._kept:
+            found = best_between(*self._ends(slope), self.cell_sums, self.always)
+            if len(self.lengths) > _MOST_KEPT:
+                return find_window(problem, known, *found)
+            self._kept[slope] = found
+        return find_window(problem, known, *self._kept[slope])
+
+    def _ends(self, slope):
+        """Return the lowest and the highest score of each cell in a direction."""
         weights = weights_of(slope)
-        low, high = combine(*self.lowest, weights), combine(*self.highest, weights)
-        window = find_window(problem, known, low, high, self.cell_sums, self.always)
-        return window and (*window, low, high)
+        return combine(*self.lowest, weights), combine(*self.highest, weights)
 
     def find_cut(self, slope, problem, known, randomize):
         """Return the best cut of a direction, None if it is worse than a known one."""
         window = self.window(slope, problem, known)
         if window is None:
             return None
-        _, start, end, low, high = window
+        (_, start, end), (low, high) = window, self._ends(slope)
         weights = weights_of(slope)
         # What ties with a threshold inside, and what ties with that.
         reach = 4 * TIE_TOLERANCE * sizes_of_sums(*self.largest, weights)
@@ -212,7 +229,8 @@ def _window_of_bins(problem, known, sums, rows, scores, below):
     after = below + np.cumsum(of_bins, axis=1)
     edge = find_best_cut(problem, after, of_bins, randomize=False)
     known = edge if problem.prefers(edge, known) else known
-    window = find_window(problem, known, edges, edges + width, of_bins, below)
+    between = best_between(edges, edges + width, of_bins, below)
+    window = find_window(problem, known, *between)
     # One bin more at either end has what ties with a threshold inside.
     return (window[1] - width, window[2] + width) if window else (np.inf, np.inf)
 
@@ -375,6 +393,8 @@ class DirectionSearch(ThresholdSearch):
         # Between slopes that only rounding tells apart there are no directions.
         is_apart = high > low * (1 + RESOLUTION)
         states = np.flatnonzero(is_apart & problem.may_match(known, boxes))
+        if not len(states):
+            return None
         own = np.repeat(own, len(states), axis=1)
         after = before.take(states, axis=1) + own
         cut = find_best_cut(problem, after, own, self.randomize)

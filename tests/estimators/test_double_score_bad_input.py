@@ -67,7 +67,7 @@ BAD_OPTIONS = [
     (CERTIFIED | {"confidence_level": 2.0}, r"must be in \]0, 1\[, got 2.0"),
     (CERTIFIED | {"cv": 5}, "used neither to fit nor to tune.* cv=0.3"),
     (CERTIFIED | COSTS, "costs are no bounds. Pass min"),
-    (CERTIFIED | {"loss": "absolute"}, "loss='absolute' does not say how large"),
+    (CERTIFIED | {"loss": "absolute"}, r"loss=AbsoluteLoss\(\) does not say how large"),
     (CERTIFIED | {"loss": off_by}, "Pass a cost matrix, or a TaskLoss with `max_l"),
     # Estimators and scores that lack something.
     ({"estimator": LinearRegression()}, "estimator must be a classifier"),
@@ -76,7 +76,7 @@ BAD_OPTIONS = [
     ({"estimator": FOREST, "novelty_score": "odin"}, "input_gradient"),
     ({"estimator": WIDE}, "X has 2 features, but GaussianNB is expecting 4"),
     ({"estimator": KNOWN_ALL, "ood_label": -1}, "ood_label=-1 is one of the clas"),
-    ({"estimator": KNOWN_ALL}, "-1 is a class with ood_label='auto'"),
+    ({"estimator": KNOWN_ALL}, "no row with an ood_label, as -1 is a class"),
     ({"novelty_score": OUTLIERS}, r"Wrap it: OutlierDetector\(detector\)"),
     ({"novelty_score": "likelihood_ratio", "cv": LAST}, "two or more OOD rows"),
     (FEW, "cannot certify"),
@@ -85,7 +85,7 @@ BAD_OPTIONS = [
 BAD_FITS = [
     ({}, np.full(200, -1), "y holds ood_label=-1 only"),
     ({}, np.where(y == 1, np.nan, y), "NaN"),
-    ({}, PAIR, "-1 is a class .* so no sample is OOD, and max_fpr=.* needs"),
+    ({}, PAIR, r"row with an ood_label, as -1 is a class, and max_fpr=0.9 needs"),
     ({"estimator": LogisticRegression()}, X[:, 0], "continuous"),
     ({"estimator": KNOWN}, np.where(y == -1, 7, y), r"y holds 7 \(50 samples\)"),
     # No OOD rows where a bound or a score needs them.
@@ -93,7 +93,8 @@ BAD_FITS = [
     (PRECISION, y[INSIDE], "min_precision=0.5 needs OOD.*use min_tpr alone"),
     (COSTS, y[INSIDE], r"costs=\(0.5, 1.0, 0.0\) needs OOD"),
     ({"max_fpr": None, "max_risk": 0.1}, y[INSIDE], "max_risk=0.1 needs OOD"),
-    (RATIO, y[INSIDE], "novelty_score='likelihood_ratio' needs OOD"),
+    (RATIO, np.where(np.cumsum(y < 0) > 1, 0, y), "two or more OOD rows, got 1"),
+    (RATIO, y[INSIDE], r"LikelihoodRatio\(\) .* needs two or more OOD rows, got 0"),
     *((options, y, message) for options, message in BAD_OPTIONS),
 ]
 
@@ -111,8 +112,8 @@ def test_bad_fits(options, labels, message):
         ({}, np.ones(5), "sample_weight has 5 elements, but there are 200"),
         ({}, np.ones((200, 1)), "sample_weight must be a vector"),
         (CERTIFIED, np.ones(200), "cannot be combined with sample_weight"),
-        ({}, y >= 0, "No OOD row .of positive weight. is among those that tune"),
-        (RATIO, y >= 0, "cv: a training part has no OOD row"),
+        ({}, y >= 0, "no row with ood_label=-1, and max_fpr.*of positive"),
+        (RATIO, y >= 0, r"LikelihoodRatio\(\) .* needs two or more OOD rows, got 0"),
     ],
 )
 def test_weights(options, weight, message):
@@ -137,7 +138,7 @@ def test_constant_scores_are_accepted_at_random():
 @pytest.mark.parametrize(
     ("labels", "options", "classes", "message"),
     [
-        (PAIR, {}, [-1, 1], "-1 is one of two .*Pass ood_label=-1, or None if no"),
+        (PAIR, {}, [-1, 1], "-1 is a class with .*Pass ood_label=-1, or None if no"),
         (y, {"ood_label": 7}, [-1, 0, 1, 2], "ood_label=7 is not in y"),
         # What is said is done without a word.
         (PAIR, {"ood_label": None}, [-1, 1], None),

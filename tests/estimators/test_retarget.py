@@ -303,19 +303,19 @@ ERRORS = [
         OF_TWO,
         {"confidence_level": 0.9},
         "confidence_level=0.9 is not possible with this fit, which has held out no "
-        ".* Call fit with a confidence_level",
+        ".* Fit a clone with the confidence_level",
     ),
     (
         DOUBLE,
         OF_TWO | HELD_OUT,
         {"confidence_level": None},
-        "confidence_level=None is not possible .* has held out a part",
+        "confidence_level=None is not possible .* has held out some samples",
     ),
     (
         DOUBLE,
         OF_TWO | PRIOR | HELD_OUT,
         COSTS,
-        r"confidence_level=0\.9 needs bounds to guarantee",
+        r"confidence_level=0\.9 needs bounds",
     ),
     (DOUBLE, OF_TWO | HELD_OUT, {"min_tpr": 0.999}, "cannot certify"),
 ]

@@ -87,8 +87,8 @@ def test_what_cannot_be_scored(name, scorer, metric, fitted):
     wild.fit(X[TRAIN], labels[TRAIN])
     for model, samples, message in (
         (detector, (Z, truth), "IsolationForest is an outlier detector"),
-        (INLIERS, (Z, None), r"y_true is None, .*Pass one label per sample"),
-        (fitted, (Z, truth.astype(str)), "labels of the same kind as y in `fit`"),
+        (INLIERS, (Z, None), r"y_true is None\. Pass one label per sample"),
+        (fitted, (Z, truth.astype(str)), "labels in `fit` and later, of one kind"),
         (wild, (Z, labels[TEST]), r"y holds wild_label=99.*Remove these"),
         (mistaken, (Z[rows], truth[rows]), "GaussianNB hold the OOD label -1.*fitted"),
     ):

@@ -154,7 +154,7 @@ def test_a_label_of_another_kind_is_none_of_the_labels():
         assert pn_auc_score(["b", "a"], [2, 1], unrated_label=-1) == 1
         assert pn_auc_score([0, 1], [2, 1], unrated_label="unrated") == 0
     # Among text, the number -1 is text, too.
-    with pytest.raises(ValueError, match=r"got 3, \['-1', 'a', 'b'\]"):
+    with pytest.raises(ValueError, match=r"got \['-1', 'a', 'b'\]"):
         pn_curve(["-1", "a", "b"], [1, 2, 3], unrated_label=-1)
 
 
@@ -166,13 +166,13 @@ def test_a_label_of_another_kind_is_none_of_the_labels():
     [
         ({"y_true": [1, 0]}, "y_true has 2 elements, but there are 3 samples"),
         ({"y_true": [-1, -1, -1]}, "y_true has no rated documents: all 3 are missing"),
-        ({"y_true": [1, -1, 1]}, r"no rated negatives: .*one class only, 1\. Both"),
+        ({"y_true": [1, -1, 1]}, r"no rated negatives: .*one class only, 1\. Rate"),
         ({"y_true": [0, -1, 0]}, "y_true has no rated positives: .*one class only, 0"),
-        ({"y_true": [0, 1, 2]}, r"y_true must have two classes .*-1, got 3, \[0, 1, 2"),
-        ({"unrated_label": None}, "two classes .* None, got 3"),
+        ({"y_true": [0, 1, 2]}, r"-1, y_true must have two classes, got \[0, 1, 2"),
+        ({"unrated_label": None}, "None, y_true must have two classes"),
         ({"y_true": [[0, 1]] * 3}, r"y should be a 1d array.*\(3, 2\)"),
         ({"y_true": np.array([0, "a", 1], dtype=object)}, "labels of one kind"),
-        ({"y_true": [Fraction(1), Fraction(0), 0]}, "numbers, booleans or texts, got"),
+        ({"y_true": [Fraction(1), Fraction(0), 0]}, "numbers or texts, got"),
         ({"pos_label": 2}, r"pos_label=2 is not among .* of y_true, \[0, 1\]"),
         ({"pos_label": math.nan}, "pos_label=nan is not among"),
         ({"y_score": [1, 2, -np.inf]}, "y_score must be finite, got -inf in row 2"),

@@ -370,7 +370,12 @@ def test_bad_options(options, words):
         ([0.1, 0.2], [0, 0], {}, "no rated positives"),
         ([0.1, 0.2], [-1, np.nan], {}, "no rated documents: all 2 are missing or -1"),
         ([0.1, 0.2], [0, 1, 1], {}, "y has 3 elements, but there are 2 samples"),
-        ([0.1, 0.2, 0.3], [0, 1, 2], {"unrated_label": None}, "two classes.*got 3,"),
+        (
+            [0.1, 0.2, 0.3],
+            [0, 1, 2],
+            {"unrated_label": None},
+            r"two classes, got \[0, 1, 2\]",
+        ),
         ([0.1, 0.2j], [0, 1], {}, "scores must hold real numbers"),
         ([0.1, 0.2], [-1, 1], {}, "pass unrated_label=None"),
         ([["a"], ["b"]], [0, 1], {}, "scores must hold numbers"),
@@ -378,7 +383,7 @@ def test_bad_options(options, words):
         ([0.3, 0.1, 0.2], [0, 1, -1], {}, "no rated positives that the lowest thresh"),
         ([0.1, 0.3, 0.5], [0, 1, -1], {}, "no rated document scores above all unrated"),
         ([0.1, 0.2], np.array([1, "0"], dtype=object), {}, "labels of one kind"),
-        ([0.1, 0.2], [Decimal(1), Decimal(0)], {}, r"y must hold .*got Decimal\('0'\)"),
+        ([0.1, 0.2], [Decimal(1), Decimal(0)], {}, r"y must hold .*got \[Decimal"),
     ],
 )
 def test_bad_documents(scores, y, options, words):

@@ -1,0 +1,230 @@
+"""What is asked of a rule for ID and OOD samples, and the rule that meets it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sklearn_reject._estimators._calibration import brief
+from sklearn_reject._estimators._rejection_models import bound_of_losses
+from sklearn_reject._fitting._routing import refuse_weights
+from sklearn_reject._fitting._splits import cv_of, is_share
+from sklearn_reject._response._keys import row_keys
+from sklearn_reject._validation import check_number, take_weight
+from sklearn_reject.exceptions import InfeasibleTargetError, warn_user
+from sklearn_reject.selection import (
+    MODEL_PARAMETERS,
+    Levels,
+    certify_double_score,
+    check_confidence_level,
+    check_model,
+    find_double_score_rule,
+    keyed_draws,
+    tune_tail_score,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class OODCalibration:
+    """Samples that a rule is tuned on or, as `held_out` of these, certified on."""
+
+    #: Risk and novelty, shape (n_samples, 2).
+    scores: np.ndarray
+    #: Shape (n_samples,), as all that follows; zero for OOD samples.
+    losses: np.ndarray
+    is_ood: np.ndarray
+    #: Positions among the samples that `fit` was given.
+    rows: np.ndarray
+    #: None where all samples weigh one.
+    sample_weight: np.ndarray | None = None
+    #: What breaks ties of samples that certify; None of those that tune.
+    draws: np.ndarray | None = None
+    held_out: "OODCalibration | None" = None
+
+    @property
+    def samples(self):
+        """What every solver takes first: risk, novelty, losses and origins."""
+        return *self.scores.T, self.losses, self.is_ood
+
+    @property
+    def n_ood(self):
+        """The number of OOD samples of positive weight."""
+        return _count(self.is_ood, self.sample_weight)
+
+
+def _count(flags, weight):
+    """Return how many samples of positive weight have a flag."""
+    return np.count_nonzero(flags if weight is None else flags & (weight > 0))
+
+
+def keep_calibration(evaluated, samples, held_out, seed):
+    """Return what tunes the rule, and what certifies it where rows are held out."""
+    is_ood, rows, certifying = evaluated.score.is_ood, evaluated.rows, None
+    if held_out is not None:
+        given = evaluated.estimator, samples, held_out, evaluated.plan.final
+        found = *evaluated.score.evaluate(*given), is_ood[held_out], held_out
+        draws = keyed_draws(seed, row_keys(samples.X, held_out))
+        certifying = OODCalibration(*found, draws=draws)
+    weight = take_weight(samples.sample_weight, rows)
+    found = evaluated.scores, evaluated.losses, is_ood[rows]
+    positions = np.arange(len(samples.y))[rows]
+    return OODCalibration(*found, positions, weight, held_out=certifying)
+
+
+# By how many standard errors a negative FPR is more than the luck of the best rule.
+_FAR = 4.0
+
+
+@dataclass(frozen=True, eq=False)
+class OODTarget:
+    """Bounds or costs, by parameter, and how sure of them one is to be.
+
+    A `wild_share` of what is flagged as OOD is so.
+    """
+
+    asked: dict
+    model: object
+    wild_share: float
+    confidence_level: float | None
+
+    @classmethod
+    def of(cls, estimator):
+        """Return the target of parameters that are valid and go together, or raise."""
+        asked = {name: getattr(estimator, name) for name in MODEL_PARAMETERS}
+        share, label = estimator.wild_share, estimator.wild_label
+        model, level = check_model(**asked), estimator.confidence_level
+        if (share is None) != (label is None):
+            raise ValueError(
+                f"wild_label={label!r} and wild_share={share!r} mark unlabeled samples "
+                "and tell the share of them that is OOD. Pass both, or neither."
+            )
+        share = 1.0 if share is None else share
+        check_number(share, "wild_share", high=1.0, open_low=True)
+        if level is not None:
+            check_confidence_level(level)
+            if estimator.costs is not None:
+                raise ValueError(
+                    f"confidence_level={level!r} needs bounds, and costs are no "
+                    "bounds. Pass min_tpr with max_fpr, max_risk or min_precision."
+                )
+            if not is_share(cv_of(estimator)):
+                raise ValueError(
+                    f"confidence_level={level!r} needs samples that are used neither "
+                    f"to fit nor to tune, but cv={brief(estimator.cv)} leaves none. "
+                    "Set cv=None, which holds half out, or a share such as cv=0.3."
+                )
+        return cls(asked, model, share, level)
+
+    def check_samples(self, origins, novelty, loss, weight):
+        """Raise for samples, weights and a loss that nothing can be solved with."""
+        n_ood = _count(origins.is_outside, weight)
+        self._require_ood(n_ood, f"y has no row with {origins.names}")
+        if novelty.needs_ood and n_ood < 2:
+            raise ValueError(
+                f"novelty_score={novelty!r} learns from OOD rows and is judged on "
+                f"others, so it needs two or more OOD rows, got {n_ood}. Add some (of "
+                "positive weight), or use another novelty_score."
+            )
+        if self.confidence_level is None:
+            return
+        refuse_weights(weight)
+        if loss.max_loss is None:
+            raise ValueError(
+                f"loss={loss!r} does not say how large a loss can be, which "
+                f"confidence_level={self.confidence_level!r} needs: classes not in y "
+                "may cost more. Pass a cost matrix, or a TaskLoss with `max_loss`."
+            )
+
+    def _require_ood(self, n_ood, found):
+        """Raise where the model needs OOD samples, and none were found."""
+        name = self.model.needs_ood
+        if name is not None and not n_ood:
+            raise ValueError(
+                f"{found}, and {name}={self.asked[name]!r} needs OOD rows (of positive "
+                "weight). Add some, or pass their label as ood_label, or wild samples "
+                "with wild_label and wild_share. Without any, use min_tpr alone."
+            )
+
+    def rates_to_tune(self, is_ood, loss):
+        """Return bounds to tune with, the first of which that can be met are taken.
+
+        A rule that will be certified has to do better than asked for. Raises where
+        samples held out are too few to certify anything.
+        """
+        n_ood, given = int(is_ood.sum()), (self.wild_share, self.confidence_level)
+        levels = Levels(self.model, *given)
+        return levels.rates_to_certify(len(is_ood) - n_ood, n_ood, **_bound_of(loss))
+
+    def solve(self, calibration, loss):
+        """Return the best rule and, where samples are held out for that, certify it."""
+        held_out = calibration.held_out
+        if held_out is None:
+            rule = self._tune(self.asked, calibration)
+        else:
+            rates = self.rates_to_tune(held_out.is_ood, loss)
+            rule = self._certify(self._tune_to(rates, calibration), held_out, loss)
+        if rule.fpr < 0:
+            self._warn_of_share(rule, held_out or calibration)
+        return rule
+
+    def _tune(self, bounds, calibration):
+        """Return the best rule for some bounds."""
+        samples, n_ood = calibration.samples, calibration.n_ood
+        self._require_ood(n_ood, "No OOD row is among those that tune the rule")
+        model, options = check_model(**bounds), {"wild_share": self.wild_share}
+        options["sample_weight"] = calibration.sample_weight
+        # Without OOD samples nothing tells how much the novelty should weigh.
+        if n_ood or model.name in ("costs", "min_precision"):
+            return find_double_score_rule(model, *samples, spares_ood=True, **options)
+        options |= {"min_tpr": model.min_tpr, "ood_prior": model.ood_prior}
+        return tune_tail_score(*samples, **options)
+
+    def _tune_to(self, rates, calibration):
+        """Return the rule of the first rates that can be met, or of what comes closest.
+
+        Whether that is good enough, the samples held out tell.
+        """
+        for rate in rates:
+            try:
+                return self._tune(rate, calibration)
+            except InfeasibleTargetError as error:
+                attainable = error.attainable
+        others = attainable.keys() - {"min_tpr"}
+        closest = {name: attainable[name] for name in others or attainable}
+        return self._tune(rate | closest, calibration)
+
+    def _certify(self, rule, held_out, loss):
+        """Set the threshold anew on rows that nothing has seen, so that bounds hold."""
+        options = {name: x for name, x in self.asked.items() if name != "costs"}
+        options |= {"wild_share": self.wild_share, "draws": held_out.draws}
+        options["confidence_level"] = self.confidence_level
+        return certify_double_score(
+            rule, *held_out.samples, **options, **_bound_of(loss)
+        )
+
+    def _warn_of_share(self, rule, measured):
+        """Warn of an FPR that is negative by more than chance: a share that is wrong.
+
+        Standard errors are those of shares estimated a little inside [0, 1].
+        """
+        share, is_wild, weight = (
+            self.wild_share,
+            measured.is_ood,
+            measured.sample_weight,
+        )
+        weight = np.ones(len(is_wild)) if weight is None else weight
+        parts = weight[is_wild], weight[~is_wild]
+        sizes = np.array([part.sum() ** 2 / (part**2).sum() for part in parts])
+        rates = np.array([share * rule.fpr + (1 - share) * rule.tpr, rule.tpr])
+        rates = (rates * sizes + 1) / (sizes + 2)
+        variance = np.array([1, (1 - share) ** 2]) @ (rates * (1 - rates) / sizes)
+        distance = -share * rule.fpr / np.sqrt(variance)
+        if distance > _FAR:
+            warn_user(
+                f"wild_share={share:g} gives an FPR of {rule.fpr:.2g}, {distance:.1f} "
+                "standard errors below zero, so a bound on it has no meaning. Pass a "
+                "larger wild_share, or ID samples that are like those among the wild."
+            )
+
+
+def _bound_of(loss):
+    return bound_of_losses(loss, loss.max_loss, "hoeffding_bentkus")
