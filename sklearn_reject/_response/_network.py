@@ -12,75 +12,68 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 from sklearn.neural_network import MLPClassifier
-from sklearn.utils import gen_batches
 
 from sklearn_reject._sklearn import LinearClassifierMixin
 
 # Rows in one matrix product: few, as a single row costs as much as all of them.
 _BLOCK = 32
 
-# Up to so many columns a matrix product adds rows faster than a reduction.
-_NARROW = 32
-
-# Rows whose temporary copies stay in the cache.
-BATCH_SIZE = 2**12
+# Einsum takes more columns than its buffer holds in parts, which other rows decide on.
+_MOST_COLUMNS = 2**13
 
 
 def row_products(rows, matrix):
     """Return rows (n, d), dense or csr, times a dense matrix (d, k) or vector (d,)."""
     if sparse.issparse(rows):  # scipy goes through the entries of a row one by one
         return rows @ matrix
-    if matrix.ndim == 1 or matrix.shape[1] == 1:
+    columns = np.asarray(matrix, dtype=np.float64).reshape(len(matrix), -1)
+    if columns.shape[1] == 1:
         # A product with one column takes another path of BLAS, which adds otherwise.
-        twice = np.repeat(matrix.reshape(-1, 1), 2, axis=1)
-        first = row_products(rows, twice)[:, 0]
-        return first if matrix.ndim == 1 else first[:, np.newaxis]
+        columns = np.repeat(columns, 2, axis=1)
     rows = np.ascontiguousarray(rows, dtype=np.float64)
-    matrix = np.ascontiguousarray(matrix, dtype=np.float64)
-    products = np.empty((len(rows), matrix.shape[1]))
+    columns = np.ascontiguousarray(columns)
+    products = np.empty((len(rows), columns.shape[1]))
     n_blocks, n_left = divmod(len(rows), _BLOCK)
-    n_full = n_blocks * _BLOCK
-    blocks = rows[:n_full].reshape(n_blocks, _BLOCK, rows.shape[1])
-    out = products[:n_full].reshape(n_blocks, _BLOCK, matrix.shape[1])
-    np.matmul(blocks, matrix, out=out)
+    full = rows[: len(rows) - n_left].reshape(n_blocks, _BLOCK, rows.shape[1])
+    out = products[: len(rows) - n_left].reshape(n_blocks, _BLOCK, columns.shape[1])
+    np.matmul(full, columns, out=out)
     if n_left:
         padded = np.zeros((1, _BLOCK, rows.shape[1]))
-        padded[0, :n_left] = rows[n_full:]
-        products[n_full:] = np.matmul(padded, matrix)[0, :n_left]
-    return products
+        padded[0, :n_left] = rows[-n_left:]
+        products[-n_left:] = np.matmul(padded, columns)[0, :n_left]
+    return products[:, 0] if matrix.ndim == 1 else products[:, : matrix.shape[1]]
 
 
 def row_sums(values):
     """Return the sum of each row of a dense matrix, shape (n,)."""
     values = np.ascontiguousarray(values, dtype=np.float64)
-    if values.shape[1] <= _NARROW:
-        return row_products(values, np.ones(values.shape[1]))
-    return np.add.reduce(values, axis=1)
+    if values.shape[1] > _MOST_COLUMNS:
+        return np.add.reduce(values, axis=1)
+    return np.einsum("ij->i", values)
 
 
 def row_norms(values):
     """Return the Euclidean length of each row of a dense matrix, shape (n,)."""
-    squares = np.empty(len(values))
-    for rows in gen_batches(len(values), BATCH_SIZE):
-        squares[rows] = row_sums(values[rows] ** 2)
-    return np.sqrt(squares)
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    if values.shape[1] > _MOST_COLUMNS:
+        return np.sqrt(row_sums(values**2))
+    return np.sqrt(np.einsum("ij,ij->i", values, values))
 
 
 def softmax(logits):
     """Return the softmax of each row, shape (n, k)."""
-    logits = np.ascontiguousarray(logits, dtype=np.float64)
-    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    powers = np.exp(logits - np.max(logits, axis=1, keepdims=True))
     return powers / row_sums(powers)[:, np.newaxis]
 
 
 def log_sum_exp(values):
     """Return the logarithm of the sum of exponentials of each row, shape (n,)."""
     values = np.ascontiguousarray(values, dtype=np.float64)
-    largest = values.argmax(axis=1)[:, np.newaxis]
-    top = np.take_along_axis(values, largest, axis=1)
-    powers = np.exp(values - top)
-    np.put_along_axis(powers, largest, 0.0, axis=1)
-    return top[:, 0] + np.log1p(row_sums(powers))
+    largest = np.arange(len(values)), values.argmax(axis=1)
+    top = values[largest]
+    powers = np.exp(values - top[:, np.newaxis])
+    powers[largest] = 0.0
+    return top + np.log1p(row_sums(powers))
 
 
 @dataclass(frozen=True, eq=False)
