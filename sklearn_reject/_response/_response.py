@@ -263,11 +263,10 @@ class Response:
             rows, labels = slice(None), self.labels
             indices = np.empty(len(labels), dtype=np.intp)
         else:
-            indices, tied = _largest(values)
-            if not tied.any():
+            indices, rows = _largest(values)
+            if not len(rows):
                 return indices
             # Rounding has hidden from us what the classifier goes by.
-            rows = np.flatnonzero(tied)
             labels = np.asarray(self.estimator.predict(take_rows(self.X, rows)))
         found, unknown = index_labels(labels, self.classes)
         if unknown.any():
@@ -332,16 +331,17 @@ class Response:
 
 
 def _largest(values):
-    """Return the column of the largest value, and whether it is not unique."""
+    """Return the column of the largest value, and the rows where it is not unique."""
+    no_rows = np.empty(0, dtype=np.intp)
     if values.ndim == 1:
-        return (values > 0).view(np.uint8), np.zeros(len(values), dtype=bool)
+        return (values > 0).view(np.uint8), no_rows
     if values.shape[1] == 2:
         # Several times faster than argmax along a short axis.
         first, second = values.T
-        return (second > first).view(np.uint8), first == second
+        return (second > first).view(np.uint8), np.flatnonzero(first == second)
     indices = values.argmax(axis=1)
     largest = values[np.arange(len(values)), indices]
     is_largest = values == largest[:, np.newaxis]
     if np.count_nonzero(is_largest) == len(values):
-        return indices, np.zeros(len(values), dtype=bool)
-    return indices, is_largest.sum(axis=1) > 1
+        return indices, no_rows
+    return indices, np.flatnonzero(is_largest.sum(axis=1) > 1)
