@@ -103,14 +103,11 @@ def find_head(model):
     is_known = type(model).__module__.startswith("sklearn.")
     if isinstance(model, MLPClassifier):
         if model.out_activation_ == "logistic" and model.n_outputs_ > 1:
-            raise ValueError(
-                f"{model!r} was fitted on {model.n_outputs_} labels per sample. Only "
-                "single-label classifiers are supported. Fit one for each label."
-            )
+            raise ValueError(f"{model!r} has labels side by side. Fit one for each.")
         weights, intercepts = model.coefs_[-1], model.intercepts_[-1]
     elif is_known and isinstance(model, LinearClassifierMixin):
         # `sparsify` of a linear classifier makes a sparse matrix of it.
-        weights = model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_
+        weights = getattr(model.coef_, "toarray", lambda: model.coef_)()
         weights, intercepts = np.atleast_2d(weights).T, model.intercept_
     else:
         return None

@@ -5,7 +5,6 @@ from functools import cached_property
 
 import numpy as np
 from scipy import sparse
-from sklearn.frozen import FrozenEstimator
 from sklearn.neural_network import MLPClassifier
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
@@ -26,6 +25,11 @@ _PREDICT_MOST_PROBABLE = re.compile(
 _PREDICT_LARGEST_DECISION = re.compile(
     r"LinearDiscriminantAnalysis|LinearSVC|LogisticRegression(CV)?|Perceptron"
     r"|RidgeClassifier(CV)?|SGDClassifier"
+)
+
+_WAY_OUT = (
+    "Use a classifier that has it (CalibratedClassifierCV adds probabilities), or "
+    "another score."
 )
 
 
@@ -235,63 +239,56 @@ class Response:
         if self.inner:
             # One after the other: a reduction adds in an order that the shape decides.
             return sum(map(self._logits_of, self.inner)) / len(self.inner)
-        if not hasattr(self.estimator, "decision_function"):
-            frozen = isinstance(self.estimator, FrozenEstimator)
-            inner = self.estimator.estimator if frozen else self.estimator
-            raise ValueError(
-                f"{type(inner).__name__} has no logits, because it has no "
-                "`decision_function` and is not an MLPClassifier. Logarithms of "
-                "probabilities are no substitute: their energy is the same for all "
-                "samples. Use novelty_score='msp', or pass a callable (estimator, X) "
-                "-> (n_samples, n_classes) as the `logits` of the score."
-            )
+        self._check_has(
+            "decision_function",
+            "No logarithm of probabilities can stand for it. Use novelty_score='msp', "
+            "or pass a callable (estimator, X) -> (n_samples, n_classes) as the "
+            "`logits` of the score.",
+        )
         values = np.asarray(self.decision_values, dtype=np.float64)
         return symmetrize(values) if values.ndim == 1 else values
+
+    def _logits_of(self, inner):
+        """Return the logits of a member, which must be of the same classes."""
+        if not np.array_equal(inner.classes, self.classes):
+            raise ValueError(
+                f"Of the classes {self.classes.tolist()}, {type(inner.model).__name__} "
+                f"inside {type(self.model).__name__} has {inner.classes.tolist()}. Use "
+                "fewer folds, ensemble=False or novelty_score='msp'."
+            )
+        # Of a linear classifier, its own product would depend on the other rows.
+        return inner.logits if inner.head is None else inner.head(inner.features)
 
     @cached_property
     def labels(self):
         """Predicted labels, ndarray of shape (n_samples,)."""
-        if self._deciding_values() is not None:
-            return self.classes[self.label_indices]
-        return np.asarray(self.estimator.predict(self.X))
+        if self._deciding_values() is None:
+            return np.asarray(self.estimator.predict(self.X))
+        return self.classes[self.label_indices]
 
     @cached_property
     def label_indices(self):
         """Position of each predicted label in `classes`, shape (n_samples,)."""
         values = self._deciding_values()
         if values is None:
-            rows, labels = slice(None), self.labels
-            indices = np.empty(len(labels), dtype=np.intp)
-        else:
-            indices, rows = _largest(values)
-            if not len(rows):
-                return indices
+            return self._index(self.labels)
+        indices, tied = _largest(values)
+        if len(tied):
             # Rounding has hidden from us what the classifier goes by.
-            labels = np.asarray(self.estimator.predict(take_rows(self.X, rows)))
-        found, unknown = index_labels(labels, self.classes)
-        if unknown.any():
-            raise ValueError(
-                f"{type(self.estimator).__name__}.predict returned the label "
-                f"{labels[unknown].tolist()[0]!r}, which is not in its classes_ "
-                f"{self.classes.tolist()}. If the classifier itself rejects samples, "
-                "set its reject_label=None (or defer_label=None if it defers to a "
-                "person), so that it returns plain labels."
-            )
-        indices[rows] = found
+            rows = take_rows(self.X, tied)
+            indices[tied] = self._index(np.asarray(self.estimator.predict(rows)))
         return indices
 
-    def _logits_of(self, inner):
-        """Return the logits of a member, which must be of the same classes."""
-        if not np.array_equal(inner.classes, self.classes):
+    def _index(self, labels):
+        indices, unknown = index_labels(labels, self.classes)
+        if unknown.any():
             raise ValueError(
-                f"{type(self.model).__name__} has the classes {self.classes.tolist()}, "
-                f"but {type(inner.model).__name__} inside it has "
-                f"{inner.classes.tolist()}, so its logits do not cover all classes. "
-                "Pass more samples of each class, use fewer folds or ensemble=False, "
-                "or use novelty_score='msp'."
+                f"{type(self.model).__name__}.predict returned the label "
+                f"{labels[unknown].tolist()[0]!r}, which is not in its classes_. If it "
+                "rejects or defers samples itself, set its reject_label=None or "
+                "defer_label=None."
             )
-        # Of a linear classifier, its own product would depend on the other rows.
-        return inner.logits if inner.head is None else inner.head(inner.features)
+        return indices
 
     def _deciding_values(self):
         """Return computed values whose largest is what `predict` returns, or None."""
@@ -305,27 +302,25 @@ class Response:
             return self.decision_values
         return None
 
-    def _check_has(self, method):
+    def _check_has(self, method, way_out=""):
         if not hasattr(self.estimator, method):
             raise ValueError(
-                f"{type(self.estimator).__name__} has no `{method}`, which this "
-                "uncertainty_score or novelty_score needs. Use a classifier that has "
-                "it (CalibratedClassifierCV adds probabilities), or use another score."
+                f"{type(self.model).__name__} has no `{method}`, which this "
+                f"uncertainty_score or novelty_score needs. {way_out or _WAY_OUT}"
             )
 
     def _check_columns(self, values, method):
+        name = f"{method} of {type(self.model).__name__}"
         values = np.asarray(values)
         if values.ndim != 2 or values.shape[1] != len(self.classes):
             raise ValueError(
-                f"{method} of {type(self.estimator).__name__} returned an array of "
-                f"shape {values.shape}, expected a column for each of the "
-                f"{len(self.classes)} classes. Only single-label classifiers with one "
-                "value per class are supported."
+                f"{name} returned an array of shape {values.shape}, expected a column "
+                f"for each of the {len(self.classes)} classes of one label a sample."
             )
         if not np.isfinite(values).all():
             raise ValueError(
-                f"{method} of {type(self.estimator).__name__} returned values that are "
-                "not finite. Check the classifier, or its input for extreme values."
+                f"{name} returned values that are not finite. Check the classifier, or "
+                "its input for extreme values."
             )
         return values
 

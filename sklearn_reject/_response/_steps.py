@@ -56,17 +56,13 @@ def find_steps(estimator):
         elif kind is Pipeline or (
             isinstance(estimator, Pipeline) and kind.__module__ == "imblearn.pipeline"
         ):
-            steps = (step for _, step in estimator.steps[:-1])
-            transformers += [step for step in steps if _is_transformer(step)]
-            estimator = estimator.steps[-1][1]
+            *steps, estimator = (step for _, step in estimator.steps)
+            # A text is "passthrough", and samplers leave what is predicted as it is.
+            steps = [s for s in steps if s is not None and not isinstance(s, str)]
+            transformers += [s for s in steps if not hasattr(s, "fit_resample")]
         else:
             n_fitted = len(transformers) if n_fitted is None else n_fitted
             return Steps(tuple(transformers), estimator, n_fitted)
-
-
-def _is_transformer(step):
-    """Tell whether a step does anything to samples that are predicted."""
-    return not (step is None or isinstance(step, str) or hasattr(step, "fit_resample"))
 
 
 def _learns_from_labels(step):
