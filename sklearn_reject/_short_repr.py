@@ -1,4 +1,4 @@
-"""Records as short texts, with numbers rounded."""
+"""Records as short texts and tables, with numbers rounded."""
 
 from dataclasses import MISSING, fields
 
@@ -54,3 +54,21 @@ def _join(texts, brackets):
     if len(texts) > _MOST_ENTRIES:
         shown.append(f"... {len(texts) - _MOST_ENTRIES} more")
     return brackets[0] + ", ".join(shown) + brackets[1]
+
+
+def align(rows):
+    """Return lines of cells in columns as wide as they need to be."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(cell.ljust(n) for cell, n in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
+def cell_of(value):
+    """Return a number as a cell of a table, a dash for NaN."""
+    if isinstance(value, int) or value is None:
+        return "-" if value is None else str(value)
+    if np.isnan(value):
+        return "-"
+    return f"{value:.3f}" if abs(value) < 100 else f"{value:.4g}"

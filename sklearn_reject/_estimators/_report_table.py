@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from sklearn_reject._interval import Interval
-from sklearn_reject._short_repr import short_repr
+from sklearn_reject._short_repr import align, cell_of, short_repr
 
 # So many classes or groups are printed, the worst of them; the dictionary has them all.
 _MOST_PARTS = 12
@@ -197,9 +197,9 @@ class Report:
             f"{self.estimator} on {self.n_samples} {samples}, "
             f"intervals of {100 * self.confidence_level:g} % confidence each",
             "",
-            *_align([_PROMISE_HEADER, *map(_promise_cells, self.promises)]),
+            *align([_PROMISE_HEADER, *map(_promise_cells, self.promises)]),
             "",
-            *_align(self._part_rows()),
+            *align(self._part_rows()),
         ]
         left_out = len(self.parts) - _MOST_PARTS
         if left_out > 0:
@@ -210,7 +210,7 @@ class Report:
         """Return the cells of a table, the costs only where something has a price."""
         rows = [("samples", "number", *self.titles)]
         for part in self._worst_parts():
-            shown = _interval(part.coverage), _interval(part.risk), _number(part.cost)
+            shown = _interval(part.coverage), _interval(part.risk), cell_of(part.cost)
             rows.append((part.name, str(part.coverage.n_samples), *shown))
         n_columns = 5 if any(part.cost for part in self.parts) else 4
         return [row[:n_columns] for row in rows]
@@ -238,23 +238,8 @@ def _promise_cells(promise):
         asked = f"{promise.sense} {promise.bound:.4g}"
     if promise.confidence_level is not None:
         asked = f"{asked} at {100 * promise.confidence_level:g} %"
-    shown = _number(promise.calibration), _interval(promise.achieved)
+    shown = cell_of(promise.calibration), _interval(promise.achieved)
     return name, asked, *shown, promise.verdict
-
-
-def _align(rows):
-    """Return lines of cells in columns as wide as they need to be."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(cell.ljust(n) for cell, n in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
-
-
-def _number(value):
-    if np.isnan(value):
-        return "-"
-    return f"{value:.3f}" if abs(value) < 100 else f"{value:.4g}"
 
 
 def _interval(interval):
@@ -262,8 +247,8 @@ def _interval(interval):
     if np.isnan(value):
         return "-"
     if not np.isfinite(high):  # of losses that nothing bounds
-        return _number(value)
-    return f"{_number(value)} ({_number(low)} to {_number(high)})"
+        return cell_of(value)
+    return f"{cell_of(value)} ({cell_of(low)} to {cell_of(high)})"
 
 
 def _plain(record):
