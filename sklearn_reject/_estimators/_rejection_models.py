@@ -128,11 +128,6 @@ def solve_rule(estimator, problem, calibration):
     _refuse_large_losses(estimator, calibration, max_loss)
     if uses_plain_rule(estimator, problem):
         return _plain_rule(target, calibration, groups)
-    if calibration is None:
-        raise ValueError(
-            f"{target} needs out-of-sample predictions, but this fit made none, "
-            "because the plug-in rule does not need them. Fit with cv=5."
-        )
     warn_of_wrong_sign(calibration, estimator.uncertainty_score)
     target = target.bind(calibration)
     is_cost = isinstance(target, RejectCost)

@@ -245,7 +245,7 @@ def test_others_have_no_last_layer():
         with pytest.raises(ValueError, match="ReAct needs the last layer"):
             ReAct().fit(X, estimator=model.fit(X, Y))
     several = network(max_iter=5).fit(X, np.stack([Y > 0, Y > 1], axis=1))
-    with pytest.raises(ValueError, match="has labels side by side. Fit one"):
+    with pytest.raises(ValueError, match="has labels side by side"):
         Energy().fit(X, estimator=several).novelty(X)
 
 
