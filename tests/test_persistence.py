@@ -176,6 +176,7 @@ def test_decisions_are_the_same(name, way):
 
 
 @pytest.mark.parametrize("name", ["coverage", "msp", "budget", "plain regressor"])
+@pytest.mark.filterwarnings("ignore:Fits to the folds", "ignore:Deferring .* saves")
 def test_without_calibration_all_but_retarget_works(name):
     if name == "plain regressor":
         model = SelectiveRegressor(Ridge(), uncertainty_score=lambda _, X: X[:, 0])
