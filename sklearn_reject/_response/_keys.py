@@ -120,11 +120,9 @@ def _bits_of_object(value):
                 return _bits(np.array([number]))[0]
     if isinstance(value, _NESTED):
         return _keys_of_array(_as_array(value)[None])[0]
-    if isinstance(value, Mapping):
-        names, values = (_bits_of_all(part) for part in (value, value.values()))
-        return _spread(values, names).sum(dtype=np.uint64)
-    if isinstance(value, Set):
-        return split_mix(_bits_of_all(value)).sum(dtype=np.uint64)
+    if isinstance(value, (Mapping, Set)):  # a set holds each of its members once
+        numbers = value.values() if isinstance(value, Mapping) else [1] * len(value)
+        return _spread(_bits_of_all(numbers), _bits_of_all(value)).sum(dtype=np.uint64)
     return _hash(value)
 
 
