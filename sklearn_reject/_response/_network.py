@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.special import expit
 from sklearn.neural_network import MLPClassifier
 
-from sklearn_reject._sklearn import LinearClassifierMixin
+from sklearn_reject._sklearn import ACTIVATIONS, DERIVATIVES, LinearClassifierMixin
 
 # Rows in one matrix product: few, as a single row costs as much as all of them.
 _BLOCK = 32
@@ -126,11 +125,11 @@ def find_activations(model, X):
     """
     activations = [X]
     if isinstance(model, MLPClassifier):
-        activate, _ = _ACTIVATIONS[model.activation]
         layers = zip(model.coefs_[:-1], model.intercepts_[:-1], strict=True)
         for weights, intercepts in layers:
-            sums = row_products(activations[-1], weights) + intercepts
-            activations.append(activate(sums))
+            values = row_products(activations[-1], weights) + intercepts
+            ACTIVATIONS[model.activation](values)  # in place, as the derivatives
+            activations.append(values)
     return activations
 
 
@@ -142,17 +141,8 @@ def pull_back(model, X, directions):
     activations = find_activations(model, X)
     gradient = row_products(directions, find_head(model).weights.T)
     if isinstance(model, MLPClassifier):
-        _, slope = _ACTIVATIONS[model.activation]
         layers = zip(activations[:0:-1], model.coefs_[-2::-1], strict=True)
         for activation, weights in layers:
-            gradient = row_products(gradient * slope(activation), weights.T)
+            DERIVATIVES[model.activation](activation, gradient)
+            gradient = row_products(gradient, weights.T)
     return gradient
-
-
-# Each activation, and its derivative as a function of what it returns.
-_ACTIVATIONS = {
-    "identity": (lambda values: values, np.ones_like),
-    "logistic": (expit, lambda values: values * (1 - values)),
-    "relu": (lambda values: np.maximum(values, 0), lambda values: values > 0),
-    "tanh": (np.tanh, lambda values: (1 - values) * (1 + values)),
-}

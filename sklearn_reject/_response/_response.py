@@ -27,11 +27,6 @@ _PREDICT_LARGEST_DECISION = re.compile(
     r"|RidgeClassifier(CV)?|SGDClassifier"
 )
 
-_WAY_OUT = (
-    "Use a classifier that has it (CalibratedClassifierCV adds probabilities), or "
-    "another score."
-)
-
 
 class Response:
     """What a classifier says about samples, for a score of one's own.
@@ -210,11 +205,8 @@ class Response:
         if not self.inner:
             return find_activations(self.model, self.model_input)[-1]
         blocks = [view.features for view in self.views]
-        if len(blocks) == 1:
-            return blocks[0]
-        if any(map(sparse.issparse, blocks)):
-            return sparse.hstack(blocks, format="csr")
-        return np.hstack(blocks)
+        is_sparse = any(map(sparse.issparse, blocks))
+        return sparse.hstack(blocks, "csr") if is_sparse else np.hstack(blocks)
 
     @cached_property
     def head(self):
@@ -239,12 +231,7 @@ class Response:
         if self.inner:
             # One after the other: a reduction adds in an order that the shape decides.
             return sum(map(self._logits_of, self.inner)) / len(self.inner)
-        self._check_has(
-            "decision_function",
-            "No logarithm of probabilities can stand for it. Use novelty_score='msp', "
-            "or pass a callable (estimator, X) -> (n_samples, n_classes) as the "
-            "`logits` of the score.",
-        )
+        # Logarithms of probabilities are no substitute: their energy tells nothing.
         values = np.asarray(self.decision_values, dtype=np.float64)
         return symmetrize(values) if values.ndim == 1 else values
 
@@ -302,11 +289,13 @@ class Response:
             return self.decision_values
         return None
 
-    def _check_has(self, method, way_out=""):
+    def _check_has(self, method):
         if not hasattr(self.estimator, method):
             raise ValueError(
                 f"{type(self.model).__name__} has no `{method}`, which this "
-                f"uncertainty_score or novelty_score needs. {way_out or _WAY_OUT}"
+                "uncertainty_score or novelty_score needs. Use a classifier that has "
+                "it (CalibratedClassifierCV adds probabilities), another score, such "
+                "as 'msp', or a callable, such as the `logits` of the score."
             )
 
     def _check_columns(self, values, method):

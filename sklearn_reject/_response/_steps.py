@@ -15,6 +15,9 @@ from sklearn.utils import get_tags
 _PREDICTORS = "classifier", "regressor"
 
 
+_PIPELINES = "sklearn.pipeline", "imblearn.pipeline"
+
+
 @dataclass(frozen=True, eq=False)
 class Steps:
     """The transformers before a model inside pipelines, and the model.
@@ -34,10 +37,9 @@ class Steps:
         What a transformer has learned from the label of a row it may tell of that row
         again, unless it is frozen: the rows are new to it then.
         """
-        for number, step in enumerate(self.transformers[: self.n_fitted]):
-            if _learns_from_labels(step):
-                return number
-        return len(self.transformers)
+        fitted = self.transformers[: self.n_fitted]
+        learning = (k for k, step in enumerate(fitted) if _learns_from_labels(step))
+        return next(learning, len(self.transformers))
 
 
 def find_steps(estimator):
@@ -53,9 +55,7 @@ def find_steps(estimator):
         if kind is FrozenEstimator:
             n_fitted = len(transformers) if n_fitted is None else n_fitted
             estimator = estimator.estimator
-        elif kind is Pipeline or (
-            isinstance(estimator, Pipeline) and kind.__module__ == "imblearn.pipeline"
-        ):
+        elif isinstance(estimator, Pipeline) and kind.__module__ in _PIPELINES:
             *steps, estimator = (step for _, step in estimator.steps)
             # A text is "passthrough", and samplers leave what is predicted as it is.
             steps = [s for s in steps if s is not None and not isinstance(s, str)]
