@@ -56,9 +56,23 @@ class DictMixin:
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
         _TYPES[cls.__name__] = cls
-        # The decorator of dataclasses keeps one that stands in the class itself.
+        # The decorator of dataclasses keeps what stands in the class itself.
+        cls.__eq__, cls.__hash__ = DictMixin.__eq__, DictMixin.__hash__
         if cls.__repr__ in (object.__repr__, short_repr):
             cls.__repr__ = short_repr
+
+    def __eq__(self, other):
+        """Compare the fields, of which NaN equals NaN: nothing is known of either."""
+        if type(other) is not type(self):
+            return NotImplemented
+        return self._comparable() == other._comparable()
+
+    def __hash__(self):
+        return hash(self._comparable())
+
+    def _comparable(self):
+        """Return the fields, with text for NaN and bytes for arrays."""
+        return tuple(_comparable(getattr(self, each.name)) for each in fields(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return a dictionary for strict JSON, from which `from_dict` restores this.
@@ -232,6 +246,12 @@ def _check_fields(state, known, required):
             f"state of a {state['type']} has the unknown fields {unknown} and lacks "
             f"{missing}. Write it with the version of the package that reads it."
         )
+
+
+def _comparable(value):
+    if isinstance(value, np.ndarray):
+        return value.shape, np.asarray(value, dtype=np.float64).tobytes()
+    return "NaN" if isinstance(value, float) and math.isnan(value) else value
 
 
 def _to_plain(value):

@@ -1,4 +1,4 @@
-"""Records as short texts, with numbers rounded, and texts as a table."""
+"""Records as short texts and tables, with numbers rounded."""
 
 from dataclasses import MISSING, fields
 
@@ -63,3 +63,12 @@ def align(rows):
         "  ".join(cell.ljust(n) for cell, n in zip(row, widths, strict=True)).rstrip()
         for row in rows
     ]
+
+
+def cell_of(value):
+    """Return a number as a cell of a table, a dash for NaN."""
+    if isinstance(value, int) or value is None:
+        return "-" if value is None else str(value)
+    if np.isnan(value):
+        return "-"
+    return f"{value:.3f}" if abs(value) < 100 else f"{value:.4g}"

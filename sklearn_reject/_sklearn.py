@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sklearn.linear_model._base import LinearClassifierMixin
+from sklearn.neural_network._base import ACTIVATIONS, DERIVATIVES
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.metadata_routing import _routing_enabled
 from sklearn.utils.metaestimators import _BaseComposition, _safe_split

@@ -5,6 +5,7 @@ import io
 import json
 import pickle
 import zipfile
+from copy import copy
 from functools import cache
 from importlib import import_module
 
@@ -172,6 +173,22 @@ def test_decisions_are_the_same(name, way):
         if hasattr(fitted, method):
             expected = getattr(fitted, method)(X[rows])
             np.testing.assert_array_equal(getattr(restored, method)(X[rows]), expected)
+
+
+@pytest.mark.parametrize("name", ["coverage", "msp", "budget", "plain regressor"])
+@pytest.mark.filterwarnings("ignore:Fits to the folds", "ignore:Deferring .* saves")
+def test_without_calibration_all_but_retarget_works(name):
+    if name == "plain regressor":
+        model = SelectiveRegressor(Ridge(), uncertainty_score=lambda _, X: X[:, 0])
+        model.set_params(target_coverage=0.9).fit(X, AMOUNT)
+    else:
+        model = copy(fit(name)[0])
+    decided = model.predict(X)
+    model.calibration_ = None
+    np.testing.assert_array_equal(model.predict(X), decided)
+    model.report(X, AMOUNT if name == "plain regressor" else FITTED[name][1])
+    with pytest.raises(ValueError, match="retarget needs `calibration_`, which is N"):
+        model.retarget()
 
 
 @pytest.mark.parametrize("way", WAYS)

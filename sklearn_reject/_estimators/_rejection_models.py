@@ -88,11 +88,6 @@ def solve_rule(estimator, problem, calibration):
     _refuse_large_losses(estimator, calibration, max_loss)
     if uses_plain_rule(estimator, problem):
         return _plain_rule(target, calibration, groups)
-    if calibration is None:
-        raise ValueError(
-            f"{target} needs predictions out of sample, of which the plug-in rule has "
-            "none. Fit with cv=5."
-        )
     warn_of_wrong_sign(calibration, estimator.uncertainty_score)
     target, level = target.bind(calibration), estimator.confidence_level
     claims = claims_risk(estimator, problem.score)

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from sklearn_reject._interval import Interval
-from sklearn_reject._short_repr import align, short_repr
+from sklearn_reject._short_repr import align, cell_of, short_repr
 
 # So many classes or groups are printed, the worst of them; the dictionary has them all.
 _MOST_PARTS = 12
@@ -212,7 +212,7 @@ class Report:
         if len(self.parts) > _MOST_PARTS:
             rest.sort(key=lambda part: -np.nan_to_num(part.risk.value, nan=-np.inf))
         for part in [first, *rest[: _MOST_PARTS - 1]]:
-            shown = _interval(part.coverage), _interval(part.risk), _number(part.cost)
+            shown = _interval(part.coverage), _interval(part.risk), cell_of(part.cost)
             rows.append((part.name, str(part.coverage.n_samples), *shown))
         n_columns = 5 if any(part.cost for part in self.parts) else 4
         return [row[:n_columns] for row in rows]
@@ -229,22 +229,16 @@ def _promise_cells(promise):
         asked = f"{promise.sense} {promise.bound:.4g}"
     if promise.confidence_level is not None:
         asked = f"{asked} at {100 * promise.confidence_level:g} %"
-    shown = _number(promise.calibration), _interval(promise.achieved)
+    shown = cell_of(promise.calibration), _interval(promise.achieved)
     return name, asked, *shown, promise.verdict
-
-
-def _number(value):
-    if np.isnan(value):
-        return "-"
-    return f"{value:.3f}" if abs(value) < 100 else f"{value:.4g}"
 
 
 def _interval(interval):
     value, low, high, _ = interval
     if np.isnan(value) or np.isinf(high):
-        return _number(value)
+        return cell_of(value)
     sign = "~" * interval.is_approximate
-    return f"{_number(value)} ({sign}{_number(low)} to {_number(high)})"
+    return f"{cell_of(value)} ({sign}{cell_of(low)} to {cell_of(high)})"
 
 
 def _plain(value):

@@ -70,6 +70,12 @@ def copy_fitted(estimator, params):
 
     Parameters are cloned: what is set inside those of one is not set in the other.
     """
+    needs_none = isinstance(getattr(estimator, "cv", None), str)  # the plug-in rule
+    if vars(estimator).get("calibration_", estimator) is None and not needs_none:
+        raise ValueError(
+            "retarget needs `calibration_`, which is None: it was dropped, or cv was "
+            "'plug_in' in fit. Fit again, with cv=5."
+        )
     twin = copy(estimator)
     for name, value in (estimator.get_params(deep=False) | params).items():
         # Splits may come from a generator, of which there can be no second one.

@@ -171,7 +171,7 @@ def _default_folds(y, stratify, outside=None):
     """
     n_samples, stratify = _num_samples(y), stratify and np.ndim(y) == 1
     single = _rows_of_single_members(y, stratify, outside)
-    others = np.setdiff1d(np.arange(n_samples), single)
+    others = np.delete(np.arange(n_samples), single)
     if len(others) < 2:
         raise ValueError(
             f"{n_samples} samples are too few to fit on some and evaluate on others; "
@@ -186,7 +186,7 @@ def _default_folds(y, stratify, outside=None):
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         folds = list(splitter.split(np.zeros(len(others)), y))
     return [
-        (np.sort(np.append(others[train], single)), others[test])
+        (np.sort(np.append(others[train], single), kind="stable"), others[test])
         for train, test in folds
     ]
 
@@ -197,7 +197,7 @@ def _hold_out(share, y, stratify, random_state, outside=None):
     single = _rows_of_single_members(y, stratify, outside)
     if len(single) == n_samples:  # nothing else could be held out
         single = single[:0]
-    others = np.setdiff1d(np.arange(n_samples), single)
+    others = np.delete(np.arange(n_samples), single)
     if len(single):
         warn_user(
             f"The class {y[single].tolist()[0]!r} has only one member, which is not "

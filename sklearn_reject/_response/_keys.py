@@ -6,11 +6,11 @@ frame rows of equal numbers have the same key.
 """
 
 from collections.abc import Mapping, Set
+from contextlib import suppress
 from numbers import Real
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import gen_batches
 
 from sklearn_reject._sklearn import _num_samples, take_rows
 from sklearn_reject._validation import check_same_length, refuse_unread
@@ -24,18 +24,24 @@ _NESTED = list, tuple, np.ndarray
 
 def row_keys(X, rows):
     """Return the keys of some rows of X, uint64 array of shape (n_rows,)."""
-    if isinstance(rows, slice):
-        rows = np.arange(_num_samples(X))[rows]
-    if sparse.issparse(X):
-        return _keys_of_sparse(X.tocsr()[rows])
-    if not hasattr(X, "shape"):
-        # What becomes an array need not have rows itself.
-        X = np.asarray(X) if hasattr(X, "__array__") else X
-        return _keys_of_array(_as_array([X[row] for row in rows]))
-    part = take_rows(X, rows)
-    if hasattr(part, "columns"):
-        return _keys_of_frame(part)
-    return _keys_of_array(np.asarray(part))
+    part = take_rows(X, np.arange(_num_samples(X))[rows])
+    if sparse.issparse(part):
+        part = part.tocoo()
+        part.sum_duplicates()
+        keys = np.zeros(part.shape[0], dtype=np.uint64)
+        np.add.at(keys, part.row, _spread(_bits(part.data), part.col))
+        return keys
+    if not hasattr(part, "columns"):
+        return _keys_of_array(_as_array(part))
+    if hasattr(part, "iloc"):
+        columns = (part.iloc[:, number] for number in range(part.shape[1]))
+    else:
+        names = getattr(part, "column_names", part.columns)  # Arrow, and Polars
+        columns = (part[name] for name in names)
+    keys = np.zeros(len(part), dtype=np.uint64)
+    for number, column in enumerate(columns):
+        keys += _spread(_bits(np.asarray(column)), number)
+    return keys
 
 
 def user_keys(keys, X):
@@ -48,26 +54,14 @@ def user_keys(keys, X):
 
 def _as_array(values):
     """Return nested values as an array, of objects unless all are numbers."""
+    if isinstance(values, np.ndarray):
+        return values
     try:
         array = np.asarray(values)
     except ValueError:  # of different lengths
-        array = np.empty(len(values), dtype=object)
-        for number, value in enumerate(values):
-            array[number] = value
+        array = np.fromiter(values, dtype=object, count=len(values))
     # Among text NumPy would make text of numbers, too.
     return np.array(values, dtype=object) if array.dtype.kind in "US" else array
-
-
-def _keys_of_frame(frame):
-    if hasattr(frame, "iloc"):
-        columns = (frame.iloc[:, number] for number in range(frame.shape[1]))
-    else:
-        names = getattr(frame, "column_names", frame.columns)  # Arrow, and Polars
-        columns = (frame[name] for name in names)
-    keys = np.zeros(len(frame), dtype=np.uint64)
-    for number, column in enumerate(columns):
-        keys += _spread(_bits(np.asarray(column)), number)
-    return keys
 
 
 def _keys_of_array(values):
@@ -76,21 +70,12 @@ def _keys_of_array(values):
         # As if each were alone: rows of equal lengths are an array of two dimensions.
         return np.concatenate([_keys_of_array(_as_array(row)[None]) for row in values])
     values = values.reshape(len(values), -1)
-    keys = np.empty(len(values), dtype=np.uint64)
     places = np.arange(values.shape[1])
-    for rows in gen_batches(len(values), max(1, _BATCH_SIZE // max(1, len(places)))):
-        part = values[rows]
+    keys = []
+    for part in np.array_split(values, 1 + values.size // _BATCH_SIZE):
         bits = _bits(part.ravel()).reshape(part.shape)
-        keys[rows] = _spread(bits, places).sum(axis=1, dtype=np.uint64)
-    return keys
-
-
-def _keys_of_sparse(X):
-    X = X.tocoo()
-    X.sum_duplicates()
-    keys = np.zeros(X.shape[0], dtype=np.uint64)
-    np.add.at(keys, X.row, _spread(_bits(X.data), X.col))
-    return keys
+        keys.append(_spread(bits, places).sum(axis=1, dtype=np.uint64))
+    return np.concatenate(keys)
 
 
 def _spread(bits, places):
@@ -99,9 +84,7 @@ def _spread(bits, places):
     A zero adds nothing, so that a sparse matrix need not know of it.
     """
     offsets = _GOLDEN * np.atleast_1d(places).astype(np.uint64)
-    added = split_mix(bits + offsets)
-    added[bits == 0] = 0
-    return added
+    return np.where(bits == 0, np.uint64(0), split_mix(bits + offsets))
 
 
 def _bits(values):
@@ -110,20 +93,18 @@ def _bits(values):
     if kind in "mM":
         # Nanoseconds modulo 2^64, whatever unit the times are kept in.
         bits = values.astype(f"{kind}8[ns]").astype(np.int64).view(np.uint64)
-        bits[np.isnat(values)] = _MISSING
-        return bits
+        return np.where(np.isnat(values), _MISSING, bits)
     if kind in "iubf":
         numbers = values.astype(np.float64)
         if kind in "bf" or np.all(np.abs(numbers) <= 2.0**53):
-            return _bits_of_floats(numbers)
+            # Minus zero equals zero, and there are many kinds of NaN.
+            return np.where(np.isnan(numbers), np.nan, numbers + 0.0).view(np.uint64)
         values = values.astype(object)
     return _bits_of_all(values)
 
 
-def _bits_of_floats(values):
-    values = values + 0.0  # minus zero equals zero
-    values[np.isnan(values)] = np.nan  # there are many kinds of NaN
-    return values.view(np.uint64)
+def _bits_of_all(values):
+    return np.fromiter(map(_bits_of_object, values), np.uint64, count=len(values))
 
 
 def _bits_of_object(value):
@@ -133,37 +114,27 @@ def _bits_of_object(value):
     if hasattr(value, "asm8"):  # what pandas makes of times in an array of objects
         return _bits(np.array([value.asm8]))[0]
     if isinstance(value, (Real, np.bool_)):
-        number = _as_float(value)
-        if number != number or number == value:
-            return _bits_of_floats(np.array([number]))[0]
+        with suppress(OverflowError):  # an int beyond the largest float, equal to none
+            number = float(value)
+            if number != number or number == value:
+                return _bits(np.array([number]))[0]
     if isinstance(value, _NESTED):
         return _keys_of_array(_as_array(value)[None])[0]
-    if isinstance(value, Mapping):
-        names, values = (_bits_of_all(part) for part in (value, value.values()))
-        return _spread(values, names).sum(dtype=np.uint64)
-    if isinstance(value, Set):
-        return split_mix(_bits_of_all(value)).sum(dtype=np.uint64)
-    text = value if isinstance(value, bytes) else _text(value)
-    return hash_text(text)
+    if isinstance(value, (Mapping, Set)):  # a set holds each of its members once
+        numbers = value.values() if isinstance(value, Mapping) else [1] * len(value)
+        return _spread(_bits_of_all(numbers), _bits_of_all(value)).sum(dtype=np.uint64)
+    return _hash(value)
 
 
-def _bits_of_all(values):
-    return np.fromiter(map(_bits_of_object, values), np.uint64, count=len(values))
-
-
-def _as_float(number):
-    try:
-        return float(number)
-    except OverflowError:  # an int beyond the largest float, equal to none
-        return np.inf
-
-
-def _text(value):
+def _hash(value):
+    """Return the hash of bytes, or of the text of anything else."""
     kind = type(value)
     if kind.__str__ is object.__str__ and kind.__repr__ is object.__repr__:
         raise ValueError(
             f"X holds {value!r}, whose repr shows its place in memory and not its "
-            "values, so no reproducible draw can depend on it. Pass keys= for such "
-            f"rows, or give {kind.__name__} a __repr__ of its values."
+            "values, so no draw that can be repeated depends on it. Pass keys= for "
+            f"such rows, or give {kind.__name__} a __repr__ of its values."
         )
-    return str(value).encode("utf-8", "surrogatepass")  # not all text is valid
+    if not isinstance(value, bytes):
+        value = str(value).encode("utf-8", "surrogatepass")  # not all text is valid
+    return hash_text(value)

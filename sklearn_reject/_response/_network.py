@@ -10,77 +10,69 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.special import expit
 from sklearn.neural_network import MLPClassifier
-from sklearn.utils import gen_batches
 
-from sklearn_reject._sklearn import LinearClassifierMixin
+from sklearn_reject._sklearn import ACTIVATIONS, DERIVATIVES, LinearClassifierMixin
 
 # Rows in one matrix product: few, as a single row costs as much as all of them.
 _BLOCK = 32
 
-# Up to so many columns a matrix product adds rows faster than a reduction.
-_NARROW = 32
-
-# Rows whose temporary copies stay in the cache.
-BATCH_SIZE = 2**12
+# Einsum takes more columns than its buffer holds in parts, which other rows decide on.
+_MOST_COLUMNS = 2**13
 
 
 def row_products(rows, matrix):
     """Return rows (n, d), dense or csr, times a dense matrix (d, k) or vector (d,)."""
     if sparse.issparse(rows):  # scipy goes through the entries of a row one by one
         return rows @ matrix
-    if matrix.ndim == 1 or matrix.shape[1] == 1:
+    columns = np.asarray(matrix, dtype=np.float64).reshape(len(matrix), -1)
+    if columns.shape[1] == 1:
         # A product with one column takes another path of BLAS, which adds otherwise.
-        twice = np.repeat(matrix.reshape(-1, 1), 2, axis=1)
-        first = row_products(rows, twice)[:, 0]
-        return first if matrix.ndim == 1 else first[:, np.newaxis]
+        columns = np.repeat(columns, 2, axis=1)
     rows = np.ascontiguousarray(rows, dtype=np.float64)
-    matrix = np.ascontiguousarray(matrix, dtype=np.float64)
-    products = np.empty((len(rows), matrix.shape[1]))
+    columns = np.ascontiguousarray(columns)
+    products = np.empty((len(rows), columns.shape[1]))
     n_blocks, n_left = divmod(len(rows), _BLOCK)
-    n_full = n_blocks * _BLOCK
-    blocks = rows[:n_full].reshape(n_blocks, _BLOCK, rows.shape[1])
-    out = products[:n_full].reshape(n_blocks, _BLOCK, matrix.shape[1])
-    np.matmul(blocks, matrix, out=out)
+    full = rows[: len(rows) - n_left].reshape(n_blocks, _BLOCK, rows.shape[1])
+    out = products[: len(rows) - n_left].reshape(n_blocks, _BLOCK, columns.shape[1])
+    np.matmul(full, columns, out=out)
     if n_left:
         padded = np.zeros((1, _BLOCK, rows.shape[1]))
-        padded[0, :n_left] = rows[n_full:]
-        products[n_full:] = np.matmul(padded, matrix)[0, :n_left]
-    return products
+        padded[0, :n_left] = rows[-n_left:]
+        products[-n_left:] = np.matmul(padded, columns)[0, :n_left]
+    return products[:, 0] if matrix.ndim == 1 else products[:, : matrix.shape[1]]
 
 
 def row_sums(values):
     """Return the sum of each row of a dense matrix, shape (n,)."""
     values = np.ascontiguousarray(values, dtype=np.float64)
-    if values.shape[1] <= _NARROW:
-        return row_products(values, np.ones(values.shape[1]))
-    return np.add.reduce(values, axis=1)
+    if values.shape[1] > _MOST_COLUMNS:
+        return np.add.reduce(values, axis=1)
+    return np.einsum("ij->i", values)
 
 
 def row_norms(values):
     """Return the Euclidean length of each row of a dense matrix, shape (n,)."""
-    squares = np.empty(len(values))
-    for rows in gen_batches(len(values), BATCH_SIZE):
-        squares[rows] = row_sums(values[rows] ** 2)
-    return np.sqrt(squares)
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    if values.shape[1] > _MOST_COLUMNS:
+        return np.sqrt(row_sums(values**2))
+    return np.sqrt(np.einsum("ij,ij->i", values, values))
 
 
 def softmax(logits):
     """Return the softmax of each row, shape (n, k)."""
-    logits = np.ascontiguousarray(logits, dtype=np.float64)
-    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    powers = np.exp(logits - np.max(logits, axis=1, keepdims=True))
     return powers / row_sums(powers)[:, np.newaxis]
 
 
 def log_sum_exp(values):
     """Return the logarithm of the sum of exponentials of each row, shape (n,)."""
     values = np.ascontiguousarray(values, dtype=np.float64)
-    largest = values.argmax(axis=1)[:, np.newaxis]
-    top = np.take_along_axis(values, largest, axis=1)
-    powers = np.exp(values - top)
-    np.put_along_axis(powers, largest, 0.0, axis=1)
-    return top[:, 0] + np.log1p(row_sums(powers))
+    largest = np.arange(len(values)), values.argmax(axis=1)
+    top = values[largest]
+    powers = np.exp(values - top[:, np.newaxis])
+    powers[largest] = 0.0
+    return top + np.log1p(row_sums(powers))
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,14 +102,11 @@ def find_head(model):
     is_known = type(model).__module__.startswith("sklearn.")
     if isinstance(model, MLPClassifier):
         if model.out_activation_ == "logistic" and model.n_outputs_ > 1:
-            raise ValueError(
-                f"{model!r} was fitted on {model.n_outputs_} labels per sample. Only "
-                "single-label classifiers are supported. Fit one for each label."
-            )
+            raise ValueError(f"{model!r} has labels side by side. Fit one for each.")
         weights, intercepts = model.coefs_[-1], model.intercepts_[-1]
     elif is_known and isinstance(model, LinearClassifierMixin):
         # `sparsify` of a linear classifier makes a sparse matrix of it.
-        weights = model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_
+        weights = getattr(model.coef_, "toarray", lambda: model.coef_)()
         weights, intercepts = np.atleast_2d(weights).T, model.intercept_
     else:
         return None
@@ -136,11 +125,11 @@ def find_activations(model, X):
     """
     activations = [X]
     if isinstance(model, MLPClassifier):
-        activate, _ = _ACTIVATIONS[model.activation]
         layers = zip(model.coefs_[:-1], model.intercepts_[:-1], strict=True)
         for weights, intercepts in layers:
-            sums = row_products(activations[-1], weights) + intercepts
-            activations.append(activate(sums))
+            values = row_products(activations[-1], weights) + intercepts
+            ACTIVATIONS[model.activation](values)  # in place, as the derivatives
+            activations.append(values)
     return activations
 
 
@@ -152,17 +141,8 @@ def pull_back(model, X, directions):
     activations = find_activations(model, X)
     gradient = row_products(directions, find_head(model).weights.T)
     if isinstance(model, MLPClassifier):
-        _, slope = _ACTIVATIONS[model.activation]
         layers = zip(activations[:0:-1], model.coefs_[-2::-1], strict=True)
         for activation, weights in layers:
-            gradient = row_products(gradient * slope(activation), weights.T)
+            DERIVATIVES[model.activation](activation, gradient)
+            gradient = row_products(gradient, weights.T)
     return gradient
-
-
-# Each activation, and its derivative as a function of what it returns.
-_ACTIVATIONS = {
-    "identity": (lambda values: values, np.ones_like),
-    "logistic": (expit, lambda values: values * (1 - values)),
-    "relu": (lambda values: np.maximum(values, 0), lambda values: values > 0),
-    "tanh": (np.tanh, lambda values: (1 - values) * (1 + values)),
-}

@@ -1,71 +1,97 @@
 """What a fitted classifier says about a batch of samples, computed once."""
 
+import re
 from functools import cached_property
 
 import numpy as np
 from scipy import sparse
-from sklearn.frozen import FrozenEstimator
 from sklearn.neural_network import MLPClassifier
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from sklearn_reject._response._network import find_activations, find_head, symmetrize
-from sklearn_reject._response._steps import find_members, find_steps
+from sklearn_reject._response._steps import find_inside, find_members, find_steps
 from sklearn_reject._sklearn import _num_samples, take_rows
 from sklearn_reject._validation import index_labels, refuse_unmapped
 
 # Classifiers of scikit-learn whose `predict` is the class of the largest probability.
 # Others, such as TunedThresholdClassifierCV and SVC, decide otherwise.
-_PREDICT_MOST_PROBABLE = frozenset(
-    {
-        "BaggingClassifier",
-        "BernoulliNB",
-        "CalibratedClassifierCV",
-        "CategoricalNB",
-        "ComplementNB",
-        "DecisionTreeClassifier",
-        "ExtraTreeClassifier",
-        "ExtraTreesClassifier",
-        "GaussianNB",
-        "HistGradientBoostingClassifier",
-        "LinearDiscriminantAnalysis",
-        "LogisticRegression",
-        "LogisticRegressionCV",
-        "MLPClassifier",
-        "MultinomialNB",
-        "RandomForestClassifier",
-    }
+_PREDICT_MOST_PROBABLE = re.compile(
+    r"(Bagging|DecisionTree|ExtraTrees?|HistGradientBoosting|MLP|RandomForest)Classifier"
+    r"|CalibratedClassifierCV|LinearDiscriminantAnalysis|LogisticRegression(CV)?|\w+NB"
 )
 
 # Likewise, the class of the largest decision value or, with two, the sign of the only.
-_PREDICT_LARGEST_DECISION = frozenset(
-    {
-        "LinearDiscriminantAnalysis",
-        "LinearSVC",
-        "LogisticRegression",
-        "LogisticRegressionCV",
-        "Perceptron",
-        "RidgeClassifier",
-        "RidgeClassifierCV",
-        "SGDClassifier",
-    }
+_PREDICT_LARGEST_DECISION = re.compile(
+    r"LinearDiscriminantAnalysis|LinearSVC|LogisticRegression(CV)?|Perceptron"
+    r"|RidgeClassifier(CV)?|SGDClassifier"
 )
 
 
 class Response:
-    """What a classifier says about the rows of X: labels, probabilities, features.
+    """What a classifier says about samples, for a score of one's own.
 
-    Each is computed at its first use, in one pass of the estimator: where the labels
-    follow from probabilities or decision values that are there already, `predict` is
-    not called.
+    A score reads what it needs: everything is computed at its first use, in one pass of
+    the estimator, and kept. Where the labels follow from probabilities or decision
+    values that are there already, `predict` is not called.
 
     Parameters
     ----------
     estimator : estimator
-        Fitted classifier.
+        Fitted classifier, or a regressor, which has `labels` only.
 
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples.
+
+    Attributes
+    ----------
+    estimator : estimator
+        The fitted classifier.
+
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        The samples.
+
+    n_samples : int
+        Number of samples.
+
+    classes : ndarray of shape (n_classes,)
+        Labels in the order of the columns.
+
+    labels : ndarray of shape (n_samples,)
+        Predicted labels.
+
+    label_indices : ndarray of shape (n_samples,)
+        Position of each predicted label in `classes`.
+
+    probabilities : ndarray of shape (n_samples, n_classes)
+        Class probabilities.
+
+    decision_values : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        Decision values, one a sample or one a class.
+
+    logits : ndarray of shape (n_samples, n_classes)
+        Unnormalized log-probabilities: the decision values, one a class.
+
+    features : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        The last hidden layer of an MLPClassifier, or what reaches another classifier.
+
+    Raises
+    ------
+    ValueError
+        Where the classifier has not what is read, or returns it in another shape.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.scores import PlugInScore
+    >>> class GiniImpurity(PlugInScore):
+    ...     def _uncertainty(self, response):
+    ...         return 1 - (response.probabilities**2).sum(axis=1)
+    >>> X, y = load_iris(return_X_y=True)
+    >>> score = GiniImpurity().fit(estimator=GaussianNB().fit(X, y))
+    >>> score.uncertainty(X[[0, 70]]).round(2)
+    array([0.  , 0.26])
     """
 
     def __init__(self, estimator, X):
@@ -85,29 +111,34 @@ class Response:
         """Labels in the order of the columns, ndarray of shape (n_classes,)."""
         return np.asarray(self.estimator.classes_)
 
-    @cached_property
+    @property
     def members(self):
-        """Classifiers inside a search, a calibration or the like: (Member, ...).
-
-        For any other model, the model itself.
-        """
-        return find_members(self.model)
+        """Steps of the classifiers inside a search or the like, its own of others."""
+        return find_members(self.estimator)
 
     @cached_property
     def inner(self):
-        """Responses of the members to what reaches each, none for any other model."""
-        if self.members[0].model is self.model:
-            return ()
-        X = self.transform()
-        return tuple(
-            Response(member.model, member.transform(X)) for member in self.members
-        )
+        """Responses of the classifiers inside a search or the like, none of others."""
+        inside = find_inside(self.model)
+        X = self.transform() if inside else None
+        outer = [Response(estimator, X) for estimator in inside]
+        return [innermost for each in outer for innermost in each.inner or [each]]
 
     @property
     def innermost(self):
-        """The response of the only member, this one if nothing is around it."""
+        """The only classifier inside, or this one."""
         [only] = self.inner or [self]
         return only
+
+    @property
+    def views(self):
+        """Responses inside, or this one: one for all that have the same features."""
+        seen = {}
+        for each in self.inner or [self]:
+            parts = [*each._steps.transformers, each.X]
+            parts += [each.model] * isinstance(each.model, MLPClassifier)
+            seen[tuple(map(id, parts))] = each
+        return list(seen.values())
 
     @cached_property
     def probabilities(self):
@@ -120,9 +151,10 @@ class Response:
     def decision_values(self):
         """Decision values, shape (n_samples,) or (n_samples, n_classes)."""
         self._check_has("decision_function")
-        shapes = [getattr(m.model, "decision_function_shape", "") for m in self.members]
-        # With three classes there are three pairs, so the shape would not tell.
-        if "ovo" in shapes and len(self.classes) > 2:
+        model = self.members[0].model
+        # With three classes there are three pairs, so the columns would not tell.
+        is_of_pairs = getattr(model, "decision_function_shape", "") == "ovo"
+        if is_of_pairs and len(self.classes) > 2:
             raise ValueError(
                 "decision_function_shape='ovo' gives one value per pair of classes, "
                 "but one per class is needed. Use decision_function_shape='ovr'."
@@ -156,10 +188,9 @@ class Response:
             return check_array(X, **options)
         except (TypeError, ValueError) as error:
             raise ValueError(
-                f"The inputs of {type(self.model).__name__} cannot be used as "
-                f"features: {error} Put the preprocessing into a Pipeline with the "
-                "classifier, or pass a callable (estimator, X) -> (n_samples, "
-                "n_features) as the `features` of the score."
+                f"The inputs of {type(self.model).__name__} cannot be used as features:"
+                f" {error} Put the preprocessing into a Pipeline with the classifier, "
+                "or pass a callable (estimator, X) -> (n_samples, n_features)."
             ) from error
 
     @cached_property
@@ -173,9 +204,9 @@ class Response:
         """
         if not self.inner:
             return find_activations(self.model, self.model_input)[-1]
-        pairs = zip(self.members, self.inner, strict=True)
-        different = {member.view: response for member, response in pairs}
-        return _side_by_side([response.features for response in different.values()])
+        blocks = [view.features for view in self.views]
+        is_sparse = any(map(sparse.issparse, blocks))
+        return sparse.hstack(blocks, "csr") if is_sparse else np.hstack(blocks)
 
     @cached_property
     def head(self):
@@ -200,121 +231,101 @@ class Response:
         if self.inner:
             # One after the other: a reduction adds in an order that the shape decides.
             return sum(map(self._logits_of, self.inner)) / len(self.inner)
-        if not hasattr(self.estimator, "decision_function"):
-            frozen = isinstance(self.estimator, FrozenEstimator)
-            inner = self.estimator.estimator if frozen else self.estimator
-            raise ValueError(
-                f"{type(inner).__name__} has no logits, because it has no "
-                "`decision_function` and is not an MLPClassifier. Logarithms of "
-                "probabilities are no substitute: their energy is the same for all "
-                "samples. Use novelty_score='msp', or pass a callable (estimator, X) "
-                "-> (n_samples, n_classes) as the `logits` of the score."
-            )
+        # Logarithms of probabilities are no substitute: their energy tells nothing.
         values = np.asarray(self.decision_values, dtype=np.float64)
         return symmetrize(values) if values.ndim == 1 else values
+
+    def _logits_of(self, inner):
+        """Return the logits of a member, which must be of the same classes."""
+        if not np.array_equal(inner.classes, self.classes):
+            raise ValueError(
+                f"Of the classes {self.classes.tolist()}, {type(inner.model).__name__} "
+                f"inside {type(self.model).__name__} has {inner.classes.tolist()}. Use "
+                "fewer folds, ensemble=False or novelty_score='msp'."
+            )
+        # Of a linear classifier, its own product would depend on the other rows.
+        return inner.logits if inner.head is None else inner.head(inner.features)
 
     @cached_property
     def labels(self):
         """Predicted labels, ndarray of shape (n_samples,)."""
-        if self._deciding_values() is not None:
-            return self.classes[self.label_indices]
-        return np.asarray(self.estimator.predict(self.X))
+        if self._deciding_values() is None:
+            return np.asarray(self.estimator.predict(self.X))
+        return self.classes[self.label_indices]
 
     @cached_property
     def label_indices(self):
         """Position of each predicted label in `classes`, shape (n_samples,)."""
         values = self._deciding_values()
         if values is None:
-            rows, labels = slice(None), self.labels
-            indices = np.empty(len(labels), dtype=np.intp)
-        else:
-            indices, tied = _largest(values)
-            if not tied.any():
-                return indices
+            return self._index(self.labels)
+        indices, tied = _largest(values)
+        if len(tied):
             # Rounding has hidden from us what the classifier goes by.
-            rows = np.flatnonzero(tied)
-            labels = np.asarray(self.estimator.predict(take_rows(self.X, rows)))
-        found, unknown = index_labels(labels, self.classes)
-        if unknown.any():
-            raise ValueError(
-                f"{type(self.estimator).__name__}.predict returned the label "
-                f"{labels[unknown].tolist()[0]!r}, which is not in its classes_ "
-                f"{self.classes.tolist()}. If the classifier itself rejects samples, "
-                "set its reject_label=None (or defer_label=None if it defers to a "
-                "person), so that it returns plain labels."
-            )
-        indices[rows] = found
+            rows = take_rows(self.X, tied)
+            indices[tied] = self._index(np.asarray(self.estimator.predict(rows)))
         return indices
 
-    def _logits_of(self, inner):
-        """Return the logits of a member, which must be of the same classes."""
-        if not np.array_equal(inner.classes, self.classes):
+    def _index(self, labels):
+        indices, unknown = index_labels(labels, self.classes)
+        if unknown.any():
             raise ValueError(
-                f"{type(self.model).__name__} has the classes {self.classes.tolist()}, "
-                f"but {type(inner.model).__name__} inside it has "
-                f"{inner.classes.tolist()}, so its logits do not cover all classes. "
-                "Pass more samples of each class, use fewer folds or ensemble=False, "
-                "or use novelty_score='msp'."
+                f"{type(self.model).__name__}.predict returned the label "
+                f"{labels[unknown].tolist()[0]!r}, which is not in its classes_. If it "
+                "rejects or defers samples itself, set its reject_label=None or "
+                "defer_label=None."
             )
-        # Of a linear classifier, its own product would depend on the other rows.
-        return inner.logits if inner.head is None else inner.head(inner.features)
+        return indices
 
     def _deciding_values(self):
         """Return computed values whose largest is what `predict` returns, or None."""
-        name = type(self.model).__name__
-        if not type(self.model).__module__.startswith("sklearn."):
+        kind = type(self.model)
+        if not kind.__module__.startswith("sklearn."):
             return None
-        if "probabilities" in vars(self) and name in _PREDICT_MOST_PROBABLE:
+        known, name = vars(self), kind.__name__
+        if "probabilities" in known and _PREDICT_MOST_PROBABLE.fullmatch(name):
             return self.probabilities
-        if "decision_values" in vars(self) and name in _PREDICT_LARGEST_DECISION:
+        if "decision_values" in known and _PREDICT_LARGEST_DECISION.fullmatch(name):
             return self.decision_values
         return None
 
     def _check_has(self, method):
         if not hasattr(self.estimator, method):
             raise ValueError(
-                f"{type(self.estimator).__name__} has no `{method}`, which this "
+                f"{type(self.model).__name__} has no `{method}`, which this "
                 "uncertainty_score or novelty_score needs. Use a classifier that has "
-                "it (CalibratedClassifierCV adds probabilities), or use another score."
+                "it (CalibratedClassifierCV adds probabilities), another score, such "
+                "as 'msp', or a callable, such as the `logits` of the score."
             )
 
     def _check_columns(self, values, method):
+        name = f"{method} of {type(self.model).__name__}"
         values = np.asarray(values)
         if values.ndim != 2 or values.shape[1] != len(self.classes):
             raise ValueError(
-                f"{method} of {type(self.estimator).__name__} returned an array of "
-                f"shape {values.shape}, expected a column for each of the "
-                f"{len(self.classes)} classes. Only single-label classifiers with one "
-                "value per class are supported."
+                f"{name} returned an array of shape {values.shape}, expected a column "
+                f"for each of the {len(self.classes)} classes of one label a sample."
             )
         if not np.isfinite(values).all():
             raise ValueError(
-                f"{method} of {type(self.estimator).__name__} returned values that are "
-                "not finite. Check the classifier, or its input for extreme values."
+                f"{name} returned values that are not finite. Check the classifier, or "
+                "its input for extreme values."
             )
         return values
 
 
-def _side_by_side(blocks):
-    """Return blocks of columns in one matrix, sparse where one of them is."""
-    if len(blocks) == 1:
-        return blocks[0]
-    if any(map(sparse.issparse, blocks)):
-        return sparse.hstack(blocks, format="csr")
-    return np.hstack(blocks)
-
-
 def _largest(values):
-    """Return the column of the largest value, and whether it is not unique."""
+    """Return the column of the largest value, and the rows where it is not unique."""
+    no_rows = np.empty(0, dtype=np.intp)
     if values.ndim == 1:
-        return (values > 0).view(np.uint8), np.zeros(len(values), dtype=bool)
+        return (values > 0).view(np.uint8), no_rows
     if values.shape[1] == 2:
         # Several times faster than argmax along a short axis.
         first, second = values.T
-        return (second > first).view(np.uint8), first == second
+        return (second > first).view(np.uint8), np.flatnonzero(first == second)
     indices = values.argmax(axis=1)
-    largest = np.take_along_axis(values, indices[:, np.newaxis], axis=1)
-    is_largest = values == largest
+    largest = values[np.arange(len(values)), indices]
+    is_largest = values == largest[:, np.newaxis]
     if np.count_nonzero(is_largest) == len(values):
-        return indices, np.zeros(len(values), dtype=bool)
-    return indices, is_largest.sum(axis=1) > 1
+        return indices, no_rows
+    return indices, np.flatnonzero(is_largest.sum(axis=1) > 1)

@@ -133,10 +133,7 @@ class Inputs:
 
 def _views(response):
     """Return the responses of the classifiers inside, one for all that see the same."""
-    if not response.inner:
-        return [response]
-    pairs = zip(response.members, response.inner, strict=True)
-    return list({member.view: view for member, view in pairs}.values())
+    return response.views
 
 
 def _encode(encode, X, model):

@@ -7,10 +7,9 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from scipy.special import entr
-from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_reject._response._network import BATCH_SIZE, row_products, row_sums
+from sklearn_reject._response._network import row_products, row_sums
 from sklearn_reject._response._response import Response
 from sklearn_reject._typing import Estimator, MatrixLike, TaskLossLike
 from sklearn_reject._validation import check_option
@@ -318,12 +317,9 @@ def probability_of_others(probabilities, chosen):
     # One minus the largest would round confident predictions to ties at zero.
     if probabilities.shape[1] == 2:
         return np.where(chosen == 0, probabilities[:, 1], probabilities[:, 0])
-    others = np.empty(len(chosen))
-    for rows in gen_batches(len(chosen), BATCH_SIZE):
-        batch = np.array(probabilities[rows], dtype=np.float64, order="C")
-        np.put_along_axis(batch, chosen[rows, np.newaxis], 0.0, axis=1)
-        others[rows] = row_sums(batch)
-    return others
+    others = np.array(probabilities, dtype=np.float64, order="C")
+    others[np.arange(len(others)), chosen] = 0.0
+    return row_sums(others)
 
 
 def entropies(probabilities):

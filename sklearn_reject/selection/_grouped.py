@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from math import inf
 from typing import Any, Self
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_reject._as_dict import Amount, DictMixin, Share
+from sklearn_reject._short_repr import align, cell_of
 from sklearn_reject._typing import Target
 from sklearn_reject._validation import (
     check_level,
@@ -57,6 +58,16 @@ class RulesByGroup(DictMixin):
         labels = distinct_labels([as_plain(label) for label in rules], "rules")
         rules = dict(zip(labels, rules.values(), strict=True))
         object.__setattr__(self, "rules", rules)
+
+    def __str__(self):
+        """Return a table of what each rule is and achieves, and of all together."""
+        named = [*self.rules.items(), ("all", self)]
+        columns = [["group", *(str(label) for label, _ in named)]]
+        for name in (each.name for each in fields(self._kind)):
+            found = [getattr(rule, name, None) for _, rule in named]
+            if name != "certificate" and {*map(cell_of, found)} != {"-"}:
+                columns.append([name.replace("_", " "), *map(cell_of, found)])
+        return "\n".join(align(list(zip(*columns, strict=True))))
 
     def __getstate__(self):
         # Pairs, as skops writes keys as text.

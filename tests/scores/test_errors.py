@@ -301,7 +301,7 @@ REFUSED = [
         for bad in (0, np.inf, "1")
     ),
     *(
-        (score(), BAYES, r"GaussianNB has no logits.*'msp'.*`logits` of the score")
+        (score(), BAYES, "GaussianNB has no `decision_function`.*'msp'.*`logits` of")
         for score in (MaxLogit, Energy, ViM)
     ),
     (Energy(), PAIRWISE, "gives one value per pair"),

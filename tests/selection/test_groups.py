@@ -452,3 +452,17 @@ def test_calls_are_those_that_the_signature_says(args, options):
     for groups in ({}, {"groups": ["a", "b"]}):
         with pytest.raises(TypeError, match="argument"):
             solve_target_risk(*args, **options, **groups)
+
+
+def test_rules_print_as_a_table():
+    certificate = solve_target_risk(
+        np.arange(100), np.arange(100) >= 80, 0.1, confidence_level=0.9
+    ).certificate
+    rules = {"all": RejectionRule(2.5, 0.5, 0.75, 0.1, certificate=certificate)}
+    rule = GroupedRule({**rules, 2: RejectionRule(-INF, 0.0, 0.0)}, 0.5, 0.1)
+    assert str(rule).splitlines() == [
+        "group  threshold  proba at threshold  coverage  selective risk",
+        "all    2.500      0.500               0.750     0.100",
+        "2      -inf       0.000               0.000     -",
+        "all    -          -                   0.500     0.100",
+    ]
