@@ -84,7 +84,7 @@ class OutlierDetector(InputScore):
         self.features = features
         self.random_state = random_state
 
-    def _fit(self, response, y, sample_weight, X_ood):
+    def learn(self, response, y, sample_weight, X_ood):
         check_option(self.on, "on", ("features", "input"))
         if self.on == "input" and self.features is not None:
             raise ValueError(
@@ -110,7 +110,7 @@ class OutlierDetector(InputScore):
         if self.on == "features":
             super().check(estimator, X)
 
-    def _novelty(self, response):
+    def compute(self, response):
         is_input = self.on == "input"
         samples = response.X if is_input else self._inputs_.complete(response)
         if hasattr(self.detector_, "score_samples"):
@@ -190,7 +190,7 @@ class LikelihoodRatio(InputScore):
         self.features = features
         self.random_state = random_state
 
-    def _fit(self, response, y, sample_weight, X_ood):
+    def learn(self, response, y, sample_weight, X_ood):
         check_classifier(self.classifier, "CalibratedClassifierCV adds it.")
         classifier = HistGradientBoostingClassifier(random_state=self.random_state)
         if self.classifier is not None:
@@ -209,7 +209,7 @@ class LikelihoodRatio(InputScore):
         self.classifier_ = classifier.fit(samples, is_ood, **options)
         self.odds_ = inside.shape[0] / outside.shape[0]
 
-    def _novelty(self, response):
+    def compute(self, response):
         features = self._inputs_.complete(response)
         probabilities = self.classifier_.predict_proba(features)
         inside, outside = np.asarray(probabilities, dtype=np.float64).T
@@ -228,8 +228,7 @@ def _check_scores_new_samples(detector):
         )
     if not hasattr(detector, "decision_scores_"):
         raise ValueError(
-            f"detector {detector!r} has neither `score_samples`, as scikit-learn's "
-            "have, nor `decision_scores_`, as PyOD's have, so the sign of its values "
-            "is unknown. Pass a callable (estimator, X) -> (n_samples,) as "
-            "novelty_score."
+            f"detector {detector!r} has neither `score_samples` nor PyOD's "
+            "`decision_scores_`, so the sign of its values is unknown. Pass a callable "
+            "(estimator, X) -> (n_samples,) as novelty_score."
         )

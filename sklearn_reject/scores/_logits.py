@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import check_array
 
 from sklearn_reject._response._network import (
     find_activations,
-    find_head,
     log_sum_exp,
     pull_back,
     row_sums,
@@ -18,22 +18,11 @@ from sklearn_reject._response._network import (
 )
 from sklearn_reject._response._response import Response
 from sklearn_reject._validation import check_count, check_number
-from sklearn_reject.scores._novelty import (
-    NoveltyScore,
-    call,
-    check_columns,
-    check_finite,
-    find_logits,
-    find_probabilities,
-    only_head,
-    own_features,
-    warn_of_one_decision_value,
-    warn_of_one_probability,
-)
+from sklearn_reject.scores._novelty import ClassNovelty, call, refuse_sparse
 from sklearn_reject.scores._plug_in import probability_of_others
 
 
-class MSP(NoveltyScore):
+class MSP(ClassNovelty):
     """One minus the maximum softmax probability: 1 - max_y p(y given x).
 
     The baseline of Hendrycks and Gimpel (2017). In [0, 1 - 1 / n_classes], higher =
@@ -65,16 +54,14 @@ class MSP(NoveltyScore):
 
     name = "msp"
 
-    needs_classes = True
-
     def __init__(self, logits: Callable[..., Any] | None = None) -> None:
         self.logits = logits
 
-    def _novelty(self, response):
-        return miss_probability(find_probabilities(response, self.logits))
+    def compute(self, response):
+        return miss_probability(self.find_probabilities(response))
 
 
-class MaxLogit(NoveltyScore):
+class MaxLogit(ClassNovelty):
     """Minus the largest logit: - max_y z_y (Hendrycks et al., 2022).
 
     In units of the logits, higher = more novel.
@@ -109,19 +96,17 @@ class MaxLogit(NoveltyScore):
 
     name = "max_logit"
 
-    needs_classes = True
-
     def __init__(self, logits: Callable[..., Any] | None = None) -> None:
         self.logits = logits
 
-    def _fit(self, response, y, sample_weight, X_ood):
-        warn_of_one_decision_value(self, response)
+    def learn(self, response, y, sample_weight, X_ood):
+        self.warn_of_two_classes(response)
 
-    def _novelty(self, response):
-        return -find_logits(response, self.logits).max(axis=1)
+    def compute(self, response):
+        return -self.find_logits(response).max(axis=1)
 
 
-class Energy(NoveltyScore):
+class Energy(ClassNovelty):
     """Free energy of the logits: - T log sum_y exp(z_y / T) (Liu et al., 2020).
 
     In units of the logits, higher = more novel. It tends to :class:`MaxLogit` as T
@@ -160,24 +145,92 @@ class Energy(NoveltyScore):
 
     name = "energy"
 
-    needs_classes = True
-
     def __init__(
         self, temperature: float = 1.0, logits: Callable[..., Any] | None = None
     ) -> None:
         self.temperature = temperature
         self.logits = logits
 
-    def _fit(self, response, y, sample_weight, X_ood):
+    def learn(self, response, y, sample_weight, X_ood):
         check_number(self.temperature, "temperature", open_low=True)
-        warn_of_one_decision_value(self, response)
+        self.warn_of_two_classes(response)
 
-    def _novelty(self, response):
-        logits = find_logits(response, self.logits)
-        return free_energy(logits, self.temperature)
+    def compute(self, response):
+        return free_energy(self.find_logits(response), self.temperature)
 
 
-class ODIN(NoveltyScore):
+class GEN(ClassNovelty):
+    """Generalized entropy of the class probabilities (Liu et al., 2023).
+
+    sum_y p_y^gamma (1 - p_y)^gamma over the largest probabilities p_y. A small gamma
+    makes it sensitive to probabilities that are close to zero or one; at gamma = 1, of
+    all classes, it is the Gini impurity. At least 0, higher = more novel. The largest
+    probability is taken from one as the sum of the others, so that confident
+    predictions do not tie.
+
+    With two classes it is a function of one probability, as the probability of an error
+    is. It then adds nothing to the conditional risk, and `fit` warns.
+
+    Parameters
+    ----------
+    gamma : float, default=0.1
+        The exponent, in ]0, 1].
+
+    n_largest : int, default=100
+        How many of the largest probabilities count, all if there are fewer classes. The
+        many small ones of a large number of classes are not known well.
+
+    logits : callable, default=None
+        ``(estimator, X) -> (n_samples, n_classes)``, whose softmax is taken. None
+        takes the classifier's `predict_proba`.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is invalid, if the classifier has no `predict_proba`, or if
+        `logits` returns another shape or values that are not finite.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.scores import GEN
+    >>> X, y = load_iris(return_X_y=True)
+    >>> score = GEN().fit(estimator=GaussianNB().fit(X, y))
+    >>> score.novelty(X[[0, 70]]).round(2)
+    array([0.04, 1.63])
+    """
+
+    name = "gen"
+
+    def __init__(
+        self,
+        gamma: float = 0.1,
+        n_largest: int = 100,
+        logits: Callable[..., Any] | None = None,
+    ) -> None:
+        self.gamma = gamma
+        self.n_largest = n_largest
+        self.logits = logits
+
+    def learn(self, response, y, sample_weight, X_ood):
+        check_number(self.gamma, "gamma", high=1, open_low=True)
+        check_count(self.n_largest, "n_largest")
+        self.warn_of_two_classes(response)
+
+    def compute(self, response):
+        given = self.find_probabilities(response)
+        probabilities = np.array(given, dtype=np.float64, order="C")
+        others = 1 - probabilities
+        largest = probabilities.argmax(axis=1)[:, np.newaxis]
+        miss = miss_probability(probabilities)[:, np.newaxis]
+        np.put_along_axis(others, largest, miss, axis=1)
+        order = probabilities.argsort(axis=1)[:, -self.n_largest :]
+        products = np.take_along_axis(probabilities * others, order, axis=1)
+        return row_sums(products**self.gamma)
+
+
+class ODIN(ClassNovelty):
     """Softmax at a high temperature, for inputs moved towards higher confidence.
 
     The input x is moved to x' = x - epsilon sign(d L(x) / dx), where L(x) = - log max_y
@@ -229,8 +282,6 @@ class ODIN(NoveltyScore):
 
     name = "odin"
 
-    needs_classes = True
-
     takes_sparse = False
 
     def __init__(
@@ -245,66 +296,56 @@ class ODIN(NoveltyScore):
         self.input_gradient = input_gradient
         self.logits = logits
 
-    def _fit(self, response, y, sample_weight, X_ood):
+    def learn(self, response, y, sample_weight, X_ood):
         check_number(self.epsilon, "epsilon")
         check_number(self.temperature, "temperature", open_low=True)
         if self.input_gradient is None:
-            self._check_closed_form(response)
+            self.find_head(response, "`input_gradient`")
+            if self.logits is not None:
+                raise ValueError(
+                    "logits is a function, whose gradient is unknown. Pass a callable "
+                    "(estimator, X, temperature) -> gradient as `input_gradient`."
+                )
         elif not callable(self.input_gradient):
             raise ValueError(
                 "input_gradient must be a callable (estimator, X, temperature) -> "
                 f"gradient of the shape of X, or None, got {self.input_gradient!r}."
             )
-        warn_of_one_decision_value(self, response)
+        self.warn_of_two_classes(response)
 
-    def _check_closed_form(self, response):
-        if self.logits is not None:
-            raise ValueError(
-                "logits is a function, so its gradient is unknown. Pass a callable "
-                "(estimator, X, temperature) -> gradient as `input_gradient` too."
-            )
-        if only_head(response, self, "`input_gradient`") is None:
-            name = type(response.members[0].model).__name__
-            raise ValueError(
-                "ODIN needs the gradient with respect to the input, which is unknown "
-                f"for {name}. Use an MLPClassifier or a linear classifier of "
-                "scikit-learn, pass a callable (estimator, X, temperature) -> gradient "
-                "as `input_gradient`, or use another novelty_score."
-            )
-
-    def _novelty(self, response):
+    def compute(self, response):
+        # Without a function, x is what reaches the classifier.
+        seen = response.innermost if self.input_gradient is None else response
+        X = seen.model_input if self.input_gradient is None else response.X
+        if sparse.issparse(X):
+            refuse_sparse("The samples")
+        X = np.asarray(X)
+        gradient = self._find_gradient(seen, X)
+        # A network may insist on the type of its inputs.
+        dtype = X.dtype if X.dtype.kind == "f" else np.float64
+        moved = X - (self.epsilon * np.sign(gradient)).astype(dtype)
         if self.input_gradient is None:
-            logits = self._logits_in_closed_form(response)
+            logits = seen.head(find_activations(seen.model, moved)[-1])
         else:
-            logits = self._logits_by_function(response)
+            logits = self.find_logits(Response(response.estimator, moved))
         return miss_probability(softmax(logits / self.temperature))
 
-    def _logits_in_closed_form(self, response):
-        inner = response.innermost
-        model, X = inner.model, _check_dense(inner.model_input)
-        directions = uphill_directions(inner.logits / self.temperature)
-        moved = X - self.epsilon * np.sign(pull_back(model, X, directions))
-        return find_head(model)(find_activations(model, moved)[-1])
-
-    def _logits_by_function(self, response):
-        X = np.asarray(_check_dense(response.X))
+    def _find_gradient(self, response, X):
+        if self.input_gradient is None:
+            directions = uphill_directions(response.logits / self.temperature)
+            return pull_back(response.model, X, directions)
         gradient = self.input_gradient(response.estimator, X, self.temperature)
-        gradient = check_finite(np.asarray(gradient), "input_gradient")
+        options = {"input_name": "what input_gradient returned", "allow_nd": True}
+        gradient = check_array(gradient, ensure_2d=False, **options)
         if gradient.shape != X.shape:
             raise ValueError(
                 f"input_gradient returned an array of shape {gradient.shape}, expected "
                 f"the shape of X, {X.shape}."
             )
-        # A network may insist on the type of its inputs.
-        dtype = X.dtype if X.dtype.kind == "f" else np.float64
-        moved = X - (self.epsilon * np.sign(gradient)).astype(dtype)
-        if hasattr(response.X, "iloc"):  # a network may know its columns by name
-            frame = response.X
-            moved = type(frame)(moved, index=frame.index, columns=frame.columns)
-        return find_logits(Response(response.estimator, moved), self.logits)
+        return gradient
 
 
-class ReAct(NoveltyScore):
+class ReAct(ClassNovelty):
     """Free energy of the logits of features clipped from above (Sun et al., 2021).
 
     Features larger than c are set to c, a percentile of all features of all training
@@ -354,8 +395,6 @@ class ReAct(NoveltyScore):
 
     name = "react"
 
-    needs_classes = True
-
     needs_samples = True
     takes_sparse = False
 
@@ -371,31 +410,26 @@ class ReAct(NoveltyScore):
         self.features = features
         self.head = head
 
-    def _fit(self, response, y, sample_weight, X_ood):
+    def learn(self, response, y, sample_weight, X_ood):
         percentile = check_number(self.percentile, "percentile", high=100)
-        if self.head is None and self.features is not None:
-            raise ValueError(
-                "features is a function, so the layer that computes logits from them "
-                "is unknown. Pass a callable (estimator, features) -> (n_samples, "
-                "n_classes) as `head` too."
-            )
-        if self.head is None and only_head(response, self, "`head`") is None:
-            name = type(response.members[0].model).__name__
-            raise ValueError(
-                f"ReAct needs the last layer, which {name} does not have. Use an "
-                "MLPClassifier or a linear classifier of scikit-learn, pass a callable "
-                "(estimator, features) -> (n_samples, n_classes) as `head`, or use "
-                "another novelty_score."
-            )
-        features = own_features(response, self.features)
+        if self.head is None:
+            self.find_head(response, "`head`")
+            if self.features is not None:
+                raise ValueError(
+                    "features is a function, whose last layer is unknown. Pass a "
+                    "callable (estimator, features) -> (n_samples, n_classes) as `head`."
+                )
+        features = self.find_features(response)
         self.threshold_ = _find_percentile(features, percentile, sample_weight)
 
-    def _novelty(self, response):
-        clipped = np.minimum(own_features(response, self.features), self.threshold_)
+    def compute(self, response):
+        clipped = np.minimum(self.find_features(response), self.threshold_)
         if self.head is None:
             return free_energy(response.head(clipped))
-        logits = call(self.head, "head", response.estimator, clipped)
-        return free_energy(check_columns(logits, "head", response))
+        n_classes = len(response.classes)
+        return free_energy(
+            call(self.head, "head", response.estimator, clipped, n_classes)
+        )
 
 
 def miss_probability(probabilities):
@@ -410,15 +444,6 @@ def free_energy(logits, temperature=1.0):
     with np.errstate(over="ignore"):
         lower = (logits - largest[:, np.newaxis]) / temperature
     return -(largest + temperature * log_sum_exp(lower))
-
-
-def _check_dense(X):
-    if sparse.issparse(X):
-        raise ValueError(
-            "The samples are a sparse matrix, but ODIN changes every entry. Pass a "
-            "dense array, or use another novelty_score."
-        )
-    return X
 
 
 def uphill_directions(logits):
@@ -447,78 +472,3 @@ def _find_percentile(features, percentile, weight):
     goal = percentile / 100 * shares[-1] * (1 - 1e-12)
     position = min(np.searchsorted(shares, goal), features.size - 1)
     return float(features.ravel()[order[position]])
-
-
-class GEN(NoveltyScore):
-    """Generalized entropy of the class probabilities (Liu et al., 2023).
-
-    sum_y p_y^gamma (1 - p_y)^gamma over the largest probabilities p_y. A small gamma
-    makes it sensitive to probabilities that are close to zero or one; at gamma = 1, of
-    all classes, it is the Gini impurity. At least 0, higher = more novel. The largest
-    probability is taken from one as the sum of the others, so that confident
-    predictions do not tie.
-
-    With two classes it is a function of one probability, as the probability of an error
-    is. It then adds nothing to the conditional risk, and `fit` warns.
-
-    Parameters
-    ----------
-    gamma : float, default=0.1
-        The exponent, in ]0, 1].
-
-    n_largest : int, default=100
-        How many of the largest probabilities count, all if there are fewer classes. The
-        many small ones of a large number of classes are not known well.
-
-    logits : callable, default=None
-        ``(estimator, X) -> (n_samples, n_classes)``, whose softmax is taken. None
-        takes the classifier's `predict_proba`.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is invalid, if the classifier has no `predict_proba`, or if
-        `logits` returns another shape or values that are not finite.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sklearn_reject.scores import GEN
-    >>> X, y = load_iris(return_X_y=True)
-    >>> score = GEN().fit(estimator=GaussianNB().fit(X, y))
-    >>> score.novelty(X[[0, 70]]).round(2)
-    array([0.04, 1.63])
-    """
-
-    name = "gen"
-
-    needs_classes = True
-
-    def __init__(
-        self,
-        gamma: float = 0.1,
-        n_largest: int = 100,
-        logits: Callable[..., Any] | None = None,
-    ) -> None:
-        self.gamma = gamma
-        self.n_largest = n_largest
-        self.logits = logits
-
-    def _fit(self, response, y, sample_weight, X_ood):
-        check_number(self.gamma, "gamma", high=1, open_low=True)
-        check_count(self.n_largest, "n_largest")
-        warn_of_one_probability(self, response)
-
-    def _novelty(self, response):
-        given = find_probabilities(response, self.logits)
-        probabilities = np.array(given, dtype=np.float64, order="C")
-        others = 1 - probabilities
-        largest = probabilities.argmax(axis=1)[:, np.newaxis]
-        miss = miss_probability(probabilities)[:, np.newaxis]
-        np.put_along_axis(others, largest, miss, axis=1)
-        if self.n_largest < probabilities.shape[1]:
-            columns = probabilities.argsort(axis=1)[:, -self.n_largest :]
-            probabilities = np.take_along_axis(probabilities, columns, axis=1)
-            others = np.take_along_axis(others, columns, axis=1)
-        return row_sums((probabilities * others) ** self.gamma)

@@ -11,23 +11,17 @@ import numpy as np
 from sklearn_reject._response._network import row_norms, row_products, row_sums
 from sklearn_reject._validation import check_count, check_option
 from sklearn_reject.scores._logits import free_energy, miss_probability
-from sklearn_reject.scores._novelty import (
-    NoveltyScore,
-    find_logits,
-    find_probabilities,
-    only_head,
-    own_features,
-)
+from sklearn_reject.scores._novelty import ClassNovelty
 from sklearn_reject.scores._plug_in import entropies
+
+# What is smaller than this, relative to what it is made of, is nothing but rounding.
+_ROUNDING = 1e-12
 
 # Weights of a softmax may sum to zero over the classes, up to rounding.
 _SMALLEST_SINGULAR_VALUE = 1e-8
 
-# A residual that is smaller, relative to the features, is nothing but rounding.
-_SMALLEST_RESIDUAL = 1e-12
 
-
-class ViM(NoveltyScore):
+class ViM(ClassNovelty):
     """Virtual-logit matching (Wang et al., 2022).
 
     alpha r(x) - log sum_y exp(z_y(x)), where r(x) is the distance of the features to
@@ -79,8 +73,6 @@ class ViM(NoveltyScore):
 
     name = "vim"
 
-    needs_classes = True
-
     needs_samples = True
     takes_sparse = False
 
@@ -97,33 +89,30 @@ class ViM(NoveltyScore):
         self.features = features
         self.logits = logits
 
-    def _fit(self, response, y, sample_weight, X_ood):
-        features = own_features(response, self.features)
+    def learn(self, response, y, sample_weight, X_ood):
+        features = self.find_features(response)
         self.space_ = _fit_space(self, response, features, sample_weight)
-        largest = find_logits(response, self.logits).max(axis=1)
+        largest = self.find_logits(response).max(axis=1)
         logit = np.average(largest, weights=sample_weight)
         residual = np.average(self.space_.norms(features), weights=sample_weight)
-        if residual <= _SMALLEST_RESIDUAL * np.abs(features - self.space_.origin).max():
+        if residual <= _ROUNDING * np.abs(features - self.space_.origin).max():
             raise ValueError(
                 "n_components is so large that all training features lie in the "
-                f"principal subspace (their mean residual is {residual:g}). Lower "
-                "n_components, or use novelty_score='energy', which has no residual."
+                f"principal subspace (their mean residual is {residual:g}). Lower it."
             )
         if logit <= 0:
             raise ValueError(
                 f"The mean of the largest logit is {logit:g} on the training samples, "
-                "but the virtual logit can only be matched to a positive value. Use "
-                "another novelty_score, such as 'knn', or pass `logits`."
+                "and must be positive. Pass other `logits` or another novelty_score."
             )
         self.alpha_ = float(logit / residual)
 
-    def _novelty(self, response):
-        features = own_features(response, self.features)
-        virtual = self.alpha_ * self.space_.norms(features)
-        return virtual + free_energy(find_logits(response, self.logits))
+    def compute(self, response):
+        residual = self.space_.norms(self.find_features(response))
+        return self.alpha_ * residual + free_energy(self.find_logits(response))
 
 
-class SIRC(NoveltyScore):
+class SIRC(ClassNovelty):
     """Softmax information retaining combination (Xia and Bouganis, 2022).
 
     Their confidence C = - (S1max - S1) (1 + exp(- b (S2 - a))) joins a softmax score S1
@@ -182,8 +171,6 @@ class SIRC(NoveltyScore):
 
     name = "sirc"
 
-    needs_classes = True
-
     needs_samples = True
     takes_sparse = False
 
@@ -205,21 +192,19 @@ class SIRC(NoveltyScore):
         self.features = features
         self.logits = logits
 
-    def _fit(self, response, y, sample_weight, X_ood):
+    def learn(self, response, y, sample_weight, X_ood):
         check_option(self.confidence, "confidence", ("msp", "entropy"))
         check_option(self.feature_score, "feature_score", ("l1_norm", "residual"))
-        features = own_features(response, self.features)
-        self.space_ = None
+        features, self.space_ = self.find_features(response), None
         if self.feature_score == "residual":
             self.space_ = _fit_space(self, response, features, sample_weight)
         usual = self._score_features(features)
         mean = np.average(usual, weights=sample_weight)
         spread = np.sqrt(np.average((usual - mean) ** 2, weights=sample_weight))
-        if spread <= np.abs(usual).max() * 1e-12:
+        if spread <= _ROUNDING * np.abs(usual).max():
             raise ValueError(
                 f"feature_score={self.feature_score!r} is the same for all training "
-                "samples, so it cannot be scaled. Use the other feature_score, other "
-                "`features`, or novelty_score='msp'."
+                "samples. Use the other one, other `features`, or novelty_score='msp'."
             )
         self.location_, self.slope_ = float(mean - 3 * spread), float(1 / spread)
 
@@ -228,15 +213,14 @@ class SIRC(NoveltyScore):
             return row_sums(np.abs(features))
         return -self.space_.norms(features)
 
-    def _novelty(self, response):
-        features = own_features(response, self.features)
-        exponent = -self.slope_ * (self._score_features(features) - self.location_)
-        probabilities = find_probabilities(response, self.logits)
+    def compute(self, response):
+        score = self._score_features(self.find_features(response))
         # This is S1max - S1.
         find_doubt = miss_probability if self.confidence == "msp" else entropies
         with np.errstate(divide="ignore"):
-            logarithm = np.log(find_doubt(probabilities))
-        return np.logaddexp(0, logarithm + np.logaddexp(0, exponent))
+            doubt = np.log(find_doubt(self.find_probabilities(response)))
+        exponent = -self.slope_ * (score - self.location_)
+        return np.logaddexp(0, doubt + np.logaddexp(0, exponent))
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,21 +239,15 @@ class ResidualSpace:
 
 
 def _fit_space(score, response, features, weight):
-    """Return the space about the last layer that sees the features, if one is known."""
-    head = None
-    if score.features is None:
-        head = only_head(response, score, "`features`")
-    return fit_residual_space(features, head, score.n_components, weight)
-
-
-def fit_residual_space(features, head=None, n_components=None, weight=None):
     """Return the space of the least second moments of ID features about an origin.
 
     That is where the logits are as close to zero as can be: for weights W and
     intercepts b minus the pseudo-inverse of W times b. Without a head it is the mean.
     """
-    n_features = features.shape[1]
-    n_residual = n_features - _count_components(n_components, n_features)
+    n_features, head = features.shape[1], None
+    n_residual = n_features - _count_components(score.n_components, n_features)
+    if score.features is None:
+        head = score.find_head(response, "`features`", is_needed=False)
     if head is None:
         origin = np.average(features, axis=0, weights=weight)
     else:
@@ -289,7 +267,7 @@ def _count_components(n_components, n_features):
         return 512 if n_features >= 768 else n_features // 2
     if check_count(n_components, "n_components") >= n_features:
         raise ValueError(
-            f"n_components={n_components} leaves no residual for {n_features} "
-            f"features. Use at most {n_features - 1}."
+            f"n_components={n_components} leaves no residual of {n_features} features. "
+            f"Use at most {n_features - 1}."
         )
     return n_components

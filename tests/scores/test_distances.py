@@ -243,8 +243,8 @@ def test_shares_are_those_of_the_samples_that_count(options, weight):
     counts = []
 
     class Spy(KNN):
-        def _fit(self, *args):
-            super()._fit(*args)
+        def learn(self, *args):
+            super().learn(*args)
             counts.append(kept(self))
 
     model = DoubleScoreOODClassifier(

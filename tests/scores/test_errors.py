@@ -165,7 +165,7 @@ class Ducktyped(BaseEstimator):
 
 
 class Novel(NoveltyScore):
-    def _novelty(self, response):
+    def compute(self, response):
         return first_column(response.X)
 
 
@@ -214,7 +214,7 @@ def test_rows_of_folds_are_named_by_their_place_in_them():
 
 def test_novelty_may_be_infinite():
     class Far(NoveltyScore):
-        def _novelty(self, response):
+        def compute(self, response):
             return np.where(response.X[:, 0] > 5, np.inf, -np.inf)
 
     found = Far().fit(estimator=FITTED).novelty(X)
