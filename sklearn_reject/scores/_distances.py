@@ -138,7 +138,7 @@ class KNN(InputScore):
             self._normalizes_ = self._inputs_.is_directed and n_features > 1
         elif self.normalize and n_features == 1:
             raise ValueError(
-                "normalize=True leaves the sign of a single feature. Use False."
+                "normalize=True leaves of a single feature its sign. Use False."
             )
         n_kept, self.n_neighbors_ = self._count(n_samples)
         rows = slice(None)

@@ -416,8 +416,8 @@ class ReAct(ClassNovelty):
             self.find_head(response, "`head`")
             if self.features is not None:
                 raise ValueError(
-                    "features is a function, whose last layer is unknown. Pass a "
-                    "callable (estimator, features) -> (n_samples, n_classes) as `head`."
+                    "features is a function, so the last layer is unknown. Pass a "
+                    "callable (estimator, features) -> (n_samples, n_classes) as head."
                 )
         features = self.find_features(response)
         self.threshold_ = _find_percentile(features, percentile, sample_weight)

@@ -30,8 +30,8 @@ from sklearn_reject.scores._base import check_scores, forget
 class NoveltyScore(BaseEstimator):
     """Base class of novelty scores: how unlike the training samples a sample is.
 
-    A subclass writes :meth:`compute` and, if it learns from samples, :meth:`learn`. Both
-    get a :class:`Response`, what the classifier says about the samples.
+    A subclass writes :meth:`compute` and, if it learns from samples, :meth:`learn`.
+    Both get a :class:`Response`: what the classifier says about the samples.
 
     Examples
     --------
@@ -156,7 +156,7 @@ class NoveltyScore(BaseEstimator):
         ):
             if is_needed and given is None:
                 raise ValueError(
-                    f"{name} is None: {type(self).__name__} learns from it. Pass the ID "
+                    f"{name} is None: {type(self).__name__} learns from it. Pass ID "
                     "samples as X, their labels as y, and OOD samples as X_ood."
                 )
         NoveltyScore.check(self, estimator, X)  # what others add, `learn` finds out
@@ -271,9 +271,9 @@ def _warn_of_kernel(score, estimator):
     has_tags = hasattr(estimator, "__sklearn_tags__")
     if has_tags and get_tags(estimator).input_tags.pairwise:
         warn_user(
-            f"X is a kernel or distance matrix, of which folds have fewer columns, so "
-            f"fewer samples may be accepted in use: {type(score).__name__} takes columns "
-            "for features. Pass samples and a kernel function, or use cv=0.3.",
+            "X is a kernel or distance matrix, whose columns are the features of "
+            f"{type(score).__name__}. The final fit has more of them than folds, and "
+            "may accept less. Pass samples and a kernel function, or use cv=0.3.",
             once=True,
         )
 
@@ -305,9 +305,9 @@ def call(function, name, estimator, X, n_columns=None):
     n_columns = values.shape[-1] if n_columns is None else n_columns
     if values.shape != (_num_samples(X), n_columns):
         raise ValueError(
-            f"{name} returned an array of shape {values.shape}, expected "
-            f"({_num_samples(X)}, {n_columns}): a row a sample and, of logits, a column "
-            "a class, also of two classes."
+            f"{name} returned an array of shape {values.shape}, expected a row for "
+            f"each of the {_num_samples(X)} samples and, of logits, a column for each "
+            f"class: ({_num_samples(X)}, {n_columns})."
         )
     return values
 
@@ -360,7 +360,7 @@ class ClassNovelty(NoveltyScore):
         if self.logits is None and len(response.classes) == 2:
             warn_user(
                 f"{type(self).__name__} for two classes is a function of one value and "
-                "ranks samples like the error probability, so it adds almost nothing to "
-                "it. Use 'knn' or 'mahalanobis', which use the features.",
+                "ranks samples like the error probability: it adds almost nothing to "
+                "the risk. Use 'knn' or 'mahalanobis', which use the features.",
                 once=True,
             )
