@@ -4,6 +4,7 @@ What is imported but not in ``__all__`` is for the other rooms of the package, a
 change.
 """
 
+from sklearn_reject._response._response import Response
 from sklearn_reject.scores._base import UncertaintyScore, evaluate_score, find_labels
 from sklearn_reject.scores._detectors import LikelihoodRatio, OutlierDetector
 from sklearn_reject.scores._distances import KNN, Mahalanobis, RelativeMahalanobis
@@ -60,6 +61,7 @@ __all__ = [
     "PlugInScore",
     "ReAct",
     "RelativeMahalanobis",
+    "Response",
     "TopTwoGap",
     "TrueClassProbability",
     "UncertaintyScore",

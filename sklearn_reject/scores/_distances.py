@@ -13,6 +13,7 @@ from sklearn.neighbors import KDTree
 from sklearn.utils import check_random_state
 
 from sklearn_reject._response._network import row_norms, row_products, row_sums
+from sklearn_reject._sklearn import _threadpool_controller_decorator
 from sklearn_reject._typing import RandomState
 from sklearn_reject._validation import (
     check_count,
@@ -32,11 +33,11 @@ _BLOCK_SIZE = 2**19
 # too many, by .02, with two by .05.
 _SHARE_FOR_NEAREST = 0.8
 
-# With five folds of 1e5 samples, 20 features and logistic regression inside, that makes
-# fit and predict 9 times as long as the classifier's own, where the cheapest novelty
-# makes them 6 times as long. Against all samples AUROC loses .02 on letter (13,000 of
-# them), nothing on avila (16,000) and shuttle (57,000), and .08 on covtype (55,000).
-_MOST_SAMPLES = 2000
+# Of 1e5 samples, 20 columns and logistic regression inside, that makes predict 90 times
+# as long as the classifier's own. With 2,000 it is 70 times, and AUROC lower by .02 on
+# letter, .015 on avila and covtype, .004 on pendigit and shuttle; all samples would add
+# .06, .06, .07, .006 and nothing.
+_MOST_SAMPLES = 3000
 
 
 class KNN(InputScore):
@@ -75,7 +76,7 @@ class KNN(InputScore):
 
     max_samples : int, "auto" or None, default="auto"
         Most training samples to keep, drawn at random; `n_neighbors` is lowered with
-        them, down to 1. "auto" is 2000, None keeps all.
+        them, down to 1. "auto" is 3000, None keeps all.
 
     random_state : int, RandomState instance or None, default=0
         Source of that draw, and of the directions of sparse samples. With None an
@@ -223,6 +224,7 @@ class NeighbourIndex:
         factors = [-2 * centered.T, squares, -2 * self._error * lengths]
         self._factors = np.vstack(factors).astype(np.float32)
 
+    @_threadpool_controller_decorator(limits=1, user_api="blas")
     def kth_distances(self, queries, k):
         """Return the least distances (n_queries,) within which points weigh k."""
         n_points = len(self.points)
