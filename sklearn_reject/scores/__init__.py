@@ -11,7 +11,16 @@ from sklearn_reject.scores._distances import KNN, Mahalanobis, RelativeMahalanob
 from sklearn_reject.scores._gain import ExpectedGain
 from sklearn_reject.scores._learned import LearnedScore
 from sklearn_reject.scores._linear import SELE
-from sklearn_reject.scores._logits import GEN, MSP, ODIN, Energy, MaxLogit, ReAct
+from sklearn_reject.scores._logits import (
+    GEN,
+    MSP,
+    ODIN,
+    SIRC,
+    Energy,
+    MaxLogit,
+    ReAct,
+    ViM,
+)
 from sklearn_reject.scores._novelty import NoveltyScore
 from sklearn_reject.scores._plug_in import (
     CallableScore,
@@ -36,7 +45,6 @@ from sklearn_reject.scores._resolve import (
     resolve_novelty,
     resolve_score,
 )
-from sklearn_reject.scores._subspace import SIRC, ViM
 
 __all__ = [
     "GEN",

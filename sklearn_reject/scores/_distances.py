@@ -94,8 +94,7 @@ class KNN(InputScore):
     ------
     ValueError
         If a parameter is invalid, if there are fewer than `n_neighbors` training
-        samples, if ``normalize=True`` would make a single feature constant, or if no
-        finite numbers can be made of the samples.
+        samples, or if no finite numbers can be made of the samples.
 
     Examples
     --------
@@ -110,9 +109,6 @@ class KNN(InputScore):
     """
 
     name = "knn"
-
-    index_: NeighbourIndex
-    n_neighbors_: int
 
     def __init__(
         self,
@@ -137,10 +133,6 @@ class KNN(InputScore):
         self._normalizes_ = self.normalize
         if isinstance(self.normalize, str):
             self._normalizes_ = self._inputs_.is_directed and n_features > 1
-        elif self.normalize and n_features == 1:
-            raise ValueError(
-                "normalize=True leaves of a single feature its sign. Use False."
-            )
         n_kept, self.n_neighbors_ = self._count(n_samples)
         rows = slice(None)
         if n_kept < n_samples:
@@ -154,17 +146,14 @@ class KNN(InputScore):
     def _count(self, n_samples):
         """Return how many samples to keep, and which neighbor among them counts."""
         n_final = most = max(1, round(n_samples / self.share_))
-        is_nearest = isinstance(self.n_neighbors, str) and self.n_neighbors == "auto"
-        n_neighbors = 1
-        if is_nearest:
+        if self.n_neighbors == "auto":
             share = min(_SHARE_FOR_NEAREST, self.least_share_)
-            most = max(1, round(share * n_final))
+            n_neighbors, most = 1, max(1, round(share * n_final))
         else:
             n_neighbors = check_count(self.n_neighbors, "n_neighbors")
-        if isinstance(self.max_samples, str) and self.max_samples == "auto":
-            most = min(most, _MOST_SAMPLES)
-        elif self.max_samples is not None:
-            most = min(most, check_count(self.max_samples, "max_samples"))
+        if self.max_samples is not None:
+            given = _MOST_SAMPLES if self.max_samples == "auto" else self.max_samples
+            most = min(most, check_count(given, "max_samples"))
         # Folds count like the final fit: half of the samples, half of the neighbors.
         if round(n_neighbors * self.share_) > n_samples:
             raise ValueError(
@@ -348,11 +337,6 @@ class Mahalanobis(InputScore):
 
     needs_labels = True
 
-    means_: np.ndarray
-    covariance_: np.ndarray
-    shrinkage_: float
-    whitener_: np.ndarray
-
     def __init__(
         self,
         shrinkage: float | Literal["auto"] = "auto",
@@ -362,7 +346,7 @@ class Mahalanobis(InputScore):
         self.features = features
 
     def learn(self, response, y, sample_weight, X_ood):
-        if not isinstance(self.shrinkage, str) or self.shrinkage != "auto":
+        if self.shrinkage != "auto":
             check_number(self.shrinkage, "shrinkage", high=1)
         self._inputs_ = Inputs(self.features)
         features = self._inputs_.fit(response)
@@ -483,10 +467,6 @@ class RelativeMahalanobis(Mahalanobis):
     """
 
     name = "relative_mahalanobis"
-
-    background_mean_: np.ndarray
-    background_covariance_: np.ndarray
-    background_whitener_: np.ndarray
 
     def _learn_means(self, features, y, sample_weight):
         super()._learn_means(features, y, sample_weight)

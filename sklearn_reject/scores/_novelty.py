@@ -149,12 +149,10 @@ class NoveltyScore(BaseEstimator):
         """
         check_is_fitted(estimator)
         forget(self)
-        for name, is_needed, given in (
-            ("X", self.needs_samples, X),
-            ("y", self.needs_labels, y),
-            ("X_ood", self.needs_ood, X_ood),
-        ):
-            if is_needed and given is None:
+        needs = self.needs_samples, self.needs_labels, self.needs_ood
+        given = {"X": X, "y": y, "X_ood": X_ood}
+        for is_needed, (name, value) in zip(needs, given.items(), strict=True):
+            if is_needed and value is None:
                 raise ValueError(
                     f"{name} is None: {type(self).__name__} learns from it. Pass ID "
                     "samples as X, their labels as y, and OOD samples as X_ood."
@@ -321,20 +319,20 @@ class ClassNovelty(NoveltyScore):
     needs_classes = True
     logits = features = None
 
-    def find_logits(self, response):
+    def _find_logits(self, response):
         """Return logits (n_samples, n_classes)."""
         if self.logits is None:
             return response.logits
         n_classes = len(response.classes)
         return call(self.logits, "logits", response.estimator, response.X, n_classes)
 
-    def find_probabilities(self, response):
+    def _find_probabilities(self, response):
         """Return class probabilities, the softmax of logits that are given."""
         if self.logits is None:
             return response.probabilities
-        return softmax(self.find_logits(response))
+        return softmax(self._find_logits(response))
 
-    def find_features(self, response):
+    def _find_features(self, response):
         """Return dense features (n_samples, n_features)."""
         if self.features is not None:
             return call(self.features, "features", response.estimator, response.X)
@@ -342,7 +340,7 @@ class ClassNovelty(NoveltyScore):
             refuse_sparse("The features")
         return response.features
 
-    def find_head(self, response, function, is_needed=True):
+    def _find_head(self, response, function, is_needed=True):
         """Return the last layer, or say which function stands for it."""
         n_members, head = len(response.members), response.head
         if head is None and (is_needed or n_members > 1):
@@ -355,7 +353,7 @@ class ClassNovelty(NoveltyScore):
             )
         return head
 
-    def warn_of_two_classes(self, response):
+    def _warn_of_two_classes(self, response):
         """Warn where the score is a function of one decision value."""
         if self.logits is None and len(response.classes) == 2:
             warn_user(

@@ -16,7 +16,16 @@ from sklearn_reject.scores._detectors import LikelihoodRatio, OutlierDetector
 from sklearn_reject.scores._distances import KNN, Mahalanobis, RelativeMahalanobis
 from sklearn_reject.scores._gain import ExpectedGain
 from sklearn_reject.scores._linear import SELE
-from sklearn_reject.scores._logits import GEN, MSP, ODIN, Energy, MaxLogit, ReAct
+from sklearn_reject.scores._logits import (
+    GEN,
+    MSP,
+    ODIN,
+    SIRC,
+    Energy,
+    MaxLogit,
+    ReAct,
+    ViM,
+)
 from sklearn_reject.scores._novelty import NoveltyScore
 from sklearn_reject.scores._plug_in import (
     CallableScore,
@@ -31,7 +40,6 @@ from sklearn_reject.scores._regression import (
     LossRegression,
     TrueClassProbability,
 )
-from sklearn_reject.scores._subspace import SIRC, ViM
 
 # What `gain_score` calls the score that is "auto" elsewhere.
 CONFIDENCE = "confidence"
