@@ -10,6 +10,7 @@ from sklearn.neural_network._base import ACTIVATIONS, DERIVATIVES
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.metadata_routing import _routing_enabled
 from sklearn.utils.metaestimators import _BaseComposition, _safe_split
+from sklearn.utils.parallel import _threadpool_controller_decorator
 from sklearn.utils.validation import _check_method_params, _num_samples
 
 if TYPE_CHECKING:

@@ -48,6 +48,8 @@ def functions_of(value):
     for cls in value.__mro__:
         if cls.__module__.startswith("sklearn_reject."):
             for name, each in vars(cls).items():
+                if name in ("learn", "compute") and hasattr(cls.__base__, name):
+                    continue  # the base class says what they get
                 if name in ("__init__", "__call__") or not name.startswith("_"):
                     yield from plain_functions(each)
 

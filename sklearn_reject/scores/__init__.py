@@ -4,13 +4,23 @@ What is imported but not in ``__all__`` is for the other rooms of the package, a
 change.
 """
 
+from sklearn_reject._response._response import Response
 from sklearn_reject.scores._base import UncertaintyScore, evaluate_score, find_labels
 from sklearn_reject.scores._detectors import LikelihoodRatio, OutlierDetector
 from sklearn_reject.scores._distances import KNN, Mahalanobis, RelativeMahalanobis
 from sklearn_reject.scores._gain import ExpectedGain
 from sklearn_reject.scores._learned import LearnedScore
 from sklearn_reject.scores._linear import SELE
-from sklearn_reject.scores._logits import GEN, MSP, ODIN, Energy, MaxLogit, ReAct
+from sklearn_reject.scores._logits import (
+    GEN,
+    MSP,
+    ODIN,
+    SIRC,
+    Energy,
+    MaxLogit,
+    ReAct,
+    ViM,
+)
 from sklearn_reject.scores._novelty import NoveltyScore
 from sklearn_reject.scores._plug_in import (
     CallableScore,
@@ -35,7 +45,6 @@ from sklearn_reject.scores._resolve import (
     resolve_novelty,
     resolve_score,
 )
-from sklearn_reject.scores._subspace import SIRC, ViM
 
 __all__ = [
     "GEN",
@@ -60,6 +69,7 @@ __all__ = [
     "PlugInScore",
     "ReAct",
     "RelativeMahalanobis",
+    "Response",
     "TopTwoGap",
     "TrueClassProbability",
     "UncertaintyScore",

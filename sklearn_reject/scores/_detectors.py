@@ -70,8 +70,6 @@ class OutlierDetector(InputScore):
 
     name = "outlier_detector"
 
-    detector_: Any
-
     def __init__(
         self,
         detector: Estimator | None = None,
@@ -84,33 +82,28 @@ class OutlierDetector(InputScore):
         self.features = features
         self.random_state = random_state
 
-    def _fit(self, response, y, sample_weight, X_ood):
+    def learn(self, response, y, sample_weight, X_ood):
         check_option(self.on, "on", ("features", "input"))
-        if self.on == "input" and self.features is not None:
-            raise ValueError(
-                "features is given, but on='input' does not use it. Use on='features'."
-            )
-        if self.detector is None:
-            detector = IsolationForest(random_state=self.random_state)
-        elif hasattr(self.detector, "fit"):
-            detector = clone(self.detector)
-        else:
-            raise ValueError(
-                "detector must be an outlier detector with `fit` and `score_samples`, "
-                f"got {self.detector!r}."
-            )
+        default = IsolationForest(random_state=self.random_state)
+        detector = clone(default if self.detector is None else self.detector)
         self._inputs_ = Inputs(self.features, learner=detector)
         samples = response.X if self.on == "input" else self._inputs_.fit(response)
         options = weight_for(detector, sample_weight, "detector")
         # The labels are passed for the sake of a frozen detector.
         self.detector_ = detector.fit(samples, None, **options)
-        _check_scores_new_samples(self.detector_)
+        scores = "score_samples", "decision_scores_"
+        if not any(hasattr(self.detector_, name) for name in scores):
+            raise ValueError(
+                f"detector {detector!r} has neither `score_samples`, as "
+                "LocalOutlierFactor has with novelty=True, nor PyOD's "
+                "`decision_scores_`. Use another, or a callable as novelty_score."
+            )
 
     def check(self, estimator: Estimator, X: MatrixLike) -> None:
         if self.on == "features":
             super().check(estimator, X)
 
-    def _novelty(self, response):
+    def compute(self, response):
         is_input = self.on == "input"
         samples = response.X if is_input else self._inputs_.complete(response)
         if hasattr(self.detector_, "score_samples"):
@@ -177,9 +170,6 @@ class LikelihoodRatio(InputScore):
 
     needs_ood = True
 
-    classifier_: Any
-    odds_: float
-
     def __init__(
         self,
         classifier: Estimator | None = None,
@@ -190,7 +180,7 @@ class LikelihoodRatio(InputScore):
         self.features = features
         self.random_state = random_state
 
-    def _fit(self, response, y, sample_weight, X_ood):
+    def learn(self, response, y, sample_weight, X_ood):
         check_classifier(self.classifier, "CalibratedClassifierCV adds it.")
         classifier = HistGradientBoostingClassifier(random_state=self.random_state)
         if self.classifier is not None:
@@ -209,7 +199,7 @@ class LikelihoodRatio(InputScore):
         self.classifier_ = classifier.fit(samples, is_ood, **options)
         self.odds_ = inside.shape[0] / outside.shape[0]
 
-    def _novelty(self, response):
+    def compute(self, response):
         features = self._inputs_.complete(response)
         probabilities = self.classifier_.predict_proba(features)
         inside, outside = np.asarray(probabilities, dtype=np.float64).T
@@ -217,19 +207,3 @@ class LikelihoodRatio(InputScore):
             ratio = outside / inside * self.odds_
         # Beyond what can be added to a risk, it is as good as infinite.
         return np.where(ratio > _LARGEST_RATIO, np.inf, ratio)
-
-
-def _check_scores_new_samples(detector):
-    if hasattr(detector, "score_samples"):
-        return
-    if getattr(detector, "novelty", None) is False:
-        raise ValueError(
-            f"detector {detector!r} cannot score new samples: set its novelty=True."
-        )
-    if not hasattr(detector, "decision_scores_"):
-        raise ValueError(
-            f"detector {detector!r} has neither `score_samples`, as scikit-learn's "
-            "have, nor `decision_scores_`, as PyOD's have, so the sign of its values "
-            "is unknown. Pass a callable (estimator, X) -> (n_samples,) as "
-            "novelty_score."
-        )

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.spatial.distance import cdist
 from sklearn.covariance import ledoit_wolf, shrunk_covariance
-from sklearn.neighbors import NearestNeighbors
-from sklearn.utils import check_random_state, gen_batches
+from sklearn.neighbors import KDTree
+from sklearn.utils import check_random_state
 
-from sklearn_reject._response._network import row_norms, row_products
+from sklearn_reject._response._network import row_norms, row_products, row_sums
+from sklearn_reject._sklearn import _threadpool_controller_decorator
 from sklearn_reject._typing import RandomState
 from sklearn_reject._validation import (
     check_count,
@@ -24,7 +24,7 @@ from sklearn_reject._validation import (
 from sklearn_reject.scores._inputs import Inputs, InputScore
 
 # Numbers held at once.
-_BLOCK_SIZE = 2**18
+_BLOCK_SIZE = 2**19
 
 # The nearest one tells more than the fifth, by .03 of AUROC on eleven tabular sets with
 # classes held back, whatever their size. But no fold can count four fifths of one: the
@@ -33,11 +33,11 @@ _BLOCK_SIZE = 2**18
 # too many, by .02, with two by .05.
 _SHARE_FOR_NEAREST = 0.8
 
-# With five folds of 1e5 samples, 20 features and logistic regression inside, that makes
-# fit and predict 9 times as long as the classifier's own, where the cheapest novelty
-# makes them 6 times as long. Against all samples AUROC loses .02 on letter (13,000 of
-# them), nothing on avila (16,000) and shuttle (57,000), and .08 on covtype (55,000).
-_MOST_SAMPLES = 2000
+# Of 1e5 samples, 20 columns and logistic regression inside, that makes predict 90 times
+# as long as the classifier's own. With 2,000 it is 70 times, and AUROC lower by .02 on
+# letter, .015 on avila and covtype, .004 on pendigit and shuttle; all samples would add
+# .06, .06, .07, .006 and nothing.
+_MOST_SAMPLES = 3000
 
 
 class KNN(InputScore):
@@ -76,7 +76,7 @@ class KNN(InputScore):
 
     max_samples : int, "auto" or None, default="auto"
         Most training samples to keep, drawn at random; `n_neighbors` is lowered with
-        them, down to 1. "auto" is 2000, None keeps all.
+        them, down to 1. "auto" is 3000, None keeps all.
 
     random_state : int, RandomState instance or None, default=0
         Source of that draw, and of the directions of sparse samples. With None an
@@ -94,8 +94,7 @@ class KNN(InputScore):
     ------
     ValueError
         If a parameter is invalid, if there are fewer than `n_neighbors` training
-        samples, if ``normalize=True`` would make a single feature constant, or if no
-        finite numbers can be made of the samples.
+        samples, or if no finite numbers can be made of the samples.
 
     Examples
     --------
@@ -111,9 +110,6 @@ class KNN(InputScore):
 
     name = "knn"
 
-    index_: NeighbourIndex
-    n_neighbors_: int
-
     def __init__(
         self,
         n_neighbors: int | Literal["auto"] = "auto",
@@ -128,70 +124,51 @@ class KNN(InputScore):
         self.max_samples = max_samples
         self.random_state = random_state
 
-    def _fit(self, response, y, sample_weight, X_ood):
+    def learn(self, response, y, sample_weight, X_ood):
         check_option(self.normalize, "normalize", (True, False, "auto"))
         random_state = check_random_state(self.random_state)
         self._inputs_ = Inputs(self.features, random_state)
         features = self._inputs_.fit(response)
-        rows = self._choose_rows(len(features), random_state)
-        self._normalizes_ = self._find_whether_to_normalize(features.shape[1])
+        n_samples, n_features = features.shape
+        self._normalizes_ = self.normalize
+        if isinstance(self.normalize, str):
+            self._normalizes_ = self._inputs_.is_directed and n_features > 1
+        n_kept, self.n_neighbors_ = self._count(n_samples)
+        rows = slice(None)
+        if n_kept < n_samples:
+            rows = np.sort(random_state.permutation(n_samples)[:n_kept])
         if self._normalizes_:
             features = _normalize(features)
         else:
             features = self._inputs_.scale(features, sample_weight)
         self.index_ = NeighbourIndex(features[rows], take_weight(sample_weight, rows))
 
-    def _choose_rows(self, n_samples, random_state):
-        """Return the training samples to keep, and find out which neighbor counts."""
-        n_final = max(1, round(n_samples / self.share_))
-        n_neighbors = _read_count(self.n_neighbors, "n_neighbors", 1)
+    def _count(self, n_samples):
+        """Return how many samples to keep, and which neighbor among them counts."""
+        n_final = most = max(1, round(n_samples / self.share_))
+        if self.n_neighbors == "auto":
+            share = min(_SHARE_FOR_NEAREST, self.least_share_)
+            n_neighbors, most = 1, max(1, round(share * n_final))
+        else:
+            n_neighbors = check_count(self.n_neighbors, "n_neighbors")
+        if self.max_samples is not None:
+            given = _MOST_SAMPLES if self.max_samples == "auto" else self.max_samples
+            most = min(most, check_count(given, "max_samples"))
         # Folds count like the final fit: half of the samples, half of the neighbors.
         if round(n_neighbors * self.share_) > n_samples:
             raise ValueError(
                 f"n_neighbors={n_neighbors} is larger than the number of training "
-                f"samples, {n_final}. Lower it, use n_neighbors='auto', or pass more "
-                "samples."
+                f"samples, {n_final}. Lower it, or use n_neighbors='auto'."
             )
-        n_kept = min(n_samples, self._find_most(n_final))
-        self.n_neighbors_ = max(1, round(n_neighbors * n_kept / n_final))
-        if n_kept == n_samples:
-            return slice(None)
-        return np.sort(random_state.permutation(n_samples)[:n_kept])
+        n_kept = min(n_samples, most)
+        return n_kept, max(1, round(n_neighbors * n_kept / n_final))
 
-    def _find_most(self, n_final):
-        """Return how many training samples may be kept."""
-        most = n_final
-        if self.max_samples is not None:
-            most = _read_count(self.max_samples, "max_samples", _MOST_SAMPLES)
-        if isinstance(self.n_neighbors, str):
-            share = min(_SHARE_FOR_NEAREST, self.least_share_)
-            most = min(most, max(1, round(share * n_final)))
-        return most
-
-    def _find_whether_to_normalize(self, n_features):
-        if isinstance(self.normalize, str):
-            return self._inputs_.is_directed and n_features > 1
-        if self.normalize and n_features == 1:
-            raise ValueError(
-                "normalize=True reduces a single feature to its sign. Use "
-                "normalize=False."
-            )
-        return self.normalize
-
-    def _novelty(self, response):
+    def compute(self, response):
         features, n_missing = self._inputs_.transform(response)
         if self._normalizes_:
             features = _normalize(features)
         distances = self.index_.kth_distances(features, self.n_neighbors_)
         return np.where(n_missing, np.hypot(distances, np.sqrt(n_missing)), distances)
-
-
-def _read_count(value, name, auto):
-    """Return a count, which "auto" stands for, too."""
-    if isinstance(value, str):
-        check_option(value, name, ("auto",))
-        return auto
-    return check_count(value, name)
 
 
 def _normalize(features):
@@ -204,90 +181,90 @@ def _normalize(features):
 
 
 # Up to so many dimensions, a tree looks at few points; beyond, products are faster.
-_MOST_DIMENSIONS_FOR_TREE = 6
+_MOST_DIMENSIONS_FOR_TREE = 4
 
 # What sums of weights may lack of the goal, as they are rounded.
 _ROUNDING = 1e-9
-
-# Candidates beyond those that are needed, as the search ranks by rounded distances:
-# few at first, and more for queries that have ties among these.
-_EXTRA = 2, 64
-
-# The search takes x'x - 2 x'p + p'p for the squared distance, which is wrong by at most
-# n_features (|x| + |p|)^2 times this.
-_RELATIVE_ERROR = 2 * np.finfo(np.float64).eps
-
-# Far more than what rounding does to a distance that is summed up from differences.
-_TIE_TOLERANCE = 1e-9
 
 
 class NeighbourIndex:
     """Vectors (n_points, n_features) ready to be searched for those near others.
 
-    scikit-learn finds candidates, whose distances are summed up again in fixed order:
-    what is found does not depend on the other queries. Weights have mean one.
+    A product in float32 bounds the squared distances less the square of the query from
+    below. All points whose bound is not above what the nearest may have are measured
+    in fixed order: what is found does not depend on the other queries. Weights have
+    mean one.
     """
 
     def __init__(self, points, weight=None):
-        weight = np.ones(len(points)) if weight is None else weight / weight.mean()
-        # Copies would tie: the search could not tell that it has found enough.
-        self.points, self.weight = _merge_duplicates(points, weight)
+        n_points, n_features = points.shape
+        self.points = points
+        self.weight = np.ones(n_points) if weight is None else weight / weight.mean()
         # The least that so many points weigh together, whichever they are.
         self._least_weights = np.cumsum(np.sort(self.weight))
-        self._radius = row_norms(self.points).max()
-        is_flat = points.shape[1] <= _MOST_DIMENSIONS_FOR_TREE
-        algorithm = "kd_tree" if is_flat else "brute"
-        self._search = NearestNeighbors(algorithm=algorithm).fit(self.points)
+        is_flat = n_features <= _MOST_DIMENSIONS_FOR_TREE
+        self._tree = KDTree(points) if is_flat else None
+        # What is short is rounded less: of products, by this times both lengths.
+        self._center = points.mean(axis=0)
+        self._error = (n_features + 5) * np.finfo(np.float32).eps
+        centered = points - self._center
+        lengths = row_norms(centered)
+        squares = (1 - self._error) * lengths**2
+        factors = [-2 * centered.T, squares, -2 * self._error * lengths]
+        self._factors = np.vstack(factors).astype(np.float32)
 
+    @_threadpool_controller_decorator(limits=1, user_api="blas")
     def kth_distances(self, queries, k):
         """Return the least distances (n_queries,) within which points weigh k."""
         n_points = len(self.points)
         n_needed = np.searchsorted(self._least_weights, k - _ROUNDING) + 1
         n_needed = min(n_needed, n_points)
-        found, unsure = np.empty(len(queries)), np.arange(len(queries))
-        for extra in _EXTRA:
-            if not len(unsure):
-                break
-            n_candidates = min(n_needed + extra, n_points)
-            is_sure = np.empty(len(unsure), dtype=bool)
-            size = max(1, _BLOCK_SIZE // n_candidates)
-            for batch in gen_batches(len(unsure), size):
-                rows = unsure[batch]
-                found[rows], is_sure[batch] = self._search_among(
-                    queries[rows], k, n_candidates
-                )
-            unsure = unsure[~is_sure]
-        for row in unsure:
-            found[row] = self._search_all(queries[row : row + 1], k, n_needed)
+        found, size = np.empty(len(queries)), max(1, _BLOCK_SIZE // n_points)
+        for start in range(0, len(queries), size):
+            rows = slice(start, start + size)
+            if self._tree is not None:
+                distances, columns = self._tree.query(queries[rows], n_needed)
+            else:
+                distances, columns = self._measure_near(queries[rows], n_needed)
+            found[rows] = self._first_to_weigh(k, distances, columns)
         return found
 
-    def _search_among(self, queries, k, n_candidates):
-        """Return the distances by so many candidates, and whether these are enough."""
-        rough, nearest = self._search.kneighbors(queries, n_candidates)
-        found = self._first_to_weigh(k, queries, nearest)
-        if n_candidates == len(self.points):
-            return found, np.ones(len(queries), dtype=bool)
-        # A point beyond the candidates may be nearer than it seemed to be.
-        error = _RELATIVE_ERROR * (row_norms(queries) + self._radius) ** 2
-        margin = rough[:, -1] ** 2 - found**2
-        return found, margin > 2 * queries.shape[1] * error
+    def _measure_near(self, queries, n_needed):
+        """Return distances and columns of points, padded with infinity and zero."""
+        n_queries, n_features = queries.shape
+        row, column = self._find_near(queries, n_needed)
+        measured, size = np.empty(len(row)), max(1, _BLOCK_SIZE // n_features)
+        for start in range(0, len(row), size):
+            pairs = slice(start, start + size)
+            apart = queries[row[pairs]] - self.points[column[pairs]]
+            measured[pairs] = np.sqrt(row_sums(apart**2))
+        if len(row) == n_queries:
+            return measured[:, np.newaxis], column[:, np.newaxis]
+        place = np.arange(len(row)) - np.searchsorted(row, row)
+        distances = np.full((n_queries, place.max() + 1), np.inf)
+        columns = np.zeros(distances.shape, dtype=np.intp)
+        distances[row, place], columns[row, place] = measured, column
+        return distances, columns
 
-    def _search_all(self, query, k, n_needed):
-        """Return the distance of one query by its nearest points and all that tie."""
-        [distances] = cdist(query, self.points)
-        limit = np.partition(distances, n_needed - 1)[n_needed - 1]
-        nearest = np.flatnonzero(distances <= limit * (1 + _TIE_TOLERANCE))
-        return self._first_to_weigh(k, query, nearest[np.newaxis])[0]
+    def _find_near(self, queries, n_needed):
+        """Return rows and columns of all pairs that may be among the nearest."""
+        centered = queries - self._center
+        lengths = np.sqrt(row_sums(centered**2))
+        parts = centered, np.ones(len(queries)), lengths
+        # What is infinite or NaN in float32 is not known to be far.
+        with np.errstate(over="ignore", invalid="ignore"):
+            bounds = np.column_stack(parts).astype(np.float32) @ self._factors
+            least = _at_least_kth(bounds, n_needed)
+            # The points of the least bounds are not longer than that.
+            longest = lengths + np.sqrt(np.maximum(least + lengths**2, 0))
+            limit = least + 8 * self._error * longest**2 + np.finfo(np.float32).tiny
+            is_far = bounds > limit.astype(np.float32)[:, np.newaxis]
+        return np.divmod(np.flatnonzero(~is_far), len(self.points))
 
-    def _first_to_weigh(self, k, queries, columns):
-        """Return the distance within which the points of each query weigh k."""
-        distances = np.empty(columns.size)
-        n_columns, n_features = columns.shape[1], queries.shape[1]
-        for pairs in gen_batches(columns.size, max(1, _BLOCK_SIZE // n_features)):
-            row = np.arange(pairs.start, pairs.stop) // n_columns
-            difference = queries[row] - self.points[columns.ravel()[pairs]]
-            distances[pairs] = row_norms(difference)
-        distances = distances.reshape(columns.shape)
+    def _first_to_weigh(self, k, distances, columns):
+        """Return the distance within which the points of each row weigh k."""
+        if distances.shape[1] == 1:
+            return distances[:, 0]
         order = distances.argsort(axis=1, kind="stable")
         weight = np.take_along_axis(self.weight[columns], order, axis=1)
         reached = np.cumsum(weight, axis=1) >= k - _ROUNDING
@@ -295,16 +272,15 @@ class NeighbourIndex:
         return np.take_along_axis(distances, first, axis=1)[:, 0]
 
 
-def _merge_duplicates(points, weight):
-    """Return distinct points and what all copies of each weigh together."""
-    points = np.ascontiguousarray(points) + 0.0  # minus zero is zero
-    factors = np.random.default_rng(0).integers(2**62, size=points.shape[1]) * 2 + 1
-    # Integers overflow to the same number for the same row.
-    keys = points.view(np.int64) @ factors
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    if len(first) == len(points) or (points[first[inverse]] != points).any():
-        return points, weight
-    return points[first], np.bincount(inverse, weights=weight)
+def _at_least_kth(values, k):
+    """Return the k-th smallest value of each row, or one that is little larger."""
+    if k == 1:
+        return values.min(axis=1)
+    # Partitions are slow: the k-th of the least of groups is not below that of all.
+    size = max(1, values.shape[1] // (16 * k))
+    n_grouped = values.shape[1] // size * size
+    least = values[:, :n_grouped].reshape(len(values), size, -1).min(axis=1)
+    return np.partition(least, k - 1, axis=1)[:, k - 1]
 
 
 class Mahalanobis(InputScore):
@@ -361,11 +337,6 @@ class Mahalanobis(InputScore):
 
     needs_labels = True
 
-    means_: np.ndarray
-    covariance_: np.ndarray
-    shrinkage_: float
-    whitener_: np.ndarray
-
     def __init__(
         self,
         shrinkage: float | Literal["auto"] = "auto",
@@ -374,30 +345,26 @@ class Mahalanobis(InputScore):
         self.shrinkage = shrinkage
         self.features = features
 
-    def _fit(self, response, y, sample_weight, X_ood):
-        if not isinstance(self.shrinkage, Real) or isinstance(self.shrinkage, bool):
-            check_option(self.shrinkage, "shrinkage", ("auto",))
-        else:
+    def learn(self, response, y, sample_weight, X_ood):
+        if self.shrinkage != "auto":
             check_number(self.shrinkage, "shrinkage", high=1)
         self._inputs_ = Inputs(self.features)
         features = self._inputs_.fit(response)
         if not self._inputs_.is_directed:
             features = self._inputs_.scale(features, sample_weight)
-        self._learn(features, y, sample_weight)
+        self._learn_means(features, y, sample_weight)
 
-    def _learn(self, features, y, sample_weight):
-        """Learn from features, labels, and weights or None."""
+    def _learn_means(self, features, y, sample_weight):
         self.means_, self.covariance_, self.shrinkage_ = fit_means(
             features, y, sample_weight, self.shrinkage
         )
         self.whitener_ = whiten(self.covariance_)
 
-    def _novelty(self, response):
+    def compute(self, response):
         features, n_missing = self._inputs_.transform(response)
         return self._distances(features) + n_missing
 
     def _distances(self, features):
-        """Return the novelty of features, shape (n_samples,)."""
         return nearest_mean(features, self.means_, self.whitener_)
 
 
@@ -425,7 +392,9 @@ def nearest_mean(features, means, whitener):
     means = row_products(means - center, whitener)
     nearest = np.empty(len(features))
     # cdist sums up each pair by itself, column by column.
-    for rows in gen_batches(len(features), max(1, _BLOCK_SIZE // len(means))):
+    size = max(1, _BLOCK_SIZE // len(means))
+    for start in range(0, len(features), size):
+        rows = slice(start, start + size)
         nearest[rows] = cdist(features[rows], means, "sqeuclidean").min(axis=1)
     return nearest
 
@@ -435,10 +404,9 @@ def whiten(covariance):
     values, vectors = np.linalg.eigh(covariance)
     if values[0] <= values[-1] * len(values) * np.finfo(float).eps:
         raise ValueError(
-            "The covariance of the features is singular, so some distances would be "
-            f"infinite. Its eigenvalues range from {values[0]:g} to {values[-1]:g}. "
-            "Increase shrinkage, remove features that are constant within each class, "
-            "or pass more samples."
+            "The covariance of the features is singular (its eigenvalues range from "
+            f"{values[0]:g} to {values[-1]:g}). Increase shrinkage, remove features "
+            "that are constant within each class, or pass more samples."
         )
     return vectors / np.sqrt(values)
 
@@ -500,12 +468,8 @@ class RelativeMahalanobis(Mahalanobis):
 
     name = "relative_mahalanobis"
 
-    background_mean_: np.ndarray
-    background_covariance_: np.ndarray
-    background_whitener_: np.ndarray
-
-    def _learn(self, features, y, sample_weight):
-        super()._learn(features, y, sample_weight)
+    def _learn_means(self, features, y, sample_weight):
+        super()._learn_means(features, y, sample_weight)
         one_label = np.zeros(len(features))
         self.background_mean_, self.background_covariance_, _ = fit_means(
             features, one_label, sample_weight, self.shrinkage_

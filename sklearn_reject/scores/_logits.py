@@ -1,39 +1,37 @@
-"""Novelty scores of logits and probabilities."""
+"""Novelty scores of logits and probabilities, and of features beside them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import check_array
 
 from sklearn_reject._response._network import (
     find_activations,
-    find_head,
     log_sum_exp,
     pull_back,
+    row_norms,
+    row_products,
     row_sums,
     softmax,
 )
 from sklearn_reject._response._response import Response
-from sklearn_reject._validation import check_count, check_number
-from sklearn_reject.scores._novelty import (
-    NoveltyScore,
-    call,
-    check_columns,
-    check_finite,
-    find_logits,
-    find_probabilities,
-    only_head,
-    own_features,
-    warn_of_one_decision_value,
-    warn_of_one_probability,
-)
-from sklearn_reject.scores._plug_in import probability_of_others
+from sklearn_reject._validation import check_count, check_number, check_option
+from sklearn_reject.scores._novelty import ClassNovelty, call, refuse_sparse
+from sklearn_reject.scores._plug_in import entropies, probability_of_others
+
+# What is smaller than this, relative to what it is made of, is nothing but rounding.
+_ROUNDING = 1e-12
+
+# Weights of a softmax may sum to zero over the classes, up to rounding.
+_SMALLEST_SINGULAR_VALUE = 1e-8
 
 
-class MSP(NoveltyScore):
+class MSP(ClassNovelty):
     """One minus the maximum softmax probability: 1 - max_y p(y given x).
 
     The baseline of Hendrycks and Gimpel (2017). In [0, 1 - 1 / n_classes], higher =
@@ -65,16 +63,14 @@ class MSP(NoveltyScore):
 
     name = "msp"
 
-    needs_classes = True
-
     def __init__(self, logits: Callable[..., Any] | None = None) -> None:
         self.logits = logits
 
-    def _novelty(self, response):
-        return miss_probability(find_probabilities(response, self.logits))
+    def compute(self, response):
+        return miss_probability(self._find_probabilities(response))
 
 
-class MaxLogit(NoveltyScore):
+class MaxLogit(ClassNovelty):
     """Minus the largest logit: - max_y z_y (Hendrycks et al., 2022).
 
     In units of the logits, higher = more novel.
@@ -109,19 +105,17 @@ class MaxLogit(NoveltyScore):
 
     name = "max_logit"
 
-    needs_classes = True
-
     def __init__(self, logits: Callable[..., Any] | None = None) -> None:
         self.logits = logits
 
-    def _fit(self, response, y, sample_weight, X_ood):
-        warn_of_one_decision_value(self, response)
+    def learn(self, response, y, sample_weight, X_ood):
+        self._warn_of_two_classes(response)
 
-    def _novelty(self, response):
-        return -find_logits(response, self.logits).max(axis=1)
+    def compute(self, response):
+        return -self._find_logits(response).max(axis=1)
 
 
-class Energy(NoveltyScore):
+class Energy(ClassNovelty):
     """Free energy of the logits: - T log sum_y exp(z_y / T) (Liu et al., 2020).
 
     In units of the logits, higher = more novel. It tends to :class:`MaxLogit` as T
@@ -160,24 +154,92 @@ class Energy(NoveltyScore):
 
     name = "energy"
 
-    needs_classes = True
-
     def __init__(
         self, temperature: float = 1.0, logits: Callable[..., Any] | None = None
     ) -> None:
         self.temperature = temperature
         self.logits = logits
 
-    def _fit(self, response, y, sample_weight, X_ood):
+    def learn(self, response, y, sample_weight, X_ood):
         check_number(self.temperature, "temperature", open_low=True)
-        warn_of_one_decision_value(self, response)
+        self._warn_of_two_classes(response)
 
-    def _novelty(self, response):
-        logits = find_logits(response, self.logits)
-        return free_energy(logits, self.temperature)
+    def compute(self, response):
+        return free_energy(self._find_logits(response), self.temperature)
 
 
-class ODIN(NoveltyScore):
+class GEN(ClassNovelty):
+    """Generalized entropy of the class probabilities (Liu et al., 2023).
+
+    sum_y p_y^gamma (1 - p_y)^gamma over the largest probabilities p_y. A small gamma
+    makes it sensitive to probabilities that are close to zero or one; at gamma = 1, of
+    all classes, it is the Gini impurity. At least 0, higher = more novel. The largest
+    probability is taken from one as the sum of the others, so that confident
+    predictions do not tie.
+
+    With two classes it is a function of one probability, as the probability of an error
+    is. It then adds nothing to the conditional risk, and `fit` warns.
+
+    Parameters
+    ----------
+    gamma : float, default=0.1
+        The exponent, in ]0, 1].
+
+    n_largest : int, default=100
+        How many of the largest probabilities count, all if there are fewer classes. The
+        many small ones of a large number of classes are not known well.
+
+    logits : callable, default=None
+        ``(estimator, X) -> (n_samples, n_classes)``, whose softmax is taken. None
+        takes the classifier's `predict_proba`.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is invalid, if the classifier has no `predict_proba`, or if
+        `logits` returns another shape or values that are not finite.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.scores import GEN
+    >>> X, y = load_iris(return_X_y=True)
+    >>> score = GEN().fit(estimator=GaussianNB().fit(X, y))
+    >>> score.novelty(X[[0, 70]]).round(2)
+    array([0.04, 1.63])
+    """
+
+    name = "gen"
+
+    def __init__(
+        self,
+        gamma: float = 0.1,
+        n_largest: int = 100,
+        logits: Callable[..., Any] | None = None,
+    ) -> None:
+        self.gamma = gamma
+        self.n_largest = n_largest
+        self.logits = logits
+
+    def learn(self, response, y, sample_weight, X_ood):
+        check_number(self.gamma, "gamma", high=1, open_low=True)
+        check_count(self.n_largest, "n_largest")
+        self._warn_of_two_classes(response)
+
+    def compute(self, response):
+        given = self._find_probabilities(response)
+        probabilities = np.array(given, dtype=np.float64, order="C")
+        others = 1 - probabilities
+        largest = probabilities.argmax(axis=1)[:, np.newaxis]
+        miss = miss_probability(probabilities)[:, np.newaxis]
+        np.put_along_axis(others, largest, miss, axis=1)
+        order = probabilities.argsort(axis=1)[:, -self.n_largest :]
+        products = np.take_along_axis(probabilities * others, order, axis=1)
+        return row_sums(products**self.gamma)
+
+
+class ODIN(ClassNovelty):
     """Softmax at a high temperature, for inputs moved towards higher confidence.
 
     The input x is moved to x' = x - epsilon sign(d L(x) / dx), where L(x) = - log max_y
@@ -229,8 +291,6 @@ class ODIN(NoveltyScore):
 
     name = "odin"
 
-    needs_classes = True
-
     takes_sparse = False
 
     def __init__(
@@ -245,66 +305,56 @@ class ODIN(NoveltyScore):
         self.input_gradient = input_gradient
         self.logits = logits
 
-    def _fit(self, response, y, sample_weight, X_ood):
+    def learn(self, response, y, sample_weight, X_ood):
         check_number(self.epsilon, "epsilon")
         check_number(self.temperature, "temperature", open_low=True)
         if self.input_gradient is None:
-            self._check_closed_form(response)
+            self._find_head(response, "`input_gradient`")
+            if self.logits is not None:
+                raise ValueError(
+                    "logits is a function, whose gradient is unknown. Pass a callable "
+                    "(estimator, X, temperature) -> gradient as `input_gradient`."
+                )
         elif not callable(self.input_gradient):
             raise ValueError(
                 "input_gradient must be a callable (estimator, X, temperature) -> "
                 f"gradient of the shape of X, or None, got {self.input_gradient!r}."
             )
-        warn_of_one_decision_value(self, response)
+        self._warn_of_two_classes(response)
 
-    def _check_closed_form(self, response):
-        if self.logits is not None:
-            raise ValueError(
-                "logits is a function, so its gradient is unknown. Pass a callable "
-                "(estimator, X, temperature) -> gradient as `input_gradient` too."
-            )
-        if only_head(response, self, "`input_gradient`") is None:
-            name = type(response.members[0].model).__name__
-            raise ValueError(
-                "ODIN needs the gradient with respect to the input, which is unknown "
-                f"for {name}. Use an MLPClassifier or a linear classifier of "
-                "scikit-learn, pass a callable (estimator, X, temperature) -> gradient "
-                "as `input_gradient`, or use another novelty_score."
-            )
-
-    def _novelty(self, response):
+    def compute(self, response):
+        # Without a function, x is what reaches the classifier.
+        seen = response.innermost if self.input_gradient is None else response
+        X = seen.model_input if self.input_gradient is None else response.X
+        if sparse.issparse(X):
+            refuse_sparse("The samples")
+        X = np.asarray(X)
+        gradient = self._find_gradient(seen, X)
+        # A network may insist on the type of its inputs.
+        dtype = X.dtype if X.dtype.kind == "f" else np.float64
+        moved = X - (self.epsilon * np.sign(gradient)).astype(dtype)
         if self.input_gradient is None:
-            logits = self._logits_in_closed_form(response)
+            logits = seen.head(find_activations(seen.model, moved)[-1])
         else:
-            logits = self._logits_by_function(response)
+            logits = self._find_logits(Response(response.estimator, moved))
         return miss_probability(softmax(logits / self.temperature))
 
-    def _logits_in_closed_form(self, response):
-        inner = response.innermost
-        model, X = inner.model, _check_dense(inner.model_input)
-        directions = uphill_directions(inner.logits / self.temperature)
-        moved = X - self.epsilon * np.sign(pull_back(model, X, directions))
-        return find_head(model)(find_activations(model, moved)[-1])
-
-    def _logits_by_function(self, response):
-        X = np.asarray(_check_dense(response.X))
+    def _find_gradient(self, response, X):
+        if self.input_gradient is None:
+            directions = uphill_directions(response.logits / self.temperature)
+            return pull_back(response.model, X, directions)
         gradient = self.input_gradient(response.estimator, X, self.temperature)
-        gradient = check_finite(np.asarray(gradient), "input_gradient")
+        options = {"input_name": "what input_gradient returned", "allow_nd": True}
+        gradient = check_array(gradient, ensure_2d=False, **options)
         if gradient.shape != X.shape:
             raise ValueError(
                 f"input_gradient returned an array of shape {gradient.shape}, expected "
                 f"the shape of X, {X.shape}."
             )
-        # A network may insist on the type of its inputs.
-        dtype = X.dtype if X.dtype.kind == "f" else np.float64
-        moved = X - (self.epsilon * np.sign(gradient)).astype(dtype)
-        if hasattr(response.X, "iloc"):  # a network may know its columns by name
-            frame = response.X
-            moved = type(frame)(moved, index=frame.index, columns=frame.columns)
-        return find_logits(Response(response.estimator, moved), self.logits)
+        return gradient
 
 
-class ReAct(NoveltyScore):
+class ReAct(ClassNovelty):
     """Free energy of the logits of features clipped from above (Sun et al., 2021).
 
     Features larger than c are set to c, a percentile of all features of all training
@@ -354,12 +404,8 @@ class ReAct(NoveltyScore):
 
     name = "react"
 
-    needs_classes = True
-
     needs_samples = True
     takes_sparse = False
-
-    threshold_: float
 
     def __init__(
         self,
@@ -371,31 +417,221 @@ class ReAct(NoveltyScore):
         self.features = features
         self.head = head
 
-    def _fit(self, response, y, sample_weight, X_ood):
+    def learn(self, response, y, sample_weight, X_ood):
         percentile = check_number(self.percentile, "percentile", high=100)
-        if self.head is None and self.features is not None:
-            raise ValueError(
-                "features is a function, so the layer that computes logits from them "
-                "is unknown. Pass a callable (estimator, features) -> (n_samples, "
-                "n_classes) as `head` too."
-            )
-        if self.head is None and only_head(response, self, "`head`") is None:
-            name = type(response.members[0].model).__name__
-            raise ValueError(
-                f"ReAct needs the last layer, which {name} does not have. Use an "
-                "MLPClassifier or a linear classifier of scikit-learn, pass a callable "
-                "(estimator, features) -> (n_samples, n_classes) as `head`, or use "
-                "another novelty_score."
-            )
-        features = own_features(response, self.features)
+        if self.head is None:
+            self._find_head(response, "`head`")
+            if self.features is not None:
+                raise ValueError(
+                    "features is a function, so the last layer is unknown. Pass a "
+                    "callable (estimator, features) -> (n_samples, n_classes) as head."
+                )
+        features = self._find_features(response)
         self.threshold_ = _find_percentile(features, percentile, sample_weight)
 
-    def _novelty(self, response):
-        clipped = np.minimum(own_features(response, self.features), self.threshold_)
+    def compute(self, response):
+        clipped = np.minimum(self._find_features(response), self.threshold_)
         if self.head is None:
             return free_energy(response.head(clipped))
-        logits = call(self.head, "head", response.estimator, clipped)
-        return free_energy(check_columns(logits, "head", response))
+        n_classes = len(response.classes)
+        return free_energy(
+            call(self.head, "head", response.estimator, clipped, n_classes)
+        )
+
+
+class ViM(ClassNovelty):
+    """Virtual-logit matching (Wang et al., 2022).
+
+    alpha r(x) - log sum_y exp(z_y(x)), where r(x) is the distance of the features to
+    their principal subspace on the training sample, and alpha makes the mean of alpha
+    r there equal to the mean of max_y z_y. In units of the logits, higher = more novel.
+
+    Parameters
+    ----------
+    n_components : int, default=None
+        Dimension of the principal subspace. None follows the authors: 1000 of at least
+        2048 features, 512 of at least 768, else half of them.
+
+    features : callable, default=None
+        ``(estimator, X) -> (n_samples, n_features)``. None takes the last hidden layer
+        of an MLPClassifier, and the inputs of any other classifier.
+
+    logits : callable, default=None
+        ``(estimator, X) -> (n_samples, n_classes)``. None takes those of the
+        classifier.
+
+    Attributes
+    ----------
+    space_ : ResidualSpace
+        The origin and what is orthogonal to the principal subspace. The origin is minus
+        the pseudo-inverse of the last layer's weights times its intercepts. Without a
+        known last layer, and with `features`, it is the mean of the features.
+
+    alpha_ : float
+        Factor of the distance.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is invalid, if the classifier has no logits, if the training
+        features lie in the principal subspace, if the mean of the largest logit is not
+        positive, or if a callable returns another shape or values that are not finite.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn_reject.scores import ViM
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = LogisticRegression(max_iter=1000).fit(X, y)
+    >>> score = ViM().fit(X, y, estimator=clf)
+    >>> score.novelty([[5.1, 3.5, 1.4, 0.2], [5.1, 3.5, 1.4, 9.0]]).round(0)
+    array([ -7., 122.])
+    """
+
+    name = "vim"
+
+    needs_samples = True
+    takes_sparse = False
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        features: Callable[..., Any] | None = None,
+        logits: Callable[..., Any] | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.features = features
+        self.logits = logits
+
+    def learn(self, response, y, sample_weight, X_ood):
+        features = self._find_features(response)
+        self.space_ = _fit_space(self, response, features, sample_weight)
+        largest = self._find_logits(response).max(axis=1)
+        logit = np.average(largest, weights=sample_weight)
+        residual = np.average(self.space_.norms(features), weights=sample_weight)
+        if residual <= _ROUNDING * np.abs(features - self.space_.origin).max():
+            raise ValueError(
+                "n_components is so large that all training features lie in the "
+                f"principal subspace (their mean residual is {residual:g}). Lower it."
+            )
+        if logit <= 0:
+            raise ValueError(
+                f"The mean of the largest logit is {logit:g} on the training samples, "
+                "and must be positive. Pass other `logits` or another novelty_score."
+            )
+        self.alpha_ = float(logit / residual)
+
+    def compute(self, response):
+        residual = self.space_.norms(self._find_features(response))
+        return self.alpha_ * residual + free_energy(self._find_logits(response))
+
+
+class SIRC(ClassNovelty):
+    """Softmax information retaining combination (Xia and Bouganis, 2022).
+
+    Their confidence C = - (S1max - S1) (1 + exp(- b (S2 - a))) joins a softmax score S1
+    with a score S2 of the features, both higher for ID samples: where S2 is as usual
+    the softmax decides, where it is low the sample counts as novel. a is three standard
+    deviations below the mean of S2 on the training sample, and b one over its standard
+    deviation. The score is log(1 - C), which orders samples as -C does and does not
+    overflow. At least 0, higher = more novel.
+
+    Parameters
+    ----------
+    confidence : {"msp", "entropy"}, default="msp"
+        S1: the largest class probability, or minus the entropy in nats.
+
+    feature_score : {"l1_norm", "residual"}, default="l1_norm"
+        S2: the sum of the magnitudes of the features, or minus their distance to the
+        principal subspace of :class:`ViM`.
+
+    n_components : int, default=None
+        Dimension of the principal subspace, as in :class:`ViM`.
+
+    features : callable, default=None
+        ``(estimator, X) -> (n_samples, n_features)``. None takes the last hidden layer
+        of an MLPClassifier, and the inputs of any other classifier.
+
+    logits : callable, default=None
+        ``(estimator, X) -> (n_samples, n_classes)``, whose softmax is taken. None
+        takes the classifier's `predict_proba`.
+
+    Attributes
+    ----------
+    location_, slope_ : float
+        The a and b above.
+
+    space_ : ResidualSpace or None
+        What is orthogonal to the principal subspace, where it is used.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is invalid, if S2 is the same for all training samples, if the
+        classifier has no `predict_proba`, or if a callable returns another shape or
+        values that are not finite.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn_reject.scores import SIRC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = LogisticRegression(max_iter=1000).fit(X, y)
+    >>> score = SIRC().fit(X, y, estimator=clf)
+    >>> score.novelty([[5.9, 3.2, 4.8, 1.8], [0.0, 0.0, 2.0, 1.0]]).round(1)
+    array([0.4, 0.1])
+    """
+
+    name = "sirc"
+
+    needs_samples = True
+    takes_sparse = False
+
+    def __init__(
+        self,
+        confidence: Literal["msp", "entropy"] = "msp",
+        feature_score: Literal["l1_norm", "residual"] = "l1_norm",
+        n_components: int | None = None,
+        features: Callable[..., Any] | None = None,
+        logits: Callable[..., Any] | None = None,
+    ) -> None:
+        self.confidence = confidence
+        self.feature_score = feature_score
+        self.n_components = n_components
+        self.features = features
+        self.logits = logits
+
+    def learn(self, response, y, sample_weight, X_ood):
+        check_option(self.confidence, "confidence", ("msp", "entropy"))
+        check_option(self.feature_score, "feature_score", ("l1_norm", "residual"))
+        features, self.space_ = self._find_features(response), None
+        if self.feature_score == "residual":
+            self.space_ = _fit_space(self, response, features, sample_weight)
+        usual = self._score_features(features)
+        mean = np.average(usual, weights=sample_weight)
+        spread = np.sqrt(np.average((usual - mean) ** 2, weights=sample_weight))
+        if spread <= _ROUNDING * np.abs(usual).max():
+            raise ValueError(
+                f"feature_score={self.feature_score!r} is the same for all training "
+                "samples. Use the other one, other `features`, or novelty_score='msp'."
+            )
+        self.location_, self.slope_ = float(mean - 3 * spread), float(1 / spread)
+
+    def _score_features(self, features):
+        if self.space_ is None:
+            return row_sums(np.abs(features))
+        return -self.space_.norms(features)
+
+    def compute(self, response):
+        score = self._score_features(self._find_features(response))
+        # This is S1max - S1.
+        find_doubt = miss_probability if self.confidence == "msp" else entropies
+        with np.errstate(divide="ignore"):
+            doubt = np.log(find_doubt(self._find_probabilities(response)))
+        exponent = -self.slope_ * (score - self.location_)
+        return np.logaddexp(0, doubt + np.logaddexp(0, exponent))
 
 
 def miss_probability(probabilities):
@@ -410,15 +646,6 @@ def free_energy(logits, temperature=1.0):
     with np.errstate(over="ignore"):
         lower = (logits - largest[:, np.newaxis]) / temperature
     return -(largest + temperature * log_sum_exp(lower))
-
-
-def _check_dense(X):
-    if sparse.issparse(X):
-        raise ValueError(
-            "The samples are a sparse matrix, but ODIN changes every entry. Pass a "
-            "dense array, or use another novelty_score."
-        )
-    return X
 
 
 def uphill_directions(logits):
@@ -449,76 +676,51 @@ def _find_percentile(features, percentile, weight):
     return float(features.ravel()[order[position]])
 
 
-class GEN(NoveltyScore):
-    """Generalized entropy of the class probabilities (Liu et al., 2023).
+@dataclass(frozen=True, eq=False)
+class ResidualSpace:
+    """Orthogonal complement of a principal subspace through `origin` (n_features,).
 
-    sum_y p_y^gamma (1 - p_y)^gamma over the largest probabilities p_y. A small gamma
-    makes it sensitive to probabilities that are close to zero or one; at gamma = 1, of
-    all classes, it is the Gini impurity. At least 0, higher = more novel. The largest
-    probability is taken from one as the sum of the others, so that confident
-    predictions do not tie.
-
-    With two classes it is a function of one probability, as the probability of an error
-    is. It then adds nothing to the conditional risk, and `fit` warns.
-
-    Parameters
-    ----------
-    gamma : float, default=0.1
-        The exponent, in ]0, 1].
-
-    n_largest : int, default=100
-        How many of the largest probabilities count, all if there are fewer classes. The
-        many small ones of a large number of classes are not known well.
-
-    logits : callable, default=None
-        ``(estimator, X) -> (n_samples, n_classes)``, whose softmax is taken. None
-        takes the classifier's `predict_proba`.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is invalid, if the classifier has no `predict_proba`, or if
-        `logits` returns another shape or values that are not finite.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sklearn_reject.scores import GEN
-    >>> X, y = load_iris(return_X_y=True)
-    >>> score = GEN().fit(estimator=GaussianNB().fit(X, y))
-    >>> score.novelty(X[[0, 70]]).round(2)
-    array([0.04, 1.63])
+    `basis` (n_features, n_features - n_components) has orthonormal columns.
     """
 
-    name = "gen"
+    origin: np.ndarray
+    basis: np.ndarray
 
-    needs_classes = True
+    def norms(self, features):
+        """Return the distance of features to the principal subspace."""
+        return row_norms(row_products(features - self.origin, self.basis))
 
-    def __init__(
-        self,
-        gamma: float = 0.1,
-        n_largest: int = 100,
-        logits: Callable[..., Any] | None = None,
-    ) -> None:
-        self.gamma = gamma
-        self.n_largest = n_largest
-        self.logits = logits
 
-    def _fit(self, response, y, sample_weight, X_ood):
-        check_number(self.gamma, "gamma", high=1, open_low=True)
-        check_count(self.n_largest, "n_largest")
-        warn_of_one_probability(self, response)
+def _fit_space(score, response, features, weight):
+    """Return the space of the least second moments of ID features about an origin.
 
-    def _novelty(self, response):
-        given = find_probabilities(response, self.logits)
-        probabilities = np.array(given, dtype=np.float64, order="C")
-        others = 1 - probabilities
-        largest = probabilities.argmax(axis=1)[:, np.newaxis]
-        miss = miss_probability(probabilities)[:, np.newaxis]
-        np.put_along_axis(others, largest, miss, axis=1)
-        if self.n_largest < probabilities.shape[1]:
-            columns = probabilities.argsort(axis=1)[:, -self.n_largest :]
-            probabilities = np.take_along_axis(probabilities, columns, axis=1)
-            others = np.take_along_axis(others, columns, axis=1)
-        return row_sums((probabilities * others) ** self.gamma)
+    That is where the logits are as close to zero as can be: for weights W and
+    intercepts b minus the pseudo-inverse of W times b. Without a head it is the mean.
+    """
+    n_features, head = features.shape[1], None
+    n_residual = n_features - _count_components(score.n_components, n_features)
+    if score.features is None:
+        head = score._find_head(response, "`features`", is_needed=False)
+    if head is None:
+        origin = np.average(features, axis=0, weights=weight)
+    else:
+        inverse = np.linalg.pinv(head.weights.T, rcond=_SMALLEST_SINGULAR_VALUE)
+        origin = -inverse @ head.intercepts
+    weight = np.ones(len(features)) if weight is None else weight
+    centered = (features - origin) * np.sqrt(weight / weight.sum())[:, np.newaxis]
+    _, vectors = np.linalg.eigh(centered.T @ centered)
+    # Eigenvalues increase: the first vectors span what is left over.
+    return ResidualSpace(origin, np.ascontiguousarray(vectors[:, :n_residual]))
+
+
+def _count_components(n_components, n_features):
+    if n_components is None:
+        if n_features >= 2048:
+            return 1000
+        return 512 if n_features >= 768 else n_features // 2
+    if check_count(n_components, "n_components") >= n_features:
+        raise ValueError(
+            f"n_components={n_components} leaves no residual of {n_features} features. "
+            f"Use at most {n_features - 1}."
+        )
+    return n_components

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils import get_tags, indexable
+from sklearn.utils import check_array, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_reject._response._network import softmax
 from sklearn_reject._response._response import Response
 from sklearn_reject._response._steps import find_steps
-from sklearn_reject._sklearn import _num_samples, _safe_indexing
+from sklearn_reject._sklearn import _num_samples, take_rows
 from sklearn_reject._typing import Estimator, MatrixLike
 from sklearn_reject._validation import (
     check_number,
@@ -30,11 +30,8 @@ from sklearn_reject.scores._base import check_scores, forget
 class NoveltyScore(BaseEstimator):
     """Base class of novelty scores: how unlike the training samples a sample is.
 
-    A subclass writes `_novelty`, which gets a `Response` (what the classifier says
-    about the samples) and returns one number per sample, higher = more novel, and, if
-    it learns from samples, `_fit`. That gets the response to the ID samples, their
-    labels, their positive weights, and the OOD samples. What is not given is None, the
-    `X` of the response too. It sets attributes whose names end with an underscore.
+    A subclass writes :meth:`compute` and, if it learns from samples, :meth:`learn`.
+    Both get a :class:`Response`: what the classifier says about the samples.
 
     Examples
     --------
@@ -45,11 +42,11 @@ class NoveltyScore(BaseEstimator):
     >>> class DistanceFromMean(NoveltyScore):
     ...     needs_samples = True
     ...
-    ...     def _fit(self, response, y, sample_weight, X_ood):
+    ...     def learn(self, response, y, sample_weight, X_ood):
     ...         features = response.features
     ...         self.mean_ = np.average(features, axis=0, weights=sample_weight)
     ...
-    ...     def _novelty(self, response):
+    ...     def compute(self, response):
     ...         return np.linalg.norm(response.features - self.mean_, axis=1)
     >>> X, y = load_iris(return_X_y=True)
     >>> score = DistanceFromMean().fit(X, y, estimator=GaussianNB().fit(X, y))
@@ -96,11 +93,7 @@ class NoveltyScore(BaseEstimator):
         """
         is_refused = sparse.issparse(X) and not self.takes_sparse
         if is_refused and sees_samples(estimator):
-            raise ValueError(
-                f"The samples are a sparse matrix, which {type(self).__name__} cannot "
-                "take. Make them dense, for example with TruncatedSVD in a pipeline "
-                "before the classifier, or use another novelty_score, such as 'knn'."
-            )
+            refuse_sparse("The samples", type(self).__name__)
 
     def fit(
         self,
@@ -156,33 +149,65 @@ class NoveltyScore(BaseEstimator):
         """
         check_is_fitted(estimator)
         forget(self)
-        for name, is_needed, given, meaning in (
-            ("X", self.needs_samples, X, "ID samples, normally the training samples"),
-            ("y", self.needs_labels, y, "labels of the ID samples"),
-            (
-                "X_ood",
-                self.needs_ood,
-                X_ood,
-                "OOD samples, of which each fold needs some",
-            ),
-        ):
-            if is_needed and given is None:
+        needs = self.needs_samples, self.needs_labels, self.needs_ood
+        given = {"X": X, "y": y, "X_ood": X_ood}
+        for is_needed, (name, value) in zip(needs, given.items(), strict=True):
+            if is_needed and value is None:
                 raise ValueError(
-                    f"{name} is None: {type(self).__name__} is fitted on {meaning}. "
-                    f"Pass them as `{name}` to fit."
+                    f"{name} is None: {type(self).__name__} learns from it. Pass ID "
+                    "samples as X, their labels as y, and OOD samples as X_ood."
                 )
-        NoveltyScore.check(self, estimator, X)  # what others add, `_fit` will find out
+        NoveltyScore.check(self, estimator, X)  # what others add, `learn` finds out
         X, y, weight = _take_present(X, y, sample_weight)
         self.share_ = check_number(share, "share", open_low=True)
         self.least_share_ = check_number(least_share, "least_share", open_low=True)
         if self.needs_samples and self.least_share_ < 1:
             _warn_of_kernel(self, estimator)
-        self._fit(Response(estimator, X), y, weight, X_ood)
+        self.learn(Response(estimator, X), y, weight, X_ood)
         self.estimator_ = estimator
         return self
 
-    def _fit(self, response, y, sample_weight, X_ood):
-        """Learn from ID samples and, maybe, OOD samples."""
+    def learn(
+        self,
+        response: Response,
+        y: np.ndarray | None,
+        sample_weight: np.ndarray | None,
+        X_ood: MatrixLike | None,
+    ) -> None:
+        """Set attributes whose names end with an underscore; nothing by default.
+
+        What is not given to `fit` is None here, the `X` of the response too.
+
+        Parameters
+        ----------
+        response : Response
+            What the classifier says about the ID samples.
+
+        y : ndarray of shape (n_samples,) or None
+            Their labels.
+
+        sample_weight : ndarray of shape (n_samples,) or None
+            Their positive weights.
+
+        X_ood : {array-like, sparse matrix, dataframe} of shape (n_ood, n_features) \
+                or None
+            OOD samples.
+        """
+
+    def compute(self, response: Response) -> np.ndarray:
+        """Return one number a sample, higher = more novel.
+
+        Parameters
+        ----------
+        response : Response
+            What the classifier says about the samples.
+
+        Returns
+        -------
+        novelty : array-like of shape (n_samples,)
+            May be infinite, never NaN, and must not depend on the other samples.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no `compute(response)`.")
 
     def novelty(self, X: MatrixLike) -> np.ndarray:
         """Return how unlike the training samples each sample is.
@@ -215,7 +240,7 @@ class NoveltyScore(BaseEstimator):
             Higher = more novel. May be infinite, never NaN.
         """
         check_is_fitted(self, "estimator_")
-        values = self._novelty(response)
+        values = self.compute(response)
         return check_scores(values, response.n_samples, "novelty_score", finite=False)
 
 
@@ -231,16 +256,22 @@ def sees_samples(estimator):
     return is_alone and not steps.transformers
 
 
+def refuse_sparse(what, who="this novelty_score"):
+    """Raise for samples or features that are sparse where that cannot be."""
+    raise ValueError(
+        f"{what} are a sparse matrix, which {who} cannot take. Make it dense, as "
+        "TruncatedSVD in a pipeline does, or use another novelty_score, such as 'knn'."
+    )
+
+
 def _warn_of_kernel(score, estimator):
     """Warn where folds and the final fit look at different numbers of columns."""
     has_tags = hasattr(estimator, "__sklearn_tags__")
     if has_tags and get_tags(estimator).input_tags.pairwise:
         warn_user(
-            f"X is a kernel or distance matrix, and {type(score).__name__} uses its "
-            "columns as features. The final fit has more of them than the folds that "
-            "tune the rule, so fewer samples may be accepted in production. Pass "
-            "samples and a kernel function, or hold a share out, for example with "
-            "cv=0.3.",
+            "X is a kernel or distance matrix, whose columns are the features of "
+            f"{type(score).__name__}. The final fit has more of them than folds, and "
+            "may accept less. Pass samples and a kernel function, or use cv=0.3.",
             once=True,
         )
 
@@ -250,133 +281,84 @@ def _take_present(X, y, sample_weight):
     if X is None:
         return None, None, None
     y = None if y is None else np.asarray(y)
-    n_samples = _num_samples(X)
     if y is not None:
-        check_same_length(n_samples, y=y)
-    weight = check_sample_weight(sample_weight, n_samples)
+        check_same_length(_num_samples(X), y=y)
+    weight = check_sample_weight(sample_weight, _num_samples(X))
     if weight is None or weight.all():
         return X, y, weight
     rows = np.flatnonzero(weight)
-    return _safe_indexing(*indexable(X), rows), take_weight(y, rows), weight[rows]
+    return take_rows(X, rows), take_weight(y, rows), weight[rows]
 
 
-def own_features(response, function):
-    """Return finite features (n_samples, n_features), of a function or the response."""
-    if function is not None:
-        return call(function, "features", response.estimator, response.X)
-    features = response.features
-    if sparse.issparse(features):
-        raise ValueError(
-            "The features are a sparse matrix, which this novelty_score cannot take. "
-            "Reduce them, for example with TruncatedSVD in a pipeline before the "
-            "classifier, or pass a callable (estimator, X) -> (n_samples, n_features) "
-            "as `features`."
-        )
-    return features
-
-
-def find_logits(response, function):
-    """Return finite logits (n_samples, n_classes), of a function or the response."""
-    if function is None:
-        return response.logits
-    logits = call(function, "logits", response.estimator, response.X)
-    return check_columns(logits, "logits", response)
-
-
-def find_probabilities(response, function):
-    """Return class probabilities: the softmax of a function, else of the response."""
-    if function is None:
-        return response.probabilities
-    return softmax(find_logits(response, function))
-
-
-def check_columns(logits, name, response):
-    """Raise unless there is one column a class."""
-    n_classes = len(response.classes)
-    if logits.shape[1] != n_classes:
-        raise ValueError(
-            f"{name} returned an array of shape {logits.shape}, expected a column for "
-            f"each of the {n_classes} classes. For two classes return both logits."
-        )
-    return logits
-
-
-def call(function, name, estimator, X):
-    """Return what a user's function makes of samples: a finite float64 matrix."""
+def call(function, name, estimator, X, n_columns=None):
+    """Return the finite float64 matrix that a user's function makes of samples."""
     if not callable(function):
         raise ValueError(
             f"{name} must be a callable (estimator, X) -> (n_samples, n_columns) or "
             f"None, got {function!r}."
         )
     check_takes(function, name, "estimator", "X")
-    values = function(estimator, X)
-    if sparse.issparse(values):
+    options = {"input_name": f"what {name} returned", "ensure_2d": False}
+    values = check_array(function(estimator, X), dtype=np.float64, **options)
+    n_columns = values.shape[-1] if n_columns is None else n_columns
+    if values.shape != (_num_samples(X), n_columns):
         raise ValueError(
-            f"{name} returned a sparse matrix. Return a dense array: `.toarray()`."
-        )
-    values = np.asarray(values, dtype=np.float64)
-    n_samples = _num_samples(X)
-    if values.ndim != 2 or len(values) != n_samples:
-        raise ValueError(
-            f"{name} returned an array of shape {values.shape}, expected one row for "
-            f"each of the {n_samples} samples: shape ({n_samples}, n_columns)."
-        )
-    return check_finite(values, name)
-
-
-def check_finite(values, name):
-    """Raise unless all values that a user's function returned are finite."""
-    if not np.isfinite(values).all():
-        raise ValueError(
-            f"{name} returned values that are not finite. Check the function, or its "
-            "input for extreme values."
+            f"{name} returned an array of shape {values.shape}, expected a row for "
+            f"each of the {_num_samples(X)} samples and, of logits, a column for each "
+            f"class: ({_num_samples(X)}, {n_columns})."
         )
     return values
 
 
-# Rows that tell whether the logits of two classes are one value and its negative.
-_N_LOOKED_AT = 10
+class ClassNovelty(NoveltyScore):
+    """Base of scores of logits, probabilities and the features of a last layer.
 
+    Each is what the classifier says, unless the parameter of that name is a function.
+    """
 
-def only_head(response, score, functions):
-    """Return the last layer, if one is known, or raise for several classifiers."""
-    if len(response.members) > 1:
-        model = type(response.model).__name__
-        raise ValueError(
-            f"{type(score).__name__} needs the last layer of one classifier, but "
-            f"{model} has {len(response.members)} classifiers. Set ensemble=False of "
-            f"the CalibratedClassifierCV, pass {functions}, or use another "
-            "novelty_score, such as 'knn'."
-        )
-    return response.head
+    needs_classes = True
+    logits = features = None
 
+    def _find_logits(self, response):
+        """Return logits (n_samples, n_classes)."""
+        if self.logits is None:
+            return response.logits
+        n_classes = len(response.classes)
+        return call(self.logits, "logits", response.estimator, response.X, n_classes)
 
-def warn_of_one_decision_value(score, response):
-    """Warn where a score has the one decision value of two classes to go by."""
-    if score.logits is None and _is_one_value(response):
-        _warn_of_one(score, "decision value")
+    def _find_probabilities(self, response):
+        """Return class probabilities, the softmax of logits that are given."""
+        if self.logits is None:
+            return response.probabilities
+        return softmax(self._find_logits(response))
 
+    def _find_features(self, response):
+        """Return dense features (n_samples, n_features)."""
+        if self.features is not None:
+            return call(self.features, "features", response.estimator, response.X)
+        if sparse.issparse(response.features):
+            refuse_sparse("The features")
+        return response.features
 
-def warn_of_one_probability(score, response):
-    """Warn where a score has the probabilities of two classes to go by."""
-    if score.logits is None and len(response.classes) == 2:
-        _warn_of_one(score, "probability")
+    def _find_head(self, response, function, is_needed=True):
+        """Return the last layer, or say which function stands for it."""
+        n_members, head = len(response.members), response.head
+        if head is None and (is_needed or n_members > 1):
+            name = type(response.members[0].model).__name__
+            raise ValueError(
+                f"{type(self).__name__} needs the last layer of one MLPClassifier or "
+                f"linear classifier of scikit-learn, got {n_members} x {name}. Pass "
+                f"{function}, calibrate with ensemble=False, or use another "
+                "novelty_score, such as 'knn'."
+            )
+        return head
 
-
-def _warn_of_one(score, quantity):
-    warn_user(
-        f"{type(score).__name__} for two classes is a function of one {quantity} and "
-        "ranks samples like the error probability, so it adds almost nothing to the "
-        "conditional risk. Use 'knn' or 'mahalanobis', which use the features.",
-        once=True,
-    )
-
-
-def _is_one_value(response):
-    if len(response.classes) != 2:
-        return False
-    if response.X is None:  # scikit-learn asks for one of all decision functions
-        return True
-    first = _safe_indexing(*indexable(response.X), slice(_N_LOOKED_AT))
-    logits = Response(response.estimator, first).logits
-    return np.array_equal(logits[:, 0], -logits[:, 1])
+    def _warn_of_two_classes(self, response):
+        """Warn where the score is a function of one decision value."""
+        if self.logits is None and len(response.classes) == 2:
+            warn_user(
+                f"{type(self).__name__} for two classes is a function of one value and "
+                "ranks samples like the error probability: it adds almost nothing to "
+                "the risk. Use 'knn' or 'mahalanobis', which use the features.",
+                once=True,
+            )

@@ -16,7 +16,16 @@ from sklearn_reject.scores._detectors import LikelihoodRatio, OutlierDetector
 from sklearn_reject.scores._distances import KNN, Mahalanobis, RelativeMahalanobis
 from sklearn_reject.scores._gain import ExpectedGain
 from sklearn_reject.scores._linear import SELE
-from sklearn_reject.scores._logits import GEN, MSP, ODIN, Energy, MaxLogit, ReAct
+from sklearn_reject.scores._logits import (
+    GEN,
+    MSP,
+    ODIN,
+    SIRC,
+    Energy,
+    MaxLogit,
+    ReAct,
+    ViM,
+)
 from sklearn_reject.scores._novelty import NoveltyScore
 from sklearn_reject.scores._plug_in import (
     CallableScore,
@@ -31,7 +40,6 @@ from sklearn_reject.scores._regression import (
     LossRegression,
     TrueClassProbability,
 )
-from sklearn_reject.scores._subspace import SIRC, ViM
 
 # What `gain_score` calls the score that is "auto" elsewhere.
 CONFIDENCE = "confidence"
@@ -420,7 +428,7 @@ class UncertaintyNovelty(NoveltyScore):
     def __init__(self, uncertainty_score: PlugInScore) -> None:
         self.uncertainty_score = uncertainty_score
 
-    def _fit(self, response, y, sample_weight, X_ood):
+    def learn(self, response, y, sample_weight, X_ood):
         score = self.uncertainty_score
         if getattr(score, "learns", True):
             raise ValueError(
@@ -430,7 +438,7 @@ class UncertaintyNovelty(NoveltyScore):
             )
         self.uncertainty_score_ = clone(score).fit(estimator=response.estimator)
 
-    def _novelty(self, response):
+    def compute(self, response):
         # A novelty may be infinite, which an uncertainty must not.
         return self.uncertainty_score_.evaluate(response)[1]
 
@@ -471,7 +479,7 @@ class FrozenNovelty(NoveltyScore):
     def __init__(self, score: Estimator) -> None:
         self.score = score
 
-    def _fit(self, response, y, sample_weight, X_ood):
+    def learn(self, response, y, sample_weight, X_ood):
         is_frozen = isinstance(self.score, FrozenEstimator)
         inner = self.score.estimator if is_frozen else None
         if not (hasattr(inner, "novelty") or hasattr(inner, "uncertainty")):
@@ -481,7 +489,7 @@ class FrozenNovelty(NoveltyScore):
             )
         check_is_fitted(inner, "estimator_")
 
-    def _novelty(self, response):
+    def compute(self, response):
         inner = self.score.estimator
         if _thaw(inner.estimator_) is _thaw(response.estimator):
             return inner.from_response(response)

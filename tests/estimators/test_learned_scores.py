@@ -260,7 +260,7 @@ def test_parts_of_the_samples_say_so():
             assert least_share == pytest.approx(0.8, abs=0.01)
             return super().fit(X, y, share=share, least_share=least_share, **options)
 
-        def _novelty(self, response):
+        def compute(self, response):
             return np.asarray(response.X)[:, 0]
 
     fit(Spy(), cv=5)

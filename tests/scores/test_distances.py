@@ -183,7 +183,7 @@ def kept(score):
         ({"n_neighbors": 3}, 40, 0.5, (40, 2)),
         ({"n_neighbors": 20, "max_samples": 60}, 240, 0.8, (60, 4)),
         ({"n_neighbors": 5, "max_samples": 10}, 300, 1, (10, 1)),
-        ({}, 8000, 1, (2000, 1)),
+        ({}, 8000, 1, (3000, 1)),
         ({"n_neighbors": 5, "max_samples": None}, 8000, 1, (8000, 5)),
     ],
 )
@@ -243,8 +243,8 @@ def test_shares_are_those_of_the_samples_that_count(options, weight):
     counts = []
 
     class Spy(KNN):
-        def _fit(self, *args):
-            super()._fit(*args)
+        def learn(self, *args):
+            super().learn(*args)
             counts.append(kept(self))
 
     model = DoubleScoreOODClassifier(

@@ -165,7 +165,7 @@ class Ducktyped(BaseEstimator):
 
 
 class Novel(NoveltyScore):
-    def _novelty(self, response):
+    def compute(self, response):
         return first_column(response.X)
 
 
@@ -214,7 +214,7 @@ def test_rows_of_folds_are_named_by_their_place_in_them():
 
 def test_novelty_may_be_infinite():
     class Far(NoveltyScore):
-        def _novelty(self, response):
+        def compute(self, response):
             return np.where(response.X[:, 0] > 5, np.inf, -np.inf)
 
     found = Far().fit(estimator=FITTED).novelty(X)
@@ -311,10 +311,10 @@ REFUSED = [
         for function, message in (
             ("logits", "logits must be a callable"),
             (lambda e, X: np.zeros(len(X)), r"logits returned an .* shape \(150,\)"),
-            (zeros(), "a column for each of the 3 classes"),
-            (zeros(7, 3), "one row for each of the 150 samples"),
-            (lambda e, X: np.full((len(X), 3), np.nan), "logits returned .* not finit"),
-            (lambda e, X: sparse.eye(len(X), 3), "logits returned a sparse matrix"),
+            (zeros(), r"a column for each class: \(150, 3\)"),
+            (zeros(7, 3), "a row for each of the 150 samples"),
+            (lambda e, X: np.full((len(X), 3), np.nan), "logits returned contains NaN"),
+            (lambda e, X: sparse.eye(len(X), 3), "[Ss]parse .*toarray"),
         )
     ),
     (ODIN(input_gradient="ones"), LINEAR, "input_gradient must be a callable"),
@@ -322,14 +322,14 @@ REFUSED = [
     (
         ODIN(input_gradient=lambda e, X, T: np.full(X.shape, np.nan)),
         LINEAR,
-        "input_gradient returned .* finite",
+        "input_gradient returned contains NaN",
     ),
-    (ODIN(), BAYES, r"unknown for GaussianNB.*`input_gradient`"),
-    (ODIN(logits=zeros()), LINEAR, "logits is a function, so its gradient"),
+    (ODIN(), BAYES, r"ODIN needs the last .* 1 x GaussianNB.*`input_gradient`"),
+    (ODIN(logits=zeros()), LINEAR, "logits is a function, whose gradient"),
     (ODIN(epsilon=-0.1), LINEAR, "epsilon must be in"),
-    (ReAct(), BAYES, r"which GaussianNB does not have.*`head`"),
-    (ReAct(features=zeros()), LINEAR, "features is a function, so the layer"),
-    (ReAct(head=lambda e, f: f), LINEAR, r"head returned .* each of the 3 classes"),
+    (ReAct(), BAYES, r"ReAct needs the last .* 1 x GaussianNB.*`head`"),
+    (ReAct(features=zeros()), LINEAR, "features is a function, so the last layer"),
+    (ReAct(head=lambda e, f: f), LINEAR, r"head returned .* each class: \(150, 3\)"),
     (ReAct(101), LINEAR, r"percentile must be in \[0, 100\]"),
     (GEN(1.5), LINEAR, r"gamma must be in \]0, 1\], got 1.5"),
     (GEN(n_largest=0), LINEAR, "n_largest must be a positive int, got 0"),
@@ -355,27 +355,21 @@ REFUSED = [
         for options, message in (
             ((-0.1,), r"shrinkage must be in \[0, 1\]"),
             ((1.1,), r"shrinkage must be in \[0, 1\]"),
-            (("oas",), "shrinkage must be one of"),
-            ((True,), "shrinkage must be one of"),
+            (("oas",), "shrinkage must be a number"),
+            ((True,), "shrinkage must be a number"),
             ((0.0, lambda e, X: FLAT), r"covariance .* singular.*Increase shrinkage"),
         )
     ),
     (KNN(151), LINEAR, r"n_neighbors=151 is larger .* 150.*='auto'"),
     (KNN(0), LINEAR, "n_neighbors must be a positive int"),
-    (KNN("all"), LINEAR, r"n_neighbors must be one of \['auto'\]"),
+    (KNN("all"), LINEAR, "n_neighbors must be a positive int"),
     (KNN(max_samples=0), LINEAR, "max_samples must be a positive int"),
-    (KNN(max_samples="all"), LINEAR, r"max_samples must be one of \['auto'\]"),
+    (KNN(max_samples="all"), LINEAR, "max_samples must be a positive int"),
     (KNN(normalize="l2"), LINEAR, "normalize must be one of"),
-    (
-        KNN(1, lambda e, X: X[:, :1], normalize=True),
-        LINEAR,
-        r"single feature to its sign.*=False",
-    ),
-    (OutlierDetector(LocalOutlierFactor()), LINEAR, "set its novelty=True"),
-    (OutlierDetector(OfUnknownDirection()), LINEAR, "sign of its values is unknown"),
-    (OutlierDetector("forest"), LINEAR, "detector must be an outlier detector"),
+    (OutlierDetector(LocalOutlierFactor()), LINEAR, "has with novelty=True"),
+    (OutlierDetector(OfUnknownDirection()), LINEAR, "nor PyOD's"),
+    (OutlierDetector("forest"), LINEAR, "not seem to be a scikit-learn estimator"),
     (OutlierDetector(on="output"), LINEAR, "on must be one of"),
-    (OutlierDetector(on="input", features=zeros()), LINEAR, "does not use it"),
     (LikelihoodRatio(SVM), LINEAR, "classifier must have `predict_proba`"),
 ]
 
@@ -387,7 +381,7 @@ REFUSED = [
 def test_refused(score, classifier, message):
     classifier = classifier.fit(X, Y)
     given = {"X_ood": X + 9} if isinstance(score, NoveltyScore) else {}
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         getattr(
             score.fit(X, Y, estimator=classifier, **given),
             "novelty" if given else "uncertainty",
