@@ -531,13 +531,10 @@ class DoubleScoreOODClassifier(RejectClassifier):
         if largest is None:
             largest = self.loss_.matrix(self.classes_).max()
         losses = losses_inside(self.loss_, found.y, labels, ~found.is_outside, largest)
-        weight = check_sample_weight(sample_weight, len(losses))
-        labeled = np.flatnonzero(~found.is_wild)
-        return -aurc_score(
-            make_finite(uncertainty)[labeled],
-            losses[labeled],
-            sample_weight=take_weight(weight, labeled),
-        )
+        labeled = ~found.is_wild
+        weight = take_weight(check_sample_weight(sample_weight, len(losses)), labeled)
+        scores = make_finite(uncertainty)[labeled]
+        return -aurc_score(scores, losses[labeled], sample_weight=weight)
 
     def report(
         self,

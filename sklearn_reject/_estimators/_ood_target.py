@@ -166,6 +166,33 @@ class OODTarget:
             self._warn_of_share(rule, held_out or calibration)
         return rule
 
+    def achieved(self, rule):
+        """Yield quantities, their sense and bound, and what a rule achieves of them.
+
+        That is the precision, too, wherever there is a prior.
+        """
+        asked, prior = self.asked, self.model.ood_prior
+        if asked["costs"] is not None:
+            of_id = (1 - rule.tpr) * asked["costs"][0]
+            of_id += rule.tpr * rule.selective_risk if rule.tpr else 0.0
+            yield "cost", "", None, float(self.cost(of_id, rule.fpr))
+        for quantity, sense, name, value in (
+            ("TPR", ">=", "min_tpr", rule.tpr),
+            ("FPR", "<=", "max_fpr", rule.fpr),
+            ("risk", "<=", "max_risk", rule.selective_risk),
+            ("precision", ">=", "min_precision", rule.precision),
+        ):
+            if asked[name] is not None or (
+                quantity == "precision" and prior is not None
+            ):
+                yield quantity, sense, asked[name], value
+
+    def cost(self, of_id, fpr):
+        """Return the mean cost at the prior, where ID samples cost so much."""
+        prior, (_, accept_ood, reject_ood) = self.model.ood_prior, self.asked["costs"]
+        of_ood = reject_ood + (accept_ood - reject_ood) * fpr if prior else 0.0
+        return (1 - prior) * of_id + prior * of_ood
+
     def _tune(self, bounds, calibration):
         """Return the best rule for some bounds."""
         samples, n_ood = calibration.samples, calibration.n_ood

@@ -9,6 +9,7 @@ from sklearn.utils import column_or_1d
 from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE
 from sklearn_reject._estimators._deferral_base import trace
 from sklearn_reject._estimators._groups import as_objects, labels_of
+from sklearn_reject._estimators._ood_target import OODTarget
 from sklearn_reject._estimators._rejection_models import bound_of_losses
 from sklearn_reject._estimators._report_table import Report, ReportPart, ReportPromise
 from sklearn_reject._estimators._targets import (
@@ -238,7 +239,7 @@ class _Deferred(Samples):
         """Return the mean loss of some rows, and of what was paid for asking."""
         largest = self.max_loss
         if largest is not None:
-            largest += self.paid[rows].max(axis=0, initial=0.0).sum()
+            largest += self.paid.max(axis=0).sum()
         return self.mean(self.losses + self.paid.sum(axis=1), rows, largest)
 
     def system_risk(self, rows):
@@ -286,7 +287,7 @@ def report_deferral(estimator, X, y, known, *options):
 
 
 class _OfOrigins(Samples):
-    """Samples in distribution, OOD and wild: unlabeled, a share of them OOD."""
+    """Samples in distribution, OOD and wild, of these `origins`, and the `target`."""
 
     @property
     def half(self):
@@ -307,29 +308,32 @@ class _OfOrigins(Samples):
         is_ood, is_wild = self.origins.is_ood, self.origins.is_wild
         if is_ood.any() or not is_wild.any():
             return self.coverage(is_ood)
-        wild, share = self.half.coverage(is_wild), self.estimator.wild_share
+        wild, share = self.half.coverage(is_wild), self.target.wild_share
         pair = wild, self.half.tpr()
         fpr = _join(lambda x, z: (x - (1 - share) * z) / share, *pair, 1.0)
         return fpr._replace(n_samples=wild.n_samples)
 
+    def id_risk(self):
+        """Return the mean loss of the accepted ID samples."""
+        return self.selective_risk(~self.origins.is_outside)
+
     def precision(self):
         """Return the share of ID samples among those accepted at the prior."""
-        prior, pair = self.estimator.ood_prior, (self.half.tpr(), self.half.fpr())
+        prior, pair = self.target.model.ood_prior, (self.half.tpr(), self.half.fpr())
         return _join(lambda x, z: precision_of(x, z, prior), *pair)
 
     def mean_cost(self):
         """Return the mean cost at the prior."""
-        of_id = self.half.cost(~self.origins.is_outside, self.estimator.costs[0])
-        return _join(self.cost_of, of_id, self.half.fpr())
+        of_id = self.half.cost(~self.origins.is_outside, self.target.asked["costs"][0])
+        return _join(self.target.cost, of_id, self.half.fpr())
 
-    def cost_of(self, of_id, fpr):
-        """Return the mean cost at the prior, where ID samples cost so much."""
-        prior, (_, accept_ood, reject_ood) = (
-            self.estimator.ood_prior,
-            self.estimator.costs,
-        )
-        of_ood = reject_ood + (accept_ood - reject_ood) * fpr if prior else 0.0
-        return (1 - prior) * of_id + prior * of_ood
+    def promises(self):
+        """Yield what was asked for, and the precision wherever there is a prior."""
+        found = {"TPR": self.tpr, "FPR": self.fpr, "risk": self.id_risk}
+        found |= {"cost": self.mean_cost, "precision": self.precision}
+        level = getattr(self.estimator.rule_.certificate, "confidence_level", None)
+        for quantity, *bound, value in self.target.achieved(self.estimator.rule_):
+            yield quantity, "all", *bound, level, value, found[quantity]()
 
 
 def report_ood(estimator, X, y, groups, *options):
@@ -340,7 +344,8 @@ def report_ood(estimator, X, y, groups, *options):
     y, is_id = origins.y, ~origins.is_outside
     losses = losses_inside(estimator.loss_, y, labels, is_id)
     samples = _OfOrigins(estimator, accepted, losses, *options)
-    samples.origins, nothing = origins, samples.risk(~samples.all)
+    samples.origins, samples.target = origins, OODTarget.of(estimator)
+    nothing = samples.risk(~samples.all)
     parts = [samples.part("in distribution", is_id)]
     parts.append(ReportPart("out of distribution", samples.fpr(), nothing))
     if groups is not None:
@@ -351,26 +356,4 @@ def report_ood(estimator, X, y, groups, *options):
             coverage = samples.coverage(origins.is_ood & (groups == kind))
             parts.append(ReportPart(f"OOD {kind}", coverage, nothing))
     parts += samples.true_classes(y, is_id)
-    return samples.report(_promises_of_ood(samples), parts)
-
-
-def _promises_of_ood(samples):
-    """Yield what was asked for, and the precision wherever there is a prior."""
-    estimator, rule = samples.estimator, samples.estimator.rule_
-    level = getattr(rule.certificate, "confidence_level", None)
-    if estimator.costs is not None:
-        of_id = (1 - rule.tpr) * estimator.costs[0]
-        of_id += rule.tpr * rule.selective_risk if rule.tpr else 0.0
-        cost = float(samples.cost_of(of_id, rule.fpr))
-        yield "cost", "all", "", None, None, cost, samples.mean_cost()
-    risk = samples.selective_risk(~samples.origins.is_outside)
-    for quantity, sense, bound, *values in (
-        ("TPR", ">=", estimator.min_tpr, rule.tpr, samples.tpr()),
-        ("FPR", "<=", estimator.max_fpr, rule.fpr, samples.fpr()),
-        ("risk", "<=", estimator.max_risk, rule.selective_risk, risk),
-    ):
-        if bound is not None:
-            yield quantity, "all", sense, bound, level, *values
-    if estimator.ood_prior is not None:
-        bound = ">=", estimator.min_precision, level
-        yield "precision", "all", *bound, rule.precision, samples.precision()
+    return samples.report(samples.promises(), parts)

@@ -153,14 +153,3 @@ def test_labels_that_are_silently_classes(labels, options, classes, message):
     with told:
         model = double(min_tpr=0.5, **options).fit(X, labels)
     assert model.classes_.tolist() == classes
-
-
-def test_score_tells_labels_that_it_does_not_know():
-    model = double(**RATES).fit(X, y)
-    message = r"y holds 7 \(50 samples\), .* classes \[0, 1, 2\] .* nor ood_label=-1"
-    with pytest.warns(RejectionWarning, match=message):
-        model.score(X, np.where(y == -1, 7, y))
-    named = double(**RATES).fit(X, NAMES)
-    assert named.score(X, NAMES) < 0
-    with pytest.warns(RejectionWarning, match=r"'OOD' .* nor ood_label='ood'"):
-        named.score(X, np.where(NAMES == "ood", "OOD", NAMES))

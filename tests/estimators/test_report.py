@@ -576,7 +576,8 @@ def test_kinds_of_ood_samples_of_any_names():
 
 def test_labels_of_no_known_kind_are_told():
     labels = np.where(WITH_OOD[TEST] == -1, 7, WITH_OOD[TEST])
-    with pytest.warns(RejectionWarning, match=r"holds 7 .*ood_label=-1.* as errors"):
+    message = r"holds 7 \(54 samples\).* nor ood_label=-1.* as errors"
+    with pytest.warns(RejectionWarning, match=message):
         assert MODEL.report(X_test, labels).parts[1].coverage.n_samples == 0
     with pytest.warns(RejectionWarning, match="holds 7"):
         assert MODEL.score(X_test, labels) < 0
