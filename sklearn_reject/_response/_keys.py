@@ -84,7 +84,9 @@ def _spread(bits, places):
     A zero adds nothing, so that a sparse matrix need not know of it.
     """
     offsets = _GOLDEN * np.atleast_1d(places).astype(np.uint64)
-    return np.where(bits == 0, np.uint64(0), split_mix(bits + offsets))
+    added = split_mix(bits + offsets)
+    added[bits == 0] = 0
+    return added
 
 
 def _bits(values):
@@ -97,10 +99,15 @@ def _bits(values):
     if kind in "iubf":
         numbers = values.astype(np.float64)
         if kind in "bf" or np.all(np.abs(numbers) <= 2.0**53):
-            # Minus zero equals zero, and there are many kinds of NaN.
-            return np.where(np.isnan(numbers), np.nan, numbers + 0.0).view(np.uint64)
+            return _bits_of_floats(numbers)
         values = values.astype(object)
     return _bits_of_all(values)
+
+
+def _bits_of_floats(values):
+    values = values + 0.0  # minus zero equals zero
+    values[np.isnan(values)] = np.nan  # there are many kinds of NaN
+    return values.view(np.uint64)
 
 
 def _bits_of_all(values):
@@ -117,7 +124,7 @@ def _bits_of_object(value):
         with suppress(OverflowError):  # an int beyond the largest float, equal to none
             number = float(value)
             if number != number or number == value:
-                return _bits(np.array([number]))[0]
+                return _bits_of_floats(np.array([number]))[0]
     if isinstance(value, _NESTED):
         return _keys_of_array(_as_array(value)[None])[0]
     if isinstance(value, (Mapping, Set)):  # a set holds each of its members once

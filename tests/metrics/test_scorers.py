@@ -346,7 +346,7 @@ ZEROS = get_selective_scorer("neg_aurc", loss=np.zeros(150))
         (COST, "person", {"expert_labels": [None] * 150}, "no answer for any of"),
         (PRICED, "deferring", {}, "reject_cost=0.2 is the cost of a rejected sample"),
         (COST, "deferring, budget", {}, "deferral_cost=None.*would cost nothing"),
-        (UNCERTAIN, "person", {}, r"label -1, .*\(or defer_label=None"),
+        (UNCERTAIN, "person", {}, r"label -1, .*or defer_label=None"),
         (UNCERTAIN, "ridge", {}, NO_UNCERTAINTY),
         (SQUARED, "ridge", {}, NO_UNCERTAINTY),
         (UNCERTAIN, "spread", {}, "without an attribute `loss_`.*loss="),
