@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils import check_array
 
 from sklearn_reject._response._network import (
@@ -20,8 +19,13 @@ from sklearn_reject._response._network import (
     softmax,
 )
 from sklearn_reject._response._response import Response
-from sklearn_reject._validation import check_count, check_number, check_option
-from sklearn_reject.scores._novelty import ClassNovelty, call, refuse_sparse
+from sklearn_reject._validation import (
+    check_count,
+    check_number,
+    check_option,
+    check_takes,
+)
+from sklearn_reject.scores._novelty import ClassNovelty, call
 from sklearn_reject.scores._plug_in import entropies, probability_of_others
 
 # What is smaller than this, relative to what it is made of, is nothing but rounding.
@@ -309,26 +313,17 @@ class ODIN(ClassNovelty):
         check_number(self.epsilon, "epsilon")
         check_number(self.temperature, "temperature", open_low=True)
         if self.input_gradient is None:
-            self._find_head(response, "`input_gradient`")
-            if self.logits is not None:
-                raise ValueError(
-                    "logits is a function, whose gradient is unknown. Pass a callable "
-                    "(estimator, X, temperature) -> gradient as `input_gradient`."
-                )
-        elif not callable(self.input_gradient):
-            raise ValueError(
-                "input_gradient must be a callable (estimator, X, temperature) -> "
-                f"gradient of the shape of X, or None, got {self.input_gradient!r}."
-            )
+            self._find_head(response, "input_gradient", "logits")
+        else:
+            arguments = "estimator", "X", "temperature"
+            check_takes(self.input_gradient, "input_gradient", *arguments)
         self._warn_of_two_classes(response)
 
     def compute(self, response):
         # Without a function, x is what reaches the classifier.
         seen = response.innermost if self.input_gradient is None else response
         X = seen.model_input if self.input_gradient is None else response.X
-        if sparse.issparse(X):
-            refuse_sparse("The samples")
-        X = np.asarray(X)
+        X = check_array(X, ensure_2d=False, allow_nd=True)
         gradient = self._find_gradient(seen, X)
         # A network may insist on the type of its inputs.
         dtype = X.dtype if X.dtype.kind == "f" else np.float64
@@ -420,12 +415,7 @@ class ReAct(ClassNovelty):
     def learn(self, response, y, sample_weight, X_ood):
         percentile = check_number(self.percentile, "percentile", high=100)
         if self.head is None:
-            self._find_head(response, "`head`")
-            if self.features is not None:
-                raise ValueError(
-                    "features is a function, so the last layer is unknown. Pass a "
-                    "callable (estimator, features) -> (n_samples, n_classes) as head."
-                )
+            self._find_head(response, "head", "features")
         features = self._find_features(response)
         self.threshold_ = _find_percentile(features, percentile, sample_weight)
 
@@ -700,7 +690,7 @@ def _fit_space(score, response, features, weight):
     n_features, head = features.shape[1], None
     n_residual = n_features - _count_components(score.n_components, n_features)
     if score.features is None:
-        head = score._find_head(response, "`features`", is_needed=False)
+        head = score._find_head(response, "features", is_needed=False)
     if head is None:
         origin = np.average(features, axis=0, weights=weight)
     else:

@@ -93,7 +93,11 @@ class NoveltyScore(BaseEstimator):
         """
         is_refused = sparse.issparse(X) and not self.takes_sparse
         if is_refused and sees_samples(estimator):
-            refuse_sparse("The samples", type(self).__name__)
+            raise ValueError(
+                f"X is a sparse matrix, which {type(self).__name__} cannot take. Make "
+                "it dense, as TruncatedSVD in a pipeline does, or use another "
+                "novelty_score, such as 'knn'."
+            )
 
     def fit(
         self,
@@ -256,14 +260,6 @@ def sees_samples(estimator):
     return is_alone and not steps.transformers
 
 
-def refuse_sparse(what, who="this novelty_score"):
-    """Raise for samples or features that are sparse where that cannot be."""
-    raise ValueError(
-        f"{what} are a sparse matrix, which {who} cannot take. Make it dense, as "
-        "TruncatedSVD in a pipeline does, or use another novelty_score, such as 'knn'."
-    )
-
-
 def _warn_of_kernel(score, estimator):
     """Warn where folds and the final fit look at different numbers of columns."""
     has_tags = hasattr(estimator, "__sklearn_tags__")
@@ -292,11 +288,6 @@ def _take_present(X, y, sample_weight):
 
 def call(function, name, estimator, X, n_columns=None):
     """Return the finite float64 matrix that a user's function makes of samples."""
-    if not callable(function):
-        raise ValueError(
-            f"{name} must be a callable (estimator, X) -> (n_samples, n_columns) or "
-            f"None, got {function!r}."
-        )
     check_takes(function, name, "estimator", "X")
     options = {"input_name": f"what {name} returned", "ensure_2d": False}
     values = check_array(function(estimator, X), dtype=np.float64, **options)
@@ -336,22 +327,25 @@ class ClassNovelty(NoveltyScore):
         """Return dense features (n_samples, n_features)."""
         if self.features is not None:
             return call(self.features, "features", response.estimator, response.X)
-        if sparse.issparse(response.features):
-            refuse_sparse("The features")
-        return response.features
+        return check_array(response.features, input_name="the features")
 
-    def _find_head(self, response, function, is_needed=True):
-        """Return the last layer, or say which function stands for it."""
+    def _find_head(self, response, function, beside=None, is_needed=True):
+        """Return the last layer, or say which function stands for it.
+
+        With a function for the parameter `beside` it would not be that layer.
+        """
         n_members, head = len(response.members), response.head
-        if head is None and (is_needed or n_members > 1):
-            name = type(response.members[0].model).__name__
-            raise ValueError(
-                f"{type(self).__name__} needs the last layer of one MLPClassifier or "
-                f"linear classifier of scikit-learn, got {n_members} x {name}. Pass "
-                f"{function}, calibrate with ensemble=False, or use another "
-                "novelty_score, such as 'knn'."
-            )
-        return head
+        if getattr(self, beside or "", None) is not None:
+            got = f"a function as `{beside}`"
+        elif head is None and (is_needed or n_members > 1):
+            got = f"{n_members} x {type(response.members[0].model).__name__}"
+        else:
+            return head
+        raise ValueError(
+            f"{type(self).__name__} needs the last layer of one MLPClassifier or "
+            f"linear classifier of scikit-learn, got {got}. Pass `{function}`, "
+            "calibrate with ensemble=False, or use novelty_score='knn'."
+        )
 
     def _warn_of_two_classes(self, response):
         """Warn where the score is a function of one decision value."""

@@ -411,7 +411,7 @@ def objects(X):
 @pytest.mark.parametrize(
     ("score", "convert", "message"),
     [
-        (ViM(), sparse.csr_matrix, r"sparse matrix, which ViM cannot.*'knn'"),
+        (ViM(), sparse.csr_matrix, r"X is a sparse matrix, which ViM cannot.*'knn'"),
         *(
             (score, convert, message)
             for score in SCORES

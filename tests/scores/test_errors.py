@@ -309,7 +309,7 @@ REFUSED = [
         (score(logits=function), LINEAR, message)
         for score in (MSP, MaxLogit, GEN)
         for function, message in (
-            ("logits", "logits must be a callable"),
+            ("logits", "logits=.* must be a callable"),
             (lambda e, X: np.zeros(len(X)), r"logits returned an .* shape \(150,\)"),
             (zeros(), r"a column for each class: \(150, 3\)"),
             (zeros(7, 3), "a row for each of the 150 samples"),
@@ -317,7 +317,7 @@ REFUSED = [
             (lambda e, X: sparse.eye(len(X), 3), "[Ss]parse .*toarray"),
         )
     ),
-    (ODIN(input_gradient="ones"), LINEAR, "input_gradient must be a callable"),
+    (ODIN(input_gradient="ones"), LINEAR, "input_gradient=.* must be a callable"),
     (ODIN(input_gradient=zeros(3)), LINEAR, r"shape \(3,\), expected the shape of X"),
     (
         ODIN(input_gradient=lambda e, X, T: np.full(X.shape, np.nan)),
@@ -325,10 +325,10 @@ REFUSED = [
         "input_gradient returned contains NaN",
     ),
     (ODIN(), BAYES, r"ODIN needs the last .* 1 x GaussianNB.*`input_gradient`"),
-    (ODIN(logits=zeros()), LINEAR, "logits is a function, whose gradient"),
+    (ODIN(logits=zeros()), LINEAR, "got a function as `logits`.*`input_gradient`"),
     (ODIN(epsilon=-0.1), LINEAR, "epsilon must be in"),
     (ReAct(), BAYES, r"ReAct needs the last .* 1 x GaussianNB.*`head`"),
-    (ReAct(features=zeros()), LINEAR, "features is a function, so the last layer"),
+    (ReAct(features=zeros()), LINEAR, "got a function as `features`.*`head`"),
     (ReAct(head=lambda e, f: f), LINEAR, r"head returned .* each class: \(150, 3\)"),
     (ReAct(101), LINEAR, r"percentile must be in \[0, 100\]"),
     (GEN(1.5), LINEAR, r"gamma must be in \]0, 1\], got 1.5"),

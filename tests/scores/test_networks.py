@@ -150,10 +150,8 @@ DEFINITIONS = [
     (Energy(3.0), lambda known, new: energy(new.logits, 3.0)),
     *(
         (GEN(*given), lambda known, new, g=given: gen(new.probabilities, *g))
-        for given in ((0.1, 100), (0.5, 2), (1, 1))
+        for given in ((0.1, 100), (0.5, 2), (1, 100))
     ),
-    # At gamma one, of all classes, it is the Gini impurity.
-    (GEN(1), lambda known, new: 1 - (new.probabilities**2).sum(axis=1)),
     *(
         (ReAct(q), lambda known, new, q=q: react(known, new, q))
         for q in (0, 37.5, 90, 100)
