@@ -29,7 +29,7 @@ class BothOpinions(NamedTuple):
 
     first: np.ndarray
     second: np.ndarray
-    deferral_score: np.ndarray
+    gain: np.ndarray
 
 
 class DeferMixin:

@@ -89,7 +89,7 @@ class DeferralDecisions(NamedTuple):
         The label of each sample, by whoever answers; `defer_label_` where that is a
         person.
 
-    deferral_score : ndarray of shape (n_samples,)
+    gain : ndarray of shape (n_samples,)
         Score of what asking gains, higher = deferred first.
 
     deferred : ndarray of shape (n_samples,), dtype bool
@@ -109,7 +109,7 @@ class DeferralDecisions(NamedTuple):
     """
 
     label: np.ndarray
-    deferral_score: np.ndarray
+    gain: np.ndarray
     deferred: np.ndarray
 
 
@@ -526,7 +526,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         Returns
         -------
         decisions : DeferralDecisions
-            A named tuple of `label`, `deferral_score` and `deferred`, arrays with one
+            A named tuple of `label`, `gain` and `deferred`, arrays with one
             entry per sample.
 
         Raises
@@ -616,7 +616,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         labels, gain = self._evaluate(X)
         return self._probability(X, labels, gain)
 
-    def deferral_score(self, X: MatrixLike) -> np.ndarray:
+    def gain(self, X: MatrixLike) -> np.ndarray:
         """Return the gain of asking the expert, or a score that ranks samples by it.
 
         Parameters
@@ -703,7 +703,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         X, y = indexable(X, y)
         opinions = self._opinions(X, expert_labels)
         return -deferral_area_score(
-            opinions.deferral_score,
+            opinions.gain,
             self.loss_(y, opinions.first),
             losses_where_known(self.loss_, y, opinions.second, "expert_labels"),
             sample_weight=sample_weight,

@@ -23,7 +23,7 @@ def by_opinions(
 
 
 def judge_opinions(estimator, X, y, expert_labels, loss=None, labels=None):
-    """Return deferral scores and the losses of both opinions, of an estimator."""
+    """Return gains and the losses of both opinions, of an estimator."""
     inner, inner_X = locate(estimator, X, "_opinions")
     if inner is None:
         raise ValueError(

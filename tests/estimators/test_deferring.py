@@ -246,7 +246,7 @@ def test_certified_risk():
 
 def test_score_is_minus_the_area():
     model = fit(confident(max_deferral=0.3), expert_labels=y[FIT])
-    gain = model.deferral_score(X[NEW])
+    gain = model.gain(X[NEW])
     first, half = model.predict_first(X[NEW]), np.arange(150) % 2 == 0
     for asked in (np.full(150, True), half):
         answers = np.where(asked, y[NEW], np.nan)

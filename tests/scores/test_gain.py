@@ -189,9 +189,9 @@ def test_objects_functions_and_frozen_scores():
     assert (own.random_state, own.loss) == (1, None)
     assert model.gain_score_.random_state == 1
     model.set_params(gain_score=lambda model, X: X[:, 1]).fit(X, Y)
-    np.testing.assert_array_equal(model.deferral_score(X), X[:, 1])
+    np.testing.assert_array_equal(model.gain(X), X[:, 1])
     fitted = fit_gain(ExpectedGain(FEW))
     model.set_params(gain_score=FrozenEstimator(fitted), cv=None).fit(X, Y)
-    np.testing.assert_array_equal(model.deferral_score(X), fitted.uncertainty(X))
+    np.testing.assert_array_equal(model.gain(X), fitted.uncertainty(X))
     with pytest.raises(ValueError, match="gain_score must be 'auto'"):
         model.set_params(gain_score="profit").fit(X, Y)
