@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter
 
@@ -16,36 +17,42 @@ from sklearn_reject._curves._deferral import deferral_area_score
 from sklearn_reject._estimators._base import (
     BaseWrapper,
     check_class_labels,
+    check_keys,
+    draw_rows,
     find_classes,
     read_samples,
     warn_of_lost_classes,
 )
-from sklearn_reject._estimators._deferral_base import DeferMixin, take
 from sklearn_reject._estimators._deferral_rules import (
-    DeferralCalibration,
     check_expert,
     check_expert_labels,
     deferral_calibration_of,
-    refuse_labels,
     solve_deferral_rule,
     warn_of_unknown_labels,
 )
-from sklearn_reject._estimators._groups import find_groups
+from sklearn_reject._estimators._groups import find_groups, labels_of
 from sklearn_reject._estimators._problem import Problem, retarget, solve_and_store
 from sklearn_reject._estimators._report import report_deferral
 from sklearn_reject._estimators._report_table import Report
-from sklearn_reject._estimators._retarget import as_fitted, require_fit
+from sklearn_reject._estimators._retarget import as_fitted, features_of, require_fit
 from sklearn_reject._estimators._targets import (
     DEFERRAL_TARGETS,
     DeferralCost,
     find_target,
 )
-from sklearn_reject._fitting._deferral import Gains, evaluate_deferral
+from sklearn_reject._fitting._deferral import (
+    DeferralCalibration,
+    Gains,
+    evaluate_deferral,
+)
 from sklearn_reject._fitting._experts import (
     Answers,
-    ask_probabilities,
+    Consultation,
+    ask,
     asks_person,
+    consult,
     is_fixed,
+    read_labels,
 )
 from sklearn_reject._fitting._folds import Samples
 from sklearn_reject._fitting._out_of_sample import avoid_coarse_scores
@@ -56,9 +63,14 @@ from sklearn_reject._fitting._routing import (
     route_to_both,
 )
 from sklearn_reject._fitting._splits import check_cv_choice, plan_fits
-from sklearn_reject._labels import resolve_reject_label
+from sklearn_reject._labels import mark_rejected, merge_labels, resolve_reject_label
 from sklearn_reject._response._response import Response
-from sklearn_reject._sklearn import available_if, with_callbacks
+from sklearn_reject._sklearn import (
+    _num_samples,
+    available_if,
+    take_rows,
+    with_callbacks,
+)
 from sklearn_reject._typing import (
     CV,
     Estimator,
@@ -71,10 +83,11 @@ from sklearn_reject._typing import (
     TaskLossLike,
     UncertaintyScoreLike,
 )
-from sklearn_reject._validation import check_option, require_in_memory
+from sklearn_reject._validation import check_option, index_labels, require_in_memory
+from sklearn_reject.exceptions import ExpertError
 from sklearn_reject.losses import TaskLoss, check_loss, losses_where_known
-from sklearn_reject.scores import UncertaintyScore, resolve_gain
-from sklearn_reject.selection import DeferralRule
+from sklearn_reject.scores import UncertaintyScore, evaluate_score, resolve_gain
+from sklearn_reject.selection import DeferralRule, targets_by_group
 
 
 class DeferralDecisions(NamedTuple):
@@ -126,7 +139,7 @@ def _both_have(method):
     return check
 
 
-class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
+class DeferringClassifier(ClassifierMixin, BaseWrapper):
     """Classifier that defers samples to a second opinion if that is worth its cost.
 
     A first, cheap classifier answers, and an expert is asked about the samples with the
@@ -317,6 +330,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
 
     _targets, _default_target = DEFERRAL_TARGETS, DeferralCost(0.0)
     _solve = solve_deferral_rule
+    _score_name, _share_name, _verb = "gain_score_", "deferral_rate", "defers"
 
     expert_: Any
     rule_: DeferralRule | Other
@@ -424,18 +438,23 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         check_option(self.randomize, "randomize", (True, False))
         params |= {"sample_weight": sample_weight, "expert_labels": expert_labels}
         X, y = read_samples(X, y, params, check_class_labels)
-        labels = check_expert_labels(self.expert, expert_labels, y)
-        samples = Samples(X, y, *route_to_both(self, len(y), params))
-
         classes = np.union1d(find_classes(self.estimator, y), y)
         known = _join_classes(classes, self.expert)
+        labels = check_expert_labels(self.expert, expert_labels, y, known)
+        samples = Samples(X, y, *route_to_both(self, len(y), params))
+
         names = {"name": "defer_label", "automatic": "defer"}
         defer_label = resolve_reject_label(self.defer_label, known, **names)
         groups = find_groups(self, X, classes)
         loss = check_loss(self.loss, labels=classes)
         score_seed, row_seed = draw_seeds(self.random_state)
-        options = {"loss": loss, "random_state": score_seed}
-        scores = resolve_gain(self.gain_score, self.estimator, **options)
+        scores = resolve_gain(
+            self.gain_score,
+            self.estimator,
+            n_samples=len(y) if labels is None else sum(x is not None for x in labels),
+            loss=loss,
+            random_state=score_seed,
+        )
         gains = Gains(scores, loss, classes)
         learns = gains.learns or not is_fixed(self.expert)
         check_cv_choice(self, learns=learns)
@@ -446,7 +465,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         is_certified = self.confidence_level is not None
         plan = plan_fits(self, samples, learns=learns, stratify=not is_certified)
         needs_pilot = is_certified and not isinstance(plan.final, slice)
-        given = self, gains, Answers(loss, labels), samples, needs_pilot
+        given = self, gains, Consultation(loss, labels), samples, needs_pilot
         evaluate = partial(evaluate_deferral, *given)
         evaluated = avoid_coarse_scores(evaluate, plan, samples, self.random_state)
         warn_of_lost_classes(self, evaluated.estimator, classes)
@@ -536,8 +555,11 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             all other labels.
         """
         labels, gain, deferred = self._decide(X, keys)
-        labels, _, is_open = self._ask(X, labels, deferred)
-        return DeferralDecisions(self._mark(labels, is_open), gain, deferred)
+        answers = self._ask(X, labels, deferred)
+        labels, marks = answers.labels, self.defer_label_
+        if marks is not None and asks_person(self.expert_):
+            labels = mark_rejected(labels, ~answers.is_open, marks)
+        return DeferralDecisions(labels, gain, deferred)
 
     @available_if(_both_have("predict_proba"))
     def predict_proba(self, X: MatrixLike) -> np.ndarray:
@@ -570,7 +592,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         _, _, deferred = self._decide(X, None, response)
         rows = np.flatnonzero(deferred)
         if self.expert_ is not None and len(rows):
-            asked = ask_probabilities(self.expert_, take(X, rows), rows)
+            asked = ask(self.expert_, _take(X, rows), rows, "probabilities")
             probabilities[rows] = self._align(asked, self.expert_)
         return probabilities
 
@@ -701,11 +723,11 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             X=X, y=y, sample_weight=sample_weight, expert_labels=expert_labels
         )
         X, y = indexable(X, y)
-        opinions = self._opinions(X, expert_labels)
+        first, second, gain = self._opinions(X, expert_labels)
         return -deferral_area_score(
-            opinions.gain,
-            self.loss_(y, opinions.first),
-            losses_where_known(self.loss_, y, opinions.second, "expert_labels"),
+            gain,
+            self.loss_(y, first),
+            losses_where_known(self.loss_, y, second, "expert_labels"),
             sample_weight=sample_weight,
         )
 
@@ -750,9 +772,104 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         """
         fitted, given = as_fitted(self), {"expert_labels": expert_labels}
         X, y = read_samples(X, y, given, check_class_labels)
-        if expert_labels is not None and not asks_person(self.expert_):
-            refuse_labels(fitted.expert)
+        if expert_labels is not None:
+            if not asks_person(self.expert_):
+                self._refuse_labels()
+            expert_labels = read_labels(expert_labels, len(y), self.classes_)
         return report_deferral(fitted, X, y, expert_labels, confidence_level)
+
+    def _evaluate(self, X, response=None):
+        """Return labels of the first classifier, and gains, of one pass."""
+        require_fit(self)
+        response = Response(self.estimator_, X) if response is None else response
+        _, gain = evaluate_score(self.gain_score_, response, "gain_score")
+        return response.labels, gain
+
+    def _probability(self, X, labels, gain):
+        """Return how likely samples of these first labels and gains are deferred."""
+        if self.group_by_ is not None:
+            return self.rule_.defer_proba(gain, labels_of(self.group_by_, X, labels))
+        return self.rule_.defer_proba(gain)
+
+    def _decide(self, X, keys=None, response=None):
+        """Return first labels, gains, and which samples are deferred."""
+        require_fit(self)
+        keys = check_keys(X, keys, self.rule_)
+        labels, gain = self._evaluate(X, response)
+        probability = self._probability(X, labels, gain)
+        deferred = draw_rows(probability, features_of(self, X), keys, self.seed_)
+        return labels, gain, deferred
+
+    def _answer_all(self, X):
+        """Return :class:`Answers`, for what asks this classifier."""
+        labels, _, deferred = self._decide(X)
+        return self._ask(X, labels, deferred)
+
+    def _ask(self, X, labels, deferred):
+        """Return :class:`Answers`: labels of the expert where samples are deferred."""
+        rows = np.flatnonzero(deferred)
+        levels, costs = (
+            deferred.astype(np.intp),
+            np.zeros((len(labels), len(self._names) - 1)),
+        )
+        costs[rows, 0] = self._unit_costs(X, labels)[rows]
+        if labels.dtype.kind == self.classes_.dtype.kind:
+            labels = labels.astype(np.result_type(labels, self.classes_), copy=False)
+        if self.expert_ is None or not len(rows):
+            return Answers(labels, levels, costs, deferred & (self.expert_ is None))
+        try:
+            found = ask(self.expert_, _take(X, rows), rows)
+        except ExpertError as error:
+            if error.labels is not None:  # of a cascade, whose others have answered
+                labels = merge_labels(labels, rows, error.labels)
+            if self.defer_label_ is not None:
+                has_label = ~np.isin(np.arange(len(labels)), error.rows)
+                labels = mark_rejected(labels, has_label, self.defer_label_)
+            raise ExpertError(str(error), error.rows, labels) from error.__cause__
+        levels[rows] += found.levels
+        costs[rows, 1:] = found.costs
+        is_open = np.zeros(len(labels), dtype=bool)
+        is_open[rows] = found.is_open
+        return Answers(merge_labels(labels, rows, found.labels), levels, costs, is_open)
+
+    def _unit_costs(self, X, labels):
+        """Return what asking about each sample costs, be it done or not."""
+        cost = self._asked["deferral_cost"]
+        if not isinstance(cost, Mapping):
+            return np.full(len(labels), 0.0 if cost is None else float(cost))
+        costs = targets_by_group(cost, tuple(self.rule_.rules), "deferral_cost")
+        groups = labels_of(self.group_by_, X, labels)
+        # Of groups that are not known, all samples are deferred, at no known cost.
+        return np.array([costs.get(group, np.nan) for group in groups])
+
+    @property
+    def _names(self):
+        """The name of whoever answers, at each level."""
+        last = "person" if self.expert_ is None else _name(self.expert_)
+        return [_name(self.estimator_), *getattr(self.expert_, "_names", [last])]
+
+    def _opinions(self, X, expert_labels=None):
+        """Return labels of both for all samples, and the gain of asking."""
+        labels, gain = self._evaluate(X)
+        if expert_labels is not None:
+            if not (is_fixed(self._asked["expert"]) or asks_person(self.expert_)):
+                self._refuse_labels()
+            expert_labels = read_labels(expert_labels, len(gain), self.classes_)
+        rows = np.arange(len(gain))
+        return labels, consult(self.expert_, X, rows, expert_labels)[0], gain
+
+    def _refuse_labels(self):
+        raise ValueError(
+            f"expert_labels were given, but the expert {self._asked['expert']!r} is "
+            "not a person and is asked here. Omit expert_labels."
+        )
+
+    def _align(self, probabilities, estimator):
+        """Return probabilities in columns of `classes_`."""
+        places, unknown = index_labels(np.asarray(estimator.classes_), self.classes_)
+        aligned = np.zeros((len(probabilities), len(self.classes_)))
+        aligned[:, places[~unknown]] = np.asarray(probabilities)[:, ~unknown]
+        return aligned
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return the routing of metadata to `fit`, both estimators and the splitter.
@@ -790,3 +907,16 @@ def _join_classes(classes, expert):
     known = np.asarray(getattr(expert, "classes_", classes))
     is_alike = known.dtype.kind == classes.dtype.kind
     return np.union1d(classes, known) if is_alike else classes
+
+
+def _take(X, rows):
+    """Return some rows of samples, without a copy where these are all."""
+    return X if len(rows) == _num_samples(X) else take_rows(X, rows)
+
+
+def _name(estimator):
+    """Return the name of what is inside pipelines."""
+    while isinstance(estimator, FrozenEstimator) or hasattr(estimator, "steps"):
+        is_frozen = isinstance(estimator, FrozenEstimator)
+        estimator = estimator.estimator if is_frozen else estimator.steps[-1][1]
+    return getattr(estimator, "__name__", type(estimator).__name__)

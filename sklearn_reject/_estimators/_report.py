@@ -6,7 +6,6 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import column_or_1d
 
-from sklearn_reject._estimators._deferral_base import Trace, trace
 from sklearn_reject._estimators._groups import as_objects, labels_of
 from sklearn_reject._estimators._ood_labels import known_labels
 from sklearn_reject._estimators._rejection_models import bound_of_losses
@@ -19,6 +18,7 @@ from sklearn_reject._estimators._targets import (
     RiskBounds,
     find_target,
 )
+from sklearn_reject._fitting._experts import Answers, fill_in
 from sklearn_reject._fitting._folds import losses_inside
 from sklearn_reject._interval import Interval
 from sklearn_reject._validation import check_level, check_same_length
@@ -229,7 +229,7 @@ def _parts_of_true_classes(samples, classes, y, mask):
 class _Deferred(Samples):
     """Samples of a classifier that asks: those accepted are those it asks about."""
 
-    traced: Trace
+    traced: Answers
 
     deferral_rate = Samples.coverage
 
@@ -267,10 +267,9 @@ class _Deferred(Samples):
 def report_deferral(estimator, X, y, known, confidence_level):
     """Return the report of a classifier that asks a second opinion."""
     confidence_level = check_level(confidence_level, "confidence_level")
-    if known is not None:
-        known = estimator._person(known, len(y))
-    traced = trace(estimator, X, known, np.arange(len(y)))
-    losses = losses_where_known(estimator.loss_, y, traced.labels, "expert_labels")
+    traced = estimator._answer_all(X)
+    labels = fill_in(traced.labels, traced.is_open, known)
+    losses = losses_where_known(estimator.loss_, y, labels, "expert_labels")
     asked, everything = traced.levels > 0, _all(losses)
     samples = _Deferred.of(estimator, asked, losses, confidence_level, traced)
     groups = _groups_of(estimator, X, None)
@@ -281,7 +280,7 @@ def report_deferral(estimator, X, y, known, confidence_level):
         samples.system_risk(everything),
     )
     parts = [ReportPart("all", share, risk, float(spent.sum()))]
-    levels = zip(traced.names, [0.0, *spent.tolist()], strict=True)
+    levels = zip(estimator._names, [0.0, *spent.tolist()], strict=True)
     for level, (name, cost) in enumerate(levels):
         here = traced.levels == level
         share = share_of(here, confidence_level)
