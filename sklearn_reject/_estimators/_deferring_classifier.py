@@ -30,7 +30,7 @@ from sklearn_reject._estimators._deferral_rules import (
     solve_deferral_rule,
     warn_of_unknown_labels,
 )
-from sklearn_reject._estimators._groups import find_groups, labels_of
+from sklearn_reject._estimators._groups import find_groups, is_word, labels_of
 from sklearn_reject._estimators._problem import Problem, retarget, solve_and_store
 from sklearn_reject._estimators._report import report_deferral
 from sklearn_reject._estimators._report_table import Report
@@ -457,7 +457,8 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
         )
         gains = Gains(scores, loss, classes)
         learns = gains.learns or not is_fixed(self.expert)
-        check_cv_choice(self, learns=learns)
+        may_learn = learns or is_word(self.gain_score, "auto")
+        check_cv_choice(self, learns=may_learn)
         problem = Problem(target, groups, loss, gains, row_seed)
         problem = problem.posed_by(self, samples.sample_weight, classes)
 

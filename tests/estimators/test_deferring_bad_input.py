@@ -54,6 +54,9 @@ BAD_FITS = [
     ({"expert": GaussianNB()}, y[FIT], r"is fitted here"),
     ({}, y[FIT][:-1], r"expert_labels"),
     ({}, np.full(200, np.nan), r"no label at all"),
+    ({}, np.where(y[FIT], y[FIT], -1), r"-1 for 6\d samples.*Pass NaN or None"),
+    ({"expert": FrozenEstimator(KNOWS)}, np.full(200, -1.0), r"which is no class"),
+    ({}, np.append(y[FIT][1:].astype(str), "-1"), r"'-1' for 1 samples"),
     *(
         ({"expert": expert}, None, r"expert must be a classifier, an object")
         for expert in (
@@ -92,12 +95,11 @@ def test_bad_fits(options, labels, message):
 @pytest.mark.parametrize(
     ("options", "n_known", "message"),
     [
-        ({"gain_score": "auto"}, 1, r"too few labels to learn from: 1\."),
         ({"gain_score": "gain"}, 1, r"too few labels to learn from: 1\."),
         ({"cv": 0.3}, 1, r"too few labels among the held-out samples: 0"),
         ({"cv": 0.3, "confidence_level": 0.9}, 0, r"too few labels to learn from: 0\."),
     ],
-    ids=["auto", "gain", "held out", "pilot"],
+    ids=["gain", "held out", "pilot"],
 )
 def test_too_few_answers_to_learn_from(options, n_known, message):
     held_out = fit(confident(cv=0.3), expert_labels=y[FIT]).calibration_.rows
