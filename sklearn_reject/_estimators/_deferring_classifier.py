@@ -126,17 +126,11 @@ class DeferralDecisions(NamedTuple):
     deferred: np.ndarray
 
 
-def _both_have(method):
-    """Tell `available_if` whether classifier and expert have a method."""
-
-    def check(self):
-        getattr(getattr(self, "estimator_", self.estimator), method)
-        expert = getattr(self, "expert_", self.expert)
-        if expert is not None:
-            getattr(expert, method)
-        return True
-
-    return check
+def _both_have_probabilities(self):
+    """Tell `available_if` whether classifier and expert have `predict_proba`."""
+    parts = ("estimator_", self.estimator), ("expert_", self.expert)
+    found = (getattr(self, name, given) for name, given in parts)
+    return all(part is None or part.predict_proba for part in found)
 
 
 class DeferringClassifier(ClassifierMixin, BaseWrapper):
@@ -562,7 +556,7 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
             labels = mark_rejected(labels, ~answers.is_open, marks)
         return DeferralDecisions(labels, gain, deferred)
 
-    @available_if(_both_have("predict_proba"))
+    @available_if(_both_have_probabilities)
     def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Return class probabilities by whoever answers.
 

@@ -67,12 +67,6 @@ class Gains(FoldScore):
     def fit(self, estimator, samples, rows, caller, context):
         """Fit the classifier, and tell the scores of it."""
         super().fit(estimator, samples, rows, caller, context)
-        says_how_sure = "predict_proba", "decision_function"
-        if len(self.scores) > 1 and not any(
-            hasattr(estimator, n) for n in says_how_sure
-        ):
-            # What is learned needs no more than labels.
-            del self.scores[next(iter(self.scores))]
         for score in self.scores.values():
             if not learns(score):
                 fit_score(score, estimator, samples, rows, samples.final)
@@ -94,7 +88,7 @@ class Gains(FoldScore):
 
         `values` are what folds said of the first classifier, `second` of the expert.
         """
-        labels, first, *found = values
+        _, first, *found = values
         names, score = list(self.scores), self.learned
         if score is None:
             return self.scores[names[0]], found[0], {}
@@ -239,7 +233,6 @@ def evaluate_deferral(caller, gains, consultation, samples, needs_pilot, plan):
         expert, consultation, given, of_expert, caller, task
     )
     context.call_on_fit_task_end(estimator=caller, X=X, y=y)
-    _check_answers(second, second_held_out, plan.folds, gains.needs_expert)
 
     [*_, score], calibration, areas = gains.scores.values(), None, {}
     if plan.folds:
@@ -258,27 +251,6 @@ def evaluate_deferral(caller, gains, consultation, samples, needs_pilot, plan):
             gain, *first, *second_held_out, rows, pilot=calibration
         )
     return EvaluatedDeferral(estimator, expert, score, calibration, areas, plan)
-
-
-def _check_answers(second, held_out, folds, learns_gain):
-    """Raise where answers of a person are so few that a part of the samples has none.
-
-    A gain is learned from some folds, and evaluated on others.
-    """
-    parts, what_for = [], ""
-    if second:
-        ends = np.cumsum([len(test) for _, test in folds])[:-1]
-        parts = [~np.isnan(losses) for losses in np.split(second[1], ends)]
-        if sum(part.any() for part in parts) < 1 + learns_gain:
-            what_for = "to learn from"
-    if held_out and not what_for and np.isnan(held_out[1]).all():
-        parts, what_for = [], "among the held-out samples"
-    if what_for:
-        raise ValueError(
-            f"expert_labels has too few labels {what_for}: {sum(map(sum, parts))}. Ask "
-            "about more samples, drawn at random, or use gain_score='confidence' with "
-            "cv=None, which needs the fewest."
-        )
 
 
 def _part_of(context, name, number, plan):

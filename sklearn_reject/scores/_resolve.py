@@ -295,9 +295,9 @@ def resolve_gain(
     Parameters
     ----------
     gain_score : str, score object or callable
-        "auto" has two candidates: "confidence", which falls out where the fitted
-        classifier has neither probabilities nor decision values, and "gain", which
-        does where samples are few. "confidence" is what "auto" is as an uncertainty
+        "auto" has two candidates: "confidence", unless the classifier has neither
+        probabilities nor decision values, and "gain", unless samples are few and there
+        is the other one. "confidence" is what "auto" is as an uncertainty
         score. Anything else is the one candidate, and is what it is as an uncertainty
         score.
 
@@ -328,12 +328,11 @@ def resolve_gain(
     """
     names = [gain_score]
     if isinstance(gain_score, str) and gain_score == "auto":
-        names = [CONFIDENCE, ExpectedGain.name]
-        says_how_sure = "predict_proba", "decision_function"
-        if n_samples < _FEWEST_LEARNED and any(
-            hasattr(estimator, method) for method in says_how_sure
-        ):
-            names = [CONFIDENCE]
+        methods = "predict_proba", "decision_function"
+        has_confidence = any(hasattr(estimator, method) for method in methods)
+        names = [CONFIDENCE] * has_confidence
+        if n_samples >= _FEWEST_LEARNED or not has_confidence:
+            names.append(ExpectedGain.name)
     candidates = {}
     for given in names:
         score = _to_gain(given, estimator, loss, random_state, name)
