@@ -239,6 +239,8 @@ class _Deferred(Samples):
         costs = (self.losses + paid.sum(axis=1))[mask]
         if largest is not None:
             largest += paid.max(axis=0).sum()
+        if np.isnan(self.system_risk(mask).value):  # no answer of some level is known
+            costs = costs[:0]
         return risk_of(costs[~np.isnan(costs)], _ANY, largest, self.confidence_level)
 
     def system_risk(self, mask):

@@ -357,6 +357,26 @@ def test_missing_answers_of_a_group_may_be_wrong():
         assert promise.achieved[1:3] == pytest.approx((low, high))
 
 
+@pytest.mark.parametrize("target", ["deferral_cost", "max_deferral", "target_risk"])
+def test_nothing_is_said_of_a_person_whose_answers_are_not_known(target):
+    options = {target: 0.02, "gain_score": "confidence"}
+    model = DeferringClassifier(GaussianNB(), **options)
+    model.fit(X[TRAIN], y[TRAIN], expert_labels=y[TRAIN])
+    deferred, wrong = model.defer(X_test), model.predict_first(X_test) != y_test
+    assert deferred.any()
+    report = model.report(X_test, y_test)
+    [promise], (system, first, person) = report.promises, report.parts
+    assert first.coverage.value == pytest.approx(np.mean(~deferred))
+    assert first.risk.value == pytest.approx(np.mean(wrong[~deferred]))
+    assert person.coverage.value == pytest.approx(np.mean(deferred))
+    assert np.isnan([person.risk.value, system.risk.value]).all()
+    is_share = target == "max_deferral"
+    assert bool(promise.verdict) == is_share
+    assert np.isnan(promise.achieved.value) != is_share
+    assert json.loads(json.dumps(report.to_dict()))
+    assert "person" in str(report)
+
+
 def test_bounds_of_numpy_can_be_written():
     report = selective(target_risk=np.float32(0.02)).report(X_test, y_test).to_dict()
     assert json.loads(json.dumps(report))["promises"][0]["bound"] == np.float32(0.02)
