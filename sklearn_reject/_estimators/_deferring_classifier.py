@@ -189,10 +189,10 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
         conditional risk if the first classifier has `predict_proba`, otherwise the
         margin. "error_probability" is the learned risk of the first, for the 0/1 loss,
         "loss_regression" for any loss, and "gain" is the learned difference of both
-        risks, from out-of-sample predictions. "auto" is the one with the smallest
-        out-of-fold area under the deferral curve, and "confidence" if no other is
-        better by more than chance; it fits many boosting models, which takes seconds
-        with 1,000 samples. A callable is ``(estimator, X) -> (n_samples,)``.
+        risks, from out-of-sample predictions. "auto" is "confidence", and "gain" if its
+        out-of-fold area under the deferral curve is smaller by more than chance, or if
+        the classifier has no confidence; with fewer than 1,000 answers of the expert,
+        that is not tried. A callable is ``(estimator, X) -> (n_samples,)``.
 
     loss : {"zero_one", "absolute", "squared"}, {array-like, dataframe} of shape \
             (n_classes, n_classes) or callable, default="zero_one"
@@ -262,7 +262,7 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
 
     areas_ : dict of str to float
         Area under the deferral curve, out of fold, of each score that "auto" has chosen
-        from; empty for other scores.
+        from; empty where there was nothing to choose.
 
     group_by_ : str, int, callable or None
         What finds the groups of samples.
@@ -399,10 +399,10 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
 
         expert_labels : array-like of shape (n_samples,), default=None
             What the expert says about each sample, missing (NaN, None, NA or masked)
-            where nobody was asked, which should be at random. Needed where a person is
-            the last one to be asked. Of a frozen expert they stand for its predictions,
-            which `fit` then does not ask for; one that is fitted here takes none,
-            unless it asks a person.
+            where nobody was asked, which should be at random; a code such as -1 that is
+            no class is refused. Needed where a person is the last one to be asked. Of a
+            frozen expert they stand for its predictions, which `fit` then does not ask
+            for; one that is fitted here takes none, unless it asks a person.
 
         **params : dict
             Parameters for the `fit` of the first classifier, indexed by sample where
@@ -747,6 +747,8 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
         expert_labels : array-like of shape (n_samples,), default=None
             What a person says about each sample; only those of samples that reach the
             person are used. Some may be missing: intervals then allow them any loss.
+            Without any, the report has the shares and the risks of those who have
+            answered, and no verdict on what depends on the person.
 
         confidence_level : float in ]0, 1[, default=0.95
             Probability of each interval by itself, over the draw of the samples, which
