@@ -442,17 +442,12 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
         groups = find_groups(self, X, classes)
         loss = check_loss(self.loss, labels=classes)
         score_seed, row_seed = draw_seeds(self.random_state)
-        scores = resolve_gain(
-            self.gain_score,
-            self.estimator,
-            n_samples=len(y) if labels is None else sum(x is not None for x in labels),
-            loss=loss,
-            random_state=score_seed,
-        )
+        n_known = len(y) if labels is None else sum(x is not None for x in labels)
+        options = {"n_samples": n_known, "loss": loss, "random_state": score_seed}
+        scores = resolve_gain(self.gain_score, self.estimator, **options)
         gains = Gains(scores, loss, classes)
         learns = gains.learns or not is_fixed(self.expert)
-        may_learn = learns or is_word(self.gain_score, "auto")
-        check_cv_choice(self, learns=may_learn)
+        check_cv_choice(self, learns=learns or is_word(self.gain_score, "auto"))
         problem = Problem(target, groups, loss, gains, row_seed)
         problem = problem.posed_by(self, samples.sample_weight, classes)
 
@@ -467,18 +462,10 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
         calibration = deferral_calibration_of(evaluated, samples, row_seed, groups)
         classes = _join_classes(classes, evaluated.expert)
         warn_of_unknown_labels(calibration, classes)
-        return solve_and_store(
-            self,
-            problem,
-            evaluated,
-            samples,
-            calibration,
-            expert_=evaluated.expert,
-            gain_score_=evaluated.score,
-            areas_=evaluated.areas,
-            defer_label_=defer_label,
-            classes_=classes,
-        )
+        fitted = {"expert_": evaluated.expert, "gain_score_": evaluated.score.score}
+        fitted |= {"areas_": evaluated.areas, "classes_": classes}
+        fitted["defer_label_"] = defer_label
+        return solve_and_store(self, problem, evaluated, samples, calibration, **fitted)
 
     def predict(self, X: MatrixLike, keys: ArrayLike | None = None) -> np.ndarray:
         """Predict labels; the expert predicts those of deferred samples.
@@ -779,8 +766,7 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
         """Return labels of the first classifier, and gains, of one pass."""
         require_fit(self)
         response = Response(self.estimator_, X) if response is None else response
-        _, gain = evaluate_score(self.gain_score_, response, "gain_score")
-        return response.labels, gain
+        return evaluate_score(self.gain_score_, response, "gain_score")
 
     def _probability(self, X, labels, gain):
         """Return how likely samples of these first labels and gains are deferred."""
@@ -883,9 +869,8 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        parts = [get_tags(self.estimator)]
-        if hasattr(self.expert, "__sklearn_tags__"):
-            parts.append(get_tags(self.expert))
+        parts = self.estimator, self.expert
+        parts = [get_tags(x) for x in parts if hasattr(x, "__sklearn_tags__")]
         for name in ("sparse", "allow_nan"):
             both = all(getattr(part.input_tags, name) for part in parts)
             setattr(tags.input_tags, name, both)

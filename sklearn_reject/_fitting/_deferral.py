@@ -9,6 +9,7 @@ from sklearn_reject._curves._deferral import choose_by_area
 from sklearn_reject._fitting._experts import evaluate_expert, is_fixed
 from sklearn_reject._fitting._folds import (
     FoldScore,
+    Uncertainty,
     check_labels,
     fit_score,
     fit_with_folds,
@@ -16,7 +17,7 @@ from sklearn_reject._fitting._folds import (
     learns_from_samples,
     needs_samples,
 )
-from sklearn_reject._fitting._out_of_sample import cross_fit
+from sklearn_reject._fitting._out_of_sample import Evaluated, cross_fit
 from sklearn_reject._fitting._splits import inner_folds
 from sklearn_reject._response._response import Response
 from sklearn_reject._validation import take_weight
@@ -171,37 +172,26 @@ class DeferralCalibration:
 
 
 @dataclass(frozen=True, eq=False)
-class EvaluatedDeferral:
+class Gain(Uncertainty):
+    """A score of what asking gains that is read off, and a loss."""
+
+    def evaluate_response(self, response, y):
+        """Return gain, loss and prediction of each sample."""
+        labels, gain = evaluate_score(self.score, response, "gain_score")
+        check_labels(response)
+        return gain, self.loss(y, labels), labels
+
+
+@dataclass(frozen=True, eq=False)
+class EvaluatedDeferral(Evaluated):
     """A fitted classifier, expert and score of gain, and what they say out of sample.
 
-    `areas` are the areas under the deferral curve of the scores to choose from, `plan`
-    is the one that was followed.
+    `areas` are the areas under the deferral curve of the scores to choose from.
     """
 
-    estimator: object
-    expert: object
-    score: object
-    calibration: DeferralCalibration
-    areas: dict
-    plan: object
-    #: Gains and labels of the rows by the final fit, if those of folds are coarse.
-    final: tuple | None = None
-
-    @property
-    def scores(self):
-        """What a threshold is set on."""
-        return self.calibration.gain
-
-    @property
-    def rows(self):
-        """Which samples were evaluated."""
-        return self.calibration.rows
-
-    def evaluate_final(self, samples):
-        """Return gains and labels of all samples by the final fit."""
-        response = Response(self.estimator, samples.X)
-        _, gain = evaluate_score(self.score, response, "gain_score")
-        return gain, response.labels
+    expert: object = None
+    calibration: DeferralCalibration | None = None
+    areas: dict | None = None
 
 
 def evaluate_deferral(caller, gains, consultation, samples, needs_pilot, plan):
@@ -234,23 +224,23 @@ def evaluate_deferral(caller, gains, consultation, samples, needs_pilot, plan):
     )
     context.call_on_fit_task_end(estimator=caller, X=X, y=y)
 
-    [*_, score], calibration, areas = gains.scores.values(), None, {}
+    [*_, score], found, areas = gains.scores.values(), None, {}
     if plan.folds:
         of_folds = estimator, samples, values, second, plan, caller.n_jobs
         score, gain, areas = gains.learn(*of_folds)
         if second:
-            calibration = DeferralCalibration(gain, *values[:2], *second, plan.tested)
+            found = DeferralCalibration(gain, *values[:2], *second, plan.tested)
+    score = Gain(score, gains.loss)
     if plan.held_out is not None:
-        X, y_held_out = samples.take(estimator, plan.held_out, plan.final)
-        response = Response(estimator, X)
-        _, gain = evaluate_score(score, response, "gain_score")
-        check_labels(response)
-        first = response.labels, gains.loss(y_held_out, response.labels)
+        of_held_out = estimator, samples, plan.held_out, plan.final
+        gain, losses, labels = score.evaluate(*of_held_out)
         rows = np.arange(len(y))[plan.held_out]
-        calibration = DeferralCalibration(
-            gain, *first, *second_held_out, rows, pilot=calibration
-        )
-    return EvaluatedDeferral(estimator, expert, score, calibration, areas, plan)
+        second = labels, losses, *second_held_out, rows
+        found = DeferralCalibration(gain, *second, pilot=found)
+    found_of = {"expert": expert, "calibration": found, "areas": areas}
+    return EvaluatedDeferral(
+        estimator, score, plan, found.gain, rows=found.rows, **found_of
+    )
 
 
 def _part_of(context, name, number, plan):
