@@ -143,12 +143,6 @@ def test_labels_of_a_frozen_expert_stand_for_its_predictions():
     assert model.rule_ == other.rule_
 
 
-def test_without_a_target_asking_costs_nothing():
-    model = fit(confident(FrozenEstimator(Oracle())))
-    assert model.rule_.system_risk == 0
-    assert (model.predict(X[NEW]) == y[NEW]).mean() > 0.9
-
-
 def cascade(last=None):
     """Return two classifiers and whoever is last, to be asked at a cost."""
     tree = DecisionTreeClassifier(max_depth=3, random_state=0)
@@ -234,15 +228,6 @@ def test_probabilities_are_those_of_whoever_answers():
     np.testing.assert_array_equal(
         person.predict_proba(X[NEW]), person.estimator_.predict_proba(X[NEW])
     )
-
-
-def test_certified_risk():
-    options = {"target_risk": 0.1, "confidence_level": 0.9, "cv": 0.5}
-    rule = fit(confident(FrozenEstimator(Oracle()), **options)).rule_
-    assert rule.certificate.quantity == "system_risk"
-    assert rule.certificate.n_samples == 125
-    assert rule.system_risk < 0.1
-    assert rule.deferral_rate < 1
 
 
 def test_score_is_minus_the_area():
