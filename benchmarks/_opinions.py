@@ -127,7 +127,7 @@ class Case:
         for part, (_, outside) in zip(parts, folds, strict=True):
             loss_first[outside] = part.labels != y[outside]
         crossed, fresh, seconds = {}, {}, {}
-        options = {"n_samples": np.sum(~np.isnan(losses)), "random_state": 0}
+        options = {"n_samples": n_train, "random_state": 0}
         for name, score in resolve_gain("auto", first, **options).items():
             start = time.perf_counter()
             learned = _learn(score, first, X[train], y[train], parts, folds, answers)

@@ -191,8 +191,8 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
         "loss_regression" for any loss, and "gain" is the learned difference of both
         risks, from out-of-sample predictions. "auto" is "confidence", and "gain" if its
         out-of-fold area under the deferral curve is smaller by more than chance, or if
-        the classifier has no confidence; with fewer than 1,000 answers of the expert,
-        that is not tried. A callable is ``(estimator, X) -> (n_samples,)``.
+        the classifier has no confidence; with fewer than 1,000 samples, that is not
+        tried. A callable is ``(estimator, X) -> (n_samples,)``.
 
     loss : {"zero_one", "absolute", "squared"}, {array-like, dataframe} of shape \
             (n_classes, n_classes) or callable, default="zero_one"
@@ -442,8 +442,7 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
         groups = find_groups(self, X, classes)
         loss = check_loss(self.loss, labels=classes)
         score_seed, row_seed = draw_seeds(self.random_state)
-        n_known = len(y) if labels is None else sum(x is not None for x in labels)
-        options = {"n_samples": n_known, "loss": loss, "random_state": score_seed}
+        options = {"n_samples": len(y), "loss": loss, "random_state": score_seed}
         scores = resolve_gain(self.gain_score, self.estimator, **options)
         gains = Gains(scores, loss, classes)
         learns = gains.learns or not is_fixed(self.expert)

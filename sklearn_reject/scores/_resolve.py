@@ -305,7 +305,7 @@ def resolve_gain(
         The classifier that answers first, fitted or not.
 
     n_samples : int, default=inf
-        Number of samples that the labels of both are known of.
+        Number of samples that there are to learn from.
 
     loss : str, array-like or callable, default=None
         Loss for a score that has a `loss` parameter left at None.
