@@ -127,7 +127,8 @@ class Case:
         for part, (_, outside) in zip(parts, folds, strict=True):
             loss_first[outside] = part.labels != y[outside]
         crossed, fresh, seconds = {}, {}, {}
-        for name, score in resolve_gain("auto", first, random_state=0).items():
+        options = {"n_samples": n_train, "random_state": 0}
+        for name, score in resolve_gain("auto", first, **options).items():
             start = time.perf_counter()
             learned = _learn(score, first, X[train], y[train], parts, folds, answers)
             crossed[name], score = learned

@@ -26,7 +26,7 @@ from sklearn_reject.scores import Entropy
 
 ARRAYS = {
     *("accepted", "draws", "eta", "gain", "groups", "inclusion_proba", "is_ood"),
-    *("deferral_score", "loss", "loss_first", "loss_second", "losses", "sample_weight"),
+    *("loss", "loss_first", "loss_second", "losses", "sample_weight"),
     *("keys", "novelty", "novelty_scores", "scores", "uncertainty"),
     *("uncertainty_scores", "y", "y_first", "y_pred", "y_score", "y_second", "y_true"),
 }

@@ -47,11 +47,11 @@ cheap, strong = linear_on(ink_of_rows), SVC()
 # ---------------------------------
 #
 # What counts is the *gain*: the expected loss of the cheap model minus that of the
-# strong one. There are three ways to estimate it. The simplest uses the confidence of
-# the cheap model ("confidence"). The others are learned by cross-validation: where the
-# cheap model is wrong ("error_probability"), and where it is wrong more often than the
-# strong one ("gain"). By default `fit` takes the one with the smallest area under the
-# deferral curve, but prefers the confidence if the difference could be chance.
+# strong one. The simplest estimate uses the confidence of the cheap model
+# ("confidence"). The other one is learned by cross-validation: where the cheap model is
+# wrong more often than the strong one ("gain"). By default `fit` takes the confidence,
+# unless the area under the deferral curve of the other one is smaller by more than
+# chance.
 #
 # Here an error costs 1, and asking costs 0.1.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter
 
@@ -16,36 +17,42 @@ from sklearn_reject._curves._deferral import deferral_area_score
 from sklearn_reject._estimators._base import (
     BaseWrapper,
     check_class_labels,
+    check_keys,
+    draw_rows,
     find_classes,
     read_samples,
     warn_of_lost_classes,
 )
-from sklearn_reject._estimators._deferral_base import DeferMixin, take
 from sklearn_reject._estimators._deferral_rules import (
-    DeferralCalibration,
     check_expert,
     check_expert_labels,
     deferral_calibration_of,
-    refuse_labels,
     solve_deferral_rule,
     warn_of_unknown_labels,
 )
-from sklearn_reject._estimators._groups import find_groups
+from sklearn_reject._estimators._groups import find_groups, is_word, labels_of
 from sklearn_reject._estimators._problem import Problem, retarget, solve_and_store
 from sklearn_reject._estimators._report import report_deferral
 from sklearn_reject._estimators._report_table import Report
-from sklearn_reject._estimators._retarget import as_fitted, require_fit
+from sklearn_reject._estimators._retarget import as_fitted, features_of, require_fit
 from sklearn_reject._estimators._targets import (
     DEFERRAL_TARGETS,
     DeferralCost,
     find_target,
 )
-from sklearn_reject._fitting._deferral import Gains, evaluate_deferral
+from sklearn_reject._fitting._deferral import (
+    DeferralCalibration,
+    Gains,
+    evaluate_deferral,
+)
 from sklearn_reject._fitting._experts import (
     Answers,
-    ask_probabilities,
+    Consultation,
+    ask,
     asks_person,
+    consult,
     is_fixed,
+    read_labels,
 )
 from sklearn_reject._fitting._folds import Samples
 from sklearn_reject._fitting._out_of_sample import avoid_coarse_scores
@@ -56,9 +63,14 @@ from sklearn_reject._fitting._routing import (
     route_to_both,
 )
 from sklearn_reject._fitting._splits import check_cv_choice, plan_fits
-from sklearn_reject._labels import resolve_reject_label
+from sklearn_reject._labels import mark_rejected, merge_labels, resolve_reject_label
 from sklearn_reject._response._response import Response
-from sklearn_reject._sklearn import available_if, with_callbacks
+from sklearn_reject._sklearn import (
+    _num_samples,
+    available_if,
+    take_rows,
+    with_callbacks,
+)
 from sklearn_reject._typing import (
     CV,
     Estimator,
@@ -71,10 +83,11 @@ from sklearn_reject._typing import (
     TaskLossLike,
     UncertaintyScoreLike,
 )
-from sklearn_reject._validation import check_option, require_in_memory
+from sklearn_reject._validation import check_option, index_labels, require_in_memory
+from sklearn_reject.exceptions import ExpertError
 from sklearn_reject.losses import TaskLoss, check_loss, losses_where_known
-from sklearn_reject.scores import UncertaintyScore, resolve_gain
-from sklearn_reject.selection import DeferralRule
+from sklearn_reject.scores import UncertaintyScore, evaluate_score, resolve_gain
+from sklearn_reject.selection import DeferralRule, targets_by_group
 
 
 class DeferralDecisions(NamedTuple):
@@ -89,7 +102,7 @@ class DeferralDecisions(NamedTuple):
         The label of each sample, by whoever answers; `defer_label_` where that is a
         person.
 
-    deferral_score : ndarray of shape (n_samples,)
+    gain : ndarray of shape (n_samples,)
         Score of what asking gains, higher = deferred first.
 
     deferred : ndarray of shape (n_samples,), dtype bool
@@ -109,24 +122,18 @@ class DeferralDecisions(NamedTuple):
     """
 
     label: np.ndarray
-    deferral_score: np.ndarray
+    gain: np.ndarray
     deferred: np.ndarray
 
 
-def _both_have(method):
-    """Tell `available_if` whether classifier and expert have a method."""
-
-    def check(self):
-        getattr(getattr(self, "estimator_", self.estimator), method)
-        expert = getattr(self, "expert_", self.expert)
-        if expert is not None:
-            getattr(expert, method)
-        return True
-
-    return check
+def _both_have_probabilities(self):
+    """Tell `available_if` whether classifier and expert have `predict_proba`."""
+    parts = ("estimator_", self.estimator), ("expert_", self.expert)
+    found = (getattr(self, name, given) for name, given in parts)
+    return all(part is None or part.predict_proba for part in found)
 
 
-class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
+class DeferringClassifier(ClassifierMixin, BaseWrapper):
     """Classifier that defers samples to a second opinion if that is worth its cost.
 
     A first, cheap classifier answers, and an expert is asked about the samples with the
@@ -182,10 +189,10 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         conditional risk if the first classifier has `predict_proba`, otherwise the
         margin. "error_probability" is the learned risk of the first, for the 0/1 loss,
         "loss_regression" for any loss, and "gain" is the learned difference of both
-        risks, from out-of-sample predictions. "auto" is the one with the smallest
-        out-of-fold area under the deferral curve, and "confidence" if no other is
-        better by more than chance; it fits many boosting models, which takes seconds
-        with 1,000 samples. A callable is ``(estimator, X) -> (n_samples,)``.
+        risks, from out-of-sample predictions. "auto" is "confidence", and "gain" if its
+        out-of-fold area under the deferral curve is smaller by more than chance, or if
+        the classifier has no confidence; with fewer than 1,000 samples, that is not
+        tried. A callable is ``(estimator, X) -> (n_samples,)``.
 
     loss : {"zero_one", "absolute", "squared"}, {array-like, dataframe} of shape \
             (n_classes, n_classes) or callable, default="zero_one"
@@ -255,7 +262,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
 
     areas_ : dict of str to float
         Area under the deferral curve, out of fold, of each score that "auto" has chosen
-        from; empty for other scores.
+        from; empty where there was nothing to choose.
 
     group_by_ : str, int, callable or None
         What finds the groups of samples.
@@ -317,6 +324,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
 
     _targets, _default_target = DEFERRAL_TARGETS, DeferralCost(0.0)
     _solve = solve_deferral_rule
+    _score_name, _share_name, _verb = "gain_score_", "deferral_rate", "defers"
 
     expert_: Any
     rule_: DeferralRule | Other
@@ -391,10 +399,10 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
 
         expert_labels : array-like of shape (n_samples,), default=None
             What the expert says about each sample, missing (NaN, None, NA or masked)
-            where nobody was asked, which should be at random. Needed where a person is
-            the last one to be asked. Of a frozen expert they stand for its predictions,
-            which `fit` then does not ask for; one that is fitted here takes none,
-            unless it asks a person.
+            where nobody was asked, which should be at random; a code such as -1 that is
+            no class is refused. Needed where a person is the last one to be asked. Of a
+            frozen expert they stand for its predictions, which `fit` then does not ask
+            for; one that is fitted here takes none, unless it asks a person.
 
         **params : dict
             Parameters for the `fit` of the first classifier, indexed by sample where
@@ -424,21 +432,21 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         check_option(self.randomize, "randomize", (True, False))
         params |= {"sample_weight": sample_weight, "expert_labels": expert_labels}
         X, y = read_samples(X, y, params, check_class_labels)
-        labels = check_expert_labels(self.expert, expert_labels, y)
-        samples = Samples(X, y, *route_to_both(self, len(y), params))
-
         classes = np.union1d(find_classes(self.estimator, y), y)
         known = _join_classes(classes, self.expert)
+        labels = check_expert_labels(self.expert, expert_labels, y, known)
+        samples = Samples(X, y, *route_to_both(self, len(y), params))
+
         names = {"name": "defer_label", "automatic": "defer"}
         defer_label = resolve_reject_label(self.defer_label, known, **names)
         groups = find_groups(self, X, classes)
         loss = check_loss(self.loss, labels=classes)
         score_seed, row_seed = draw_seeds(self.random_state)
-        options = {"loss": loss, "random_state": score_seed}
+        options = {"n_samples": len(y), "loss": loss, "random_state": score_seed}
         scores = resolve_gain(self.gain_score, self.estimator, **options)
         gains = Gains(scores, loss, classes)
         learns = gains.learns or not is_fixed(self.expert)
-        check_cv_choice(self, learns=learns)
+        check_cv_choice(self, learns=learns or is_word(self.gain_score, "auto"))
         problem = Problem(target, groups, loss, gains, row_seed)
         problem = problem.posed_by(self, samples.sample_weight, classes)
 
@@ -446,25 +454,17 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         is_certified = self.confidence_level is not None
         plan = plan_fits(self, samples, learns=learns, stratify=not is_certified)
         needs_pilot = is_certified and not isinstance(plan.final, slice)
-        given = self, gains, Answers(loss, labels), samples, needs_pilot
+        given = self, gains, Consultation(loss, labels), samples, needs_pilot
         evaluate = partial(evaluate_deferral, *given)
         evaluated = avoid_coarse_scores(evaluate, plan, samples, self.random_state)
         warn_of_lost_classes(self, evaluated.estimator, classes)
         calibration = deferral_calibration_of(evaluated, samples, row_seed, groups)
         classes = _join_classes(classes, evaluated.expert)
         warn_of_unknown_labels(calibration, classes)
-        return solve_and_store(
-            self,
-            problem,
-            evaluated,
-            samples,
-            calibration,
-            expert_=evaluated.expert,
-            gain_score_=evaluated.score,
-            areas_=evaluated.areas,
-            defer_label_=defer_label,
-            classes_=classes,
-        )
+        fitted = {"expert_": evaluated.expert, "gain_score_": evaluated.score.score}
+        fitted |= {"areas_": evaluated.areas, "classes_": classes}
+        fitted["defer_label_"] = defer_label
+        return solve_and_store(self, problem, evaluated, samples, calibration, **fitted)
 
     def predict(self, X: MatrixLike, keys: ArrayLike | None = None) -> np.ndarray:
         """Predict labels; the expert predicts those of deferred samples.
@@ -526,7 +526,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         Returns
         -------
         decisions : DeferralDecisions
-            A named tuple of `label`, `deferral_score` and `deferred`, arrays with one
+            A named tuple of `label`, `gain` and `deferred`, arrays with one
             entry per sample.
 
         Raises
@@ -536,10 +536,13 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             all other labels.
         """
         labels, gain, deferred = self._decide(X, keys)
-        labels, _, is_open = self._ask(X, labels, deferred)
-        return DeferralDecisions(self._mark(labels, is_open), gain, deferred)
+        answers = self._ask(X, labels, deferred)
+        labels, marks = answers.labels, self.defer_label_
+        if marks is not None and asks_person(self.expert_):
+            labels = mark_rejected(labels, ~answers.is_open, marks)
+        return DeferralDecisions(labels, gain, deferred)
 
-    @available_if(_both_have("predict_proba"))
+    @available_if(_both_have_probabilities)
     def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Return class probabilities by whoever answers.
 
@@ -570,7 +573,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         _, _, deferred = self._decide(X, None, response)
         rows = np.flatnonzero(deferred)
         if self.expert_ is not None and len(rows):
-            asked = ask_probabilities(self.expert_, take(X, rows), rows)
+            asked = ask(self.expert_, _take(X, rows), rows, "probabilities")
             probabilities[rows] = self._align(asked, self.expert_)
         return probabilities
 
@@ -616,7 +619,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         labels, gain = self._evaluate(X)
         return self._probability(X, labels, gain)
 
-    def deferral_score(self, X: MatrixLike) -> np.ndarray:
+    def gain(self, X: MatrixLike) -> np.ndarray:
         """Return the gain of asking the expert, or a score that ranks samples by it.
 
         Parameters
@@ -701,11 +704,11 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             X=X, y=y, sample_weight=sample_weight, expert_labels=expert_labels
         )
         X, y = indexable(X, y)
-        opinions = self._opinions(X, expert_labels)
+        first, second, gain = self._opinions(X, expert_labels)
         return -deferral_area_score(
-            opinions.deferral_score,
-            self.loss_(y, opinions.first),
-            losses_where_known(self.loss_, y, opinions.second, "expert_labels"),
+            gain,
+            self.loss_(y, first),
+            losses_where_known(self.loss_, y, second, "expert_labels"),
             sample_weight=sample_weight,
         )
 
@@ -731,6 +734,8 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         expert_labels : array-like of shape (n_samples,), default=None
             What a person says about each sample; only those of samples that reach the
             person are used. Some may be missing: intervals then allow them any loss.
+            Without any, the report has the shares and the risks of those who have
+            answered, and no verdict on what depends on the person.
 
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights, with which all intervals are approximate.
@@ -755,10 +760,104 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         fitted, given = as_fitted(self), {"expert_labels": expert_labels}
         given["sample_weight"] = sample_weight
         X, y = read_samples(X, y, given, check_class_labels)
-        if expert_labels is not None and not asks_person(self.expert_):
-            refuse_labels(fitted.expert)
+        if expert_labels is not None:
+            if not asks_person(self.expert_):
+                self._refuse_labels()
+            expert_labels = read_labels(expert_labels, len(y), self.classes_)
         options = expert_labels, sample_weight, confidence_level
         return report_deferral(fitted, X, y, *options)
+
+    def _evaluate(self, X, response=None):
+        """Return labels of the first classifier, and gains, of one pass."""
+        require_fit(self)
+        response = Response(self.estimator_, X) if response is None else response
+        return evaluate_score(self.gain_score_, response, "gain_score")
+
+    def _probability(self, X, labels, gain):
+        """Return how likely samples of these first labels and gains are deferred."""
+        if self.group_by_ is not None:
+            return self.rule_.defer_proba(gain, labels_of(self.group_by_, X, labels))
+        return self.rule_.defer_proba(gain)
+
+    def _decide(self, X, keys=None, response=None):
+        """Return first labels, gains, and which samples are deferred."""
+        require_fit(self)
+        keys = check_keys(X, keys, self.rule_)
+        labels, gain = self._evaluate(X, response)
+        probability = self._probability(X, labels, gain)
+        deferred = draw_rows(probability, features_of(self, X), keys, self.seed_)
+        return labels, gain, deferred
+
+    def _answer_all(self, X):
+        """Return :class:`Answers`, for what asks this classifier."""
+        labels, _, deferred = self._decide(X)
+        return self._ask(X, labels, deferred)
+
+    def _ask(self, X, labels, deferred):
+        """Return :class:`Answers`: labels of the expert where samples are deferred."""
+        rows = np.flatnonzero(deferred)
+        levels, costs = (
+            deferred.astype(np.intp),
+            np.zeros((len(labels), len(self._names) - 1)),
+        )
+        costs[rows, 0] = self._unit_costs(X, labels)[rows]
+        if labels.dtype.kind == self.classes_.dtype.kind:
+            labels = labels.astype(np.result_type(labels, self.classes_), copy=False)
+        if self.expert_ is None or not len(rows):
+            return Answers(labels, levels, costs, deferred & (self.expert_ is None))
+        try:
+            found = ask(self.expert_, _take(X, rows), rows)
+        except ExpertError as error:
+            if error.labels is not None:  # of a cascade, whose others have answered
+                labels = merge_labels(labels, rows, error.labels)
+            if self.defer_label_ is not None:
+                has_label = ~np.isin(np.arange(len(labels)), error.rows)
+                labels = mark_rejected(labels, has_label, self.defer_label_)
+            raise ExpertError(str(error), error.rows, labels) from error.__cause__
+        levels[rows] += found.levels
+        costs[rows, 1:] = found.costs
+        is_open = np.zeros(len(labels), dtype=bool)
+        is_open[rows] = found.is_open
+        return Answers(merge_labels(labels, rows, found.labels), levels, costs, is_open)
+
+    def _unit_costs(self, X, labels):
+        """Return what asking about each sample costs, be it done or not."""
+        cost = self._asked["deferral_cost"]
+        if not isinstance(cost, Mapping):
+            return np.full(len(labels), 0.0 if cost is None else float(cost))
+        costs = targets_by_group(cost, tuple(self.rule_.rules), "deferral_cost")
+        groups = labels_of(self.group_by_, X, labels)
+        # Of groups that are not known, all samples are deferred, at no known cost.
+        return np.array([costs.get(group, np.nan) for group in groups])
+
+    @property
+    def _names(self):
+        """The name of whoever answers, at each level."""
+        last = "person" if self.expert_ is None else _name(self.expert_)
+        return [_name(self.estimator_), *getattr(self.expert_, "_names", [last])]
+
+    def _opinions(self, X, expert_labels=None):
+        """Return labels of both for all samples, and the gain of asking."""
+        labels, gain = self._evaluate(X)
+        if expert_labels is not None:
+            if not (is_fixed(self._asked["expert"]) or asks_person(self.expert_)):
+                self._refuse_labels()
+            expert_labels = read_labels(expert_labels, len(gain), self.classes_)
+        rows = np.arange(len(gain))
+        return labels, consult(self.expert_, X, rows, expert_labels)[0], gain
+
+    def _refuse_labels(self):
+        raise ValueError(
+            f"expert_labels were given, but the expert {self._asked['expert']!r} is "
+            "not a person and is asked here. Omit expert_labels."
+        )
+
+    def _align(self, probabilities, estimator):
+        """Return probabilities in columns of `classes_`."""
+        places, unknown = index_labels(np.asarray(estimator.classes_), self.classes_)
+        aligned = np.zeros((len(probabilities), len(self.classes_)))
+        aligned[:, places[~unknown]] = np.asarray(probabilities)[:, ~unknown]
+        return aligned
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return the routing of metadata to `fit`, both estimators and the splitter.
@@ -775,9 +874,8 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        parts = [get_tags(self.estimator)]
-        if hasattr(self.expert, "__sklearn_tags__"):
-            parts.append(get_tags(self.expert))
+        parts = self.estimator, self.expert
+        parts = [get_tags(x) for x in parts if hasattr(x, "__sklearn_tags__")]
         for name in ("sparse", "allow_nan"):
             both = all(getattr(part.input_tags, name) for part in parts)
             setattr(tags.input_tags, name, both)
@@ -796,3 +894,16 @@ def _join_classes(classes, expert):
     known = np.asarray(getattr(expert, "classes_", classes))
     is_alike = known.dtype.kind == classes.dtype.kind
     return np.union1d(classes, known) if is_alike else classes
+
+
+def _take(X, rows):
+    """Return some rows of samples, without a copy where these are all."""
+    return X if len(rows) == _num_samples(X) else take_rows(X, rows)
+
+
+def _name(estimator):
+    """Return the name of what is inside pipelines."""
+    while isinstance(estimator, FrozenEstimator) or hasattr(estimator, "steps"):
+        is_frozen = isinstance(estimator, FrozenEstimator)
+        estimator = estimator.estimator if is_frozen else estimator.steps[-1][1]
+    return getattr(estimator, "__name__", type(estimator).__name__)

@@ -7,7 +7,6 @@ from scipy.stats import t
 from sklearn.utils import column_or_1d
 
 from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE
-from sklearn_reject._estimators._deferral_base import trace
 from sklearn_reject._estimators._groups import as_objects, labels_of
 from sklearn_reject._estimators._ood_target import OODTarget
 from sklearn_reject._estimators._rejection_models import bound_of_losses
@@ -20,6 +19,7 @@ from sklearn_reject._estimators._targets import (
     RiskBounds,
     find_target,
 )
+from sklearn_reject._fitting._experts import fill_in
 from sklearn_reject._fitting._folds import losses_inside
 from sklearn_reject._interval import ApproximateInterval, Interval
 from sklearn_reject._validation import (
@@ -240,6 +240,8 @@ class _Deferred(Samples):
         largest = self.max_loss
         if largest is not None:
             largest += self.paid.max(axis=0).sum()
+        if np.isnan(self.system_risk(rows).value):  # no answer of some level is known
+            rows = ~self.all
         return self.mean(self.losses + self.paid.sum(axis=1), rows, largest)
 
     def system_risk(self, rows):
@@ -264,10 +266,9 @@ class _Deferred(Samples):
 
 def report_deferral(estimator, X, y, known, *options):
     """Return the report of a classifier that asks a second opinion."""
-    if known is not None:
-        known = estimator._person(known, len(y))
-    traced = trace(estimator, X, known, np.arange(len(y)))
-    losses = losses_where_known(estimator.loss_, y, traced.labels, "expert_labels")
+    traced = estimator._answer_all(X)
+    labels = fill_in(traced.labels, traced.is_open, known)
+    losses = losses_where_known(estimator.loss_, y, labels, "expert_labels")
     samples = _Deferred(estimator, traced.levels > 0, losses, *options)
     samples.levels, samples.paid = traced.levels, traced.costs
     groups = None
@@ -276,7 +277,7 @@ def report_deferral(estimator, X, y, known, *options):
     spent = np.average(traced.costs, axis=0, weights=samples.weight).tolist()
     shares = samples.share(samples.all, samples.all), samples.system_risk(samples.all)
     parts = [ReportPart("all", *shares, float(np.sum(spent)))]
-    levels = zip(traced.names, [0.0, *spent], strict=True)
+    levels = zip(estimator._names, [0.0, *spent], strict=True)
     for level, (name, cost) in enumerate(levels):
         here = traced.levels == level
         shares = samples.share(here, samples.all), samples.risk(here)

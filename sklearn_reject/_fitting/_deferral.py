@@ -1,7 +1,6 @@
 """What a first classifier and an expert say about samples that neither has seen."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from sklearn.base import clone
@@ -10,7 +9,7 @@ from sklearn_reject._curves._deferral import choose_by_area
 from sklearn_reject._fitting._experts import evaluate_expert, is_fixed
 from sklearn_reject._fitting._folds import (
     FoldScore,
-    Samples,
+    Uncertainty,
     check_labels,
     fit_score,
     fit_with_folds,
@@ -18,7 +17,7 @@ from sklearn_reject._fitting._folds import (
     learns_from_samples,
     needs_samples,
 )
-from sklearn_reject._fitting._out_of_sample import cross_fit
+from sklearn_reject._fitting._out_of_sample import Evaluated, cross_fit
 from sklearn_reject._fitting._splits import inner_folds
 from sklearn_reject._response._response import Response
 from sklearn_reject._validation import take_weight
@@ -29,7 +28,7 @@ from sklearn_reject.scores import evaluate_score
 class Gains(FoldScore):
     """Scores of what asking an expert gains, by name, a loss, and all class labels.
 
-    Those that are learned are learned from what folds collect.
+    There is one, or one that is read off a classifier before one that is learned.
     """
 
     scores: dict
@@ -38,25 +37,18 @@ class Gains(FoldScore):
 
     @property
     def learned(self):
-        """Those that are learned, by name."""
-        return {name: score for name, score in self.scores.items() if learns(score)}
-
-    @property
-    def plug_in(self):
-        """Those that are read off a fitted classifier, by name."""
-        return {n: score for n, score in self.scores.items() if not learns(score)}
+        """The score that is learned from what folds collect, None without."""
+        return next((s for s in self.scores.values() if learns(s)), None)
 
     @property
     def learns(self):
         """Whether samples are needed that the classifier was not fitted on."""
-        return len(self.scores) > 1 or any(
-            map(learns_from_samples, self.scores.values())
-        )
+        return any(map(learns_from_samples, self.scores.values()))
 
     @property
     def needs_expert(self):
         """Whether a score is learned from what an expert says."""
-        return any(getattr(s, "needs_expert", False) for s in self.learned.values())
+        return getattr(self.learned, "needs_expert", False)
 
     def check(self, estimator, X):
         """Let scores choose their features, or object to the samples."""
@@ -68,46 +60,95 @@ class Gains(FoldScore):
 
     def clone(self):
         """Return an unfitted copy; what is learned is not fitted on folds."""
-        copies = {name: clone(score) for name, score in self.plug_in.items()}
-        return replace(self, scores={**copies, **self.learned})
+        scores = self.scores.items()
+        return replace(
+            self, scores={n: s if learns(s) else clone(s) for n, s in scores}
+        )
 
     def fit(self, estimator, samples, rows, caller, context):
         """Fit the classifier, and tell the scores of it."""
         super().fit(estimator, samples, rows, caller, context)
-        if len(self.scores) > 1 and not _has_scores(estimator):
-            # Of several, those that are learned need no more than labels.
-            for name in self.plug_in:
-                del self.scores[name]
-        for score in self.plug_in.values():
-            fit_score(score, estimator, samples, rows, samples.final)
+        for score in self.scores.values():
+            if not learns(score):
+                fit_score(score, estimator, samples, rows, samples.final)
 
     def evaluate_response(self, response, y):
-        """Return labels, losses, plug-in scores, and what others are learned from."""
+        """Return labels, losses, gains read off, and what others are learned from."""
         # Scores come first: labels may follow from what they are read off.
-        scores = [
-            evaluate_score(score, response, "gain_score")[1]
-            for score in self.plug_in.values()
-        ]
-        collected = [score.collect(response, y) for score in self.learned.values()]
+        found = []
+        for score in self.scores.values():
+            if learns(score):
+                found += score.collect(response, y)
+            else:
+                found.append(evaluate_score(score, response, "gain_score")[1])
         check_labels(response)
-        scores = np.column_stack(scores) if scores else np.empty((len(y), 0))
-        losses = self.loss(y, response.labels)
-        arrays = [array for parts in collected for array in parts]
-        return response.labels, losses, scores, *arrays
+        return response.labels, self.loss(y, response.labels), *found
 
+    def learn(self, estimator, samples, values, second, plan, n_jobs):
+        """Return the score of the least area, its gains of all folds, and the areas.
 
-def _has_scores(estimator):
-    """Tell whether a fitted classifier says how sure it is."""
-    return any(hasattr(estimator, n) for n in ("predict_proba", "decision_function"))
+        `values` are what folds said of the first classifier, `second` of the expert.
+        """
+        _, first, *found = values
+        names, score = list(self.scores), self.learned
+        if score is None:
+            return self.scores[names[0]], found[0], {}
+        X, _ = samples.take(estimator, plan.tested, plan.final)
+        seen = score.samples_of(Response(estimator, X))
+        *plain, outputs, labels, targets = found
+        if self.needs_expert:
+            targets = np.column_stack([first, second[1]])
+        collected = outputs, labels, targets
+        weight = take_weight(samples.sample_weight, plan.tested)
+        gains = cross_fit(score, seen, collected, weight, plan, n_jobs)
+        name, areas = names[-1], {}
+        gains = dict(zip(names, [*plain, gains], strict=True))
+        if plain:
+            losses = first, second[1]
+            name, areas = choose_by_area(gains, *losses, sample_weight=weight)
+        if self.scores[name] is score:
+            score.fit_collected(seen, *collected, weight, estimator=estimator)
+        return self.scores[name], gains[name], areas
 
 
 @dataclass(frozen=True, eq=False)
-class Opinions:
-    """What both say about some samples: gain of asking, labels, losses, costs.
+class DeferralCalibration:
+    """What a rule of deferral is solved on: opinions on samples not fitted on.
 
-    Arrays of shape (n_samples,); labels and losses of the second opinion are None and
-    NaN where it is not known, and its costs are those of what it asks in turn. `rows`
-    are the samples of `fit` that these are.
+    Attributes
+    ----------
+    gain : ndarray of shape (n_calibration,)
+        Score of what asking gains, higher = deferred first.
+
+    predictions, expert_labels : ndarray of shape (n_calibration,)
+        Labels by the first classifier, and by the expert: None where not asked.
+
+    loss_first, loss_second : ndarray of shape (n_calibration,)
+        Loss of each by the first classifier, and by the expert: NaN where the expert
+        was not asked.
+
+    cost_second : ndarray of shape (n_calibration,)
+        What the expert has paid for asking others in turn.
+
+    rows : ndarray of shape (n_calibration,)
+        Which of the samples given to `fit` they are.
+
+    sample_weight : ndarray of shape (n_calibration,) or None
+        Their weights.
+
+    draws : ndarray of shape (n_calibration,) or None
+        Draws in [0, 1[ that break ties for a certificate; None where nothing can be
+        certified.
+
+    pilot : DeferralCalibration or None
+        What was found out of fold of the samples fitted on, where others are held out:
+        it tells which thresholds to test.
+
+    groups : ndarray of shape (n_calibration,) or None
+        Group of each, None without `group_by`.
+
+    grouping : Groups or None
+        The groups of all samples given to `fit`.
     """
 
     gain: np.ndarray
@@ -117,57 +158,54 @@ class Opinions:
     loss_second: np.ndarray
     cost_second: np.ndarray
     rows: np.ndarray
+    sample_weight: np.ndarray | None = None
+    draws: np.ndarray | None = None
+    pilot: object = None
+    groups: np.ndarray | None = None
+    grouping: object = None
+
+    @property
+    def samples(self):
+        """What every solver takes."""
+        names = "gain", "loss_first", "loss_second", "sample_weight"
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, eq=False)
-class EvaluatedDeferral:
+class Gain(Uncertainty):
+    """A score of what asking gains that is read off, and a loss."""
+
+    def evaluate_response(self, response, y):
+        """Return gain, loss and prediction of each sample."""
+        labels, gain = evaluate_score(self.score, response, "gain_score")
+        check_labels(response)
+        return gain, self.loss(y, labels), labels
+
+
+@dataclass(frozen=True, eq=False)
+class EvaluatedDeferral(Evaluated):
     """A fitted classifier, expert and score of gain, and what they say out of sample.
 
-    `calibration` and `pilot` are :class:`Opinions`; the latter, None unless samples are
-    held out, are those of the part fitted on, out of fold. `areas` are the areas under
-    the deferral curve of the scores to choose from. `plan` is the one that was
-    followed.
+    `areas` are the areas under the deferral curve of the scores to choose from.
     """
 
-    estimator: object
-    expert: object
-    score: object
-    calibration: Opinions
-    pilot: Opinions | None
-    areas: dict
-    plan: object
-    #: Gains and labels of the rows by the final fit, if those of folds are coarse.
-    final: tuple | None = None
-
-    @property
-    def scores(self):
-        """What a threshold is set on."""
-        return self.calibration.gain
-
-    @property
-    def rows(self):
-        """Which samples were evaluated."""
-        return self.calibration.rows
-
-    def evaluate_final(self, samples):
-        """Return gains and labels of all samples by the final fit."""
-        response = Response(self.estimator, samples.X)
-        _, gain = evaluate_score(self.score, response, "gain_score")
-        return gain, response.labels
+    expert: object = None
+    calibration: DeferralCalibration | None = None
+    areas: dict | None = None
 
 
-def evaluate_deferral(caller, gains, answers, samples, needs_pilot, plan):
+def evaluate_deferral(caller, gains, consultation, samples, needs_pilot, plan):
     """Fit a classifier, an expert and a score of gain, and evaluate them out of sample.
 
-    `gains` and `answers` are what folds evaluate of classifier and expert, `plan` is of
-    :mod:`sklearn_reject._fitting._splits`. Where samples are held out, others are
+    `gains` and `consultation` are what folds evaluate of classifier and expert, `plan`
+    is of :mod:`sklearn_reject._fitting._splits`. Where samples are held out, others are
     evaluated out of fold to learn from, and for a pilot.
     """
     estimator, expert, X, y = caller.estimator, caller.expert, samples.X, samples.y
     gains.check(estimator, X)
     # Where samples are held out, and nothing is learned of it, that will do.
     of_expert = plan
-    if not plan.folds and (gains.learned or len(gains.scores) > 1 or needs_pilot):
+    if not plan.folds and (gains.learned is not None or needs_pilot):
         folds = inner_folds(np.arange(len(y))[plan.final], y, stratify=True)
         plan = replace(plan, folds=folds)
         of_expert = plan if gains.needs_expert or needs_pilot else of_expert
@@ -182,54 +220,26 @@ def evaluate_deferral(caller, gains, answers, samples, needs_pilot, plan):
     task = None if is_fixed(expert) else _part_of(context, "fit-expert", 1, of_expert)
     given = replace(samples, fit_params=samples.expert_params)
     expert, second, second_held_out = evaluate_expert(
-        expert, answers, given, of_expert, caller, task
+        expert, consultation, given, of_expert, caller, task
     )
     context.call_on_fit_task_end(estimator=caller, X=X, y=y)
-    _check_answers(second, second_held_out, plan.folds, gains.needs_expert)
 
-    calibration, pilot, areas = None, None, {}
-    [(name, score), *others] = gains.scores.items()
+    [*_, score], found, areas = gains.scores.values(), None, {}
     if plan.folds:
-        learner = _Learner(gains, estimator, samples, plan, values, second)
-        of_name = learner.out_of_fold(caller.n_jobs)
-        if others:
-            losses, weight = (values[1], second[1]), learner.weight
-            name, areas = choose_by_area(of_name, *losses, sample_weight=weight)
-            score = gains.scores[name]
-        learner.fit(name)
+        of_folds = estimator, samples, values, second, plan, caller.n_jobs
+        score, gain, areas = gains.learn(*of_folds)
         if second:
-            calibration = Opinions(of_name[name], *values[:2], *second, plan.tested)
+            found = DeferralCalibration(gain, *values[:2], *second, plan.tested)
+    score = Gain(score, gains.loss)
     if plan.held_out is not None:
-        X, y_held_out = samples.take(estimator, plan.held_out, plan.final)
-        response = Response(estimator, X)
-        _, gain = evaluate_score(score, response, "gain_score")
-        check_labels(response)
-        first, rows = response.labels, np.arange(len(y))[plan.held_out]
-        losses, pilot = gains.loss(y_held_out, first), calibration
-        calibration = Opinions(gain, first, losses, *second_held_out, rows)
-    return EvaluatedDeferral(estimator, expert, score, calibration, pilot, areas, plan)
-
-
-def _check_answers(second, held_out, folds, learns_gain):
-    """Raise where answers of a person are so few that a part of the samples has none.
-
-    A gain is learned from some folds, and evaluated on others.
-    """
-    if second:
-        ends = np.cumsum([len(test) for _, test in folds])[:-1]
-        parts = [~np.isnan(losses) for losses in np.split(second[1], ends)]
-        if sum(part.any() for part in parts) < 1 + learns_gain:
-            _refuse_answers(parts, "to learn from")
-    if held_out and np.isnan(held_out[1]).all():
-        _refuse_answers([~np.isnan(held_out[1])], "among the held-out samples")
-
-
-def _refuse_answers(parts, what_for):
-    n_known = sum(np.count_nonzero(part) for part in parts)
-    raise ValueError(
-        f"expert_labels has too few labels {what_for}: {n_known}. Ask about more "
-        "samples, drawn at random, or use gain_score='confidence' with cv=None, which "
-        "needs the fewest."
+        of_held_out = estimator, samples, plan.held_out, plan.final
+        gain, losses, labels = score.evaluate(*of_held_out)
+        rows = np.arange(len(y))[plan.held_out]
+        second = labels, losses, *second_held_out, rows
+        found = DeferralCalibration(gain, *second, pilot=found)
+    found_of = {"expert": expert, "calibration": found, "areas": areas}
+    return EvaluatedDeferral(
+        estimator, score, plan, found.gain, rows=found.rows, **found_of
     )
 
 
@@ -238,53 +248,3 @@ def _part_of(context, name, number, plan):
     n_fits = len(plan.folds) + 1
     options = {"max_subtasks": n_fits, "sequential_subtasks": False}
     return context.subcontext(task_name=name, task_id=number, **options)
-
-
-@dataclass(frozen=True, eq=False)
-class _Learner:
-    """Learns scores of gain from what folds have collected."""
-
-    gains: Gains
-    estimator: object
-    samples: Samples
-    plan: object
-    values: tuple
-    second: tuple
-
-    @property
-    def weight(self):
-        """The weights of the rows of the folds."""
-        return take_weight(self.samples.sample_weight, self.plan.tested)
-
-    def out_of_fold(self, n_jobs):
-        """Return the gain of each row by each score, learned without it, by name."""
-        columns = dict(zip(self.gains.plug_in, self.values[2].T, strict=True))
-        for name, score in self.gains.learned.items():
-            seen, collected = self._collected(name)
-            columns[name] = cross_fit(
-                score, seen, collected, self.weight, self.plan, n_jobs
-            )
-        return {name: columns[name] for name in self.gains.scores}
-
-    def fit(self, name):
-        """Learn the score of that name from all rows."""
-        if name not in self.gains.learned:
-            return
-        seen, collected = self._collected(name)
-        score = self.gains.scores[name]
-        score.fit_collected(seen, *collected, self.weight, estimator=self.estimator)
-
-    @cached_property
-    def _response(self):
-        """What the final classifier makes of the rows, for all scores alike."""
-        X, _ = self.samples.take(self.estimator, self.plan.tested, self.plan.final)
-        return Response(self.estimator, X)
-
-    def _collected(self, name):
-        """Return the samples as a score sees them, and what it learns from them."""
-        score, place = self.gains.scores[name], [*self.gains.learned].index(name)
-        seen = score.samples_of(self._response)
-        outputs, labels, targets = self.values[3 + 3 * place : 6 + 3 * place]
-        if getattr(score, "needs_expert", False):
-            targets = np.column_stack([self.values[1], self.second[1]])
-        return seen, (outputs, labels, targets)

@@ -125,7 +125,7 @@ def deferral_curve(
     y_true: ArrayLike | None,
     y_first: ArrayLike | None,
     y_second: ArrayLike | None,
-    deferral_score: ArrayLike,
+    gain: ArrayLike,
     *,
     loss: TaskLossLike | tuple[ArrayLike, ArrayLike] = "zero_one",
     labels: ArrayLike | None = None,
@@ -134,7 +134,7 @@ def deferral_curve(
     """Compute system risk against the deferral rate, one point per distinct score.
 
     Point k belongs to the rule that asks the second opinion about every sample whose
-    deferral score is at least ``thresholds[k]``, and takes its answer. Lower risk is
+    gain is at least ``thresholds[k]``, and takes its answer. Lower risk is
     better. The first point asks about none, the last one about all.
 
     Parameters
@@ -152,7 +152,7 @@ def deferral_curve(
         drawn at random. None instead of an array if `loss` contains the losses
         themselves.
 
-    deferral_score : array-like of shape (n_samples,)
+    gain : array-like of shape (n_samples,)
         Higher = deferred first: an estimate of the gain of asking the second opinion,
         of any sign, or the uncertainty of the first classifier.
 
@@ -208,9 +208,7 @@ def deferral_curve(
     >>> thresholds
     array([inf, 0.9, 0.4, 0.2, 0.1])
     """
-    samples = scores_and_opinions(
-        y_true, y_first, y_second, deferral_score, loss, labels
-    )
+    samples = scores_and_opinions(y_true, y_first, y_second, gain, loss, labels)
     return curves.deferral_curve(*samples, sample_weight=sample_weight)
 
 
@@ -219,7 +217,7 @@ def deferral_area_score(
     y_true: ArrayLike | None,
     y_first: ArrayLike | None,
     y_second: ArrayLike | None,
-    deferral_score: ArrayLike,
+    gain: ArrayLike,
     *,
     loss: TaskLossLike | tuple[ArrayLike, ArrayLike] = "zero_one",
     labels: ArrayLike | None = None,
@@ -247,7 +245,7 @@ def deferral_area_score(
         drawn at random. None instead of an array if `loss` contains the losses
         themselves.
 
-    deferral_score : array-like of shape (n_samples,)
+    gain : array-like of shape (n_samples,)
         Higher = deferred first: an estimate of the gain of asking the second opinion,
         of any sign, or the uncertainty of the first classifier.
 
@@ -307,17 +305,15 @@ def deferral_area_score(
     >>> deferral_area_score(None, None, None, [0.1, 0.2, 0.3], loss=losses)
     0.5625
     """
-    samples = scores_and_opinions(
-        y_true, y_first, y_second, deferral_score, loss, labels
-    )
+    samples = scores_and_opinions(y_true, y_first, y_second, gain, loss, labels)
     return curves.deferral_area_score(
         *samples, sample_weight=sample_weight, normalize=normalize
     )
 
 
-def scores_and_opinions(y_true, y_first, y_second, deferral_score, loss, labels):
-    """Return validated deferral scores and the losses of both opinions."""
+def scores_and_opinions(y_true, y_first, y_second, gain, loss, labels):
+    """Return validated gains and the losses of both opinions."""
     losses = losses_of_opinions(y_true, y_first, y_second, loss, labels)
-    scores = check_vector(deferral_score, "deferral_score")
-    check_same_length(len(losses[0]), deferral_score=scores)
+    scores = check_vector(gain, "gain")
+    check_same_length(len(losses[0]), gain=scores)
     return scores, *losses

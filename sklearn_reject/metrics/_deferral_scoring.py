@@ -5,10 +5,10 @@ from functools import partial
 
 import numpy as np
 
-from sklearn_reject._fitting._experts import asks_person, fill_in
+from sklearn_reject._fitting._experts import asks_person, fill_in, read_labels
 from sklearn_reject._sklearn import _num_samples, _safe_indexing
 from sklearn_reject._validation import check_sample_weight, refuse_unread, take_weight
-from sklearn_reject.losses import labels_or_none, losses_where_known
+from sklearn_reject.losses import losses_where_known
 from sklearn_reject.metrics._inside import find, locate, predict_and_accept
 from sklearn_reject.metrics._losses import judge
 from sklearn_reject.metrics._origins import refuse_wild
@@ -23,7 +23,7 @@ def by_opinions(
 
 
 def judge_opinions(estimator, X, y, expert_labels, loss=None, labels=None):
-    """Return deferral scores and the losses of both opinions, of an estimator."""
+    """Return gains and the losses of both opinions, of an estimator."""
     inner, inner_X = locate(estimator, X, "_opinions")
     if inner is None:
         raise ValueError(
@@ -112,14 +112,14 @@ def _costs_inside(estimator, X, n_samples):
     if deferring is None:
         return np.zeros(n_samples)
     _check_costs_of_asking(deferring)
-    _, costs, is_open = deferring._answer_all(X)
+    _, _, costs, is_open = deferring._answer_all(X)
     if is_open.any():
         raise ValueError(
             f"{type(deferring).__name__} defers {is_open.sum()} of {n_samples} samples "
             f"to a person, but {type(inner).__name__} around it does not ask the "
             "person. Score either of them alone."
         )
-    return _refuse_unknown_costs(costs)
+    return _refuse_unknown_costs(costs.sum(axis=1))
 
 
 def _ask(classifier, X, expert_labels):
@@ -127,8 +127,8 @@ def _ask(classifier, X, expert_labels):
     n_samples = _num_samples(X)
     if expert_labels is not None and not asks_person(classifier.expert_):
         _refuse_expert_labels(classifier, expert_labels, "no person")
-    labels, costs, is_open = classifier._answer_all(X)
-    _refuse_unknown_costs(costs)
+    labels, _, costs, is_open = classifier._answer_all(X)
+    costs = _refuse_unknown_costs(costs.sum(axis=1))
     if not is_open.any():
         return labels, costs, is_open
     if expert_labels is None:
@@ -137,7 +137,7 @@ def _ask(classifier, X, expert_labels):
             f"{n_samples} samples. Pass the person's labels, NaN or None where they "
             "are unknown."
         )
-    known = labels_or_none(expert_labels, n_samples, "expert_labels")
+    known = read_labels(expert_labels, n_samples, classifier.classes_)
     return fill_in(labels, is_open, known), costs, is_open
 
 

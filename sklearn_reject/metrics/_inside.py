@@ -56,7 +56,7 @@ def predict_and_accept(estimator, X):
     """
     inner, inner_X = locate(estimator, X, "_answer_all")
     if inner is not None:
-        labels, _, is_open = inner._answer_all(inner_X)
+        labels, _, _, is_open = inner._answer_all(inner_X)
         return labels, ~is_open
     inner, X = locate(estimator, X, "uncertainty")
     if hasattr(inner, "predict_all"):

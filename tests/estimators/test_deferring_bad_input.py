@@ -25,6 +25,7 @@ X, y = make_classification(
 )
 FIT, NEW = slice(0, 200), slice(200, 300)
 KNOWS = KNeighborsClassifier(5).fit(X, y)
+RISK = {"max_deferral": None, "target_risk": 0.3}
 SHALLOW = DecisionTreeClassifier(max_depth=2, random_state=0)
 
 
@@ -54,6 +55,9 @@ BAD_FITS = [
     ({"expert": GaussianNB()}, y[FIT], r"is fitted here"),
     ({}, y[FIT][:-1], r"expert_labels"),
     ({}, np.full(200, np.nan), r"no label at all"),
+    ({}, np.where(y[FIT], y[FIT], -1), r"-1 for 6\d samples.*Pass NaN or None"),
+    ({"expert": FrozenEstimator(KNOWS)}, np.full(200, -1.0), r"which is no class"),
+    ({}, np.append(y[FIT][1:].astype(str), "-1"), r"'-1' for 1 samples"),
     *(
         ({"expert": expert}, None, r"expert must be a classifier, an object")
         for expert in (
@@ -92,16 +96,15 @@ def test_bad_fits(options, labels, message):
 @pytest.mark.parametrize(
     ("options", "n_known", "message"),
     [
-        ({"gain_score": "auto"}, 1, r"too few labels to learn from: 1\."),
-        ({"gain_score": "gain"}, 1, r"too few labels to learn from: 1\."),
-        ({"cv": 0.3}, 1, r"too few labels among the held-out samples: 0"),
-        ({"cv": 0.3, "confidence_level": 0.9}, 0, r"too few labels to learn from: 0\."),
+        ({"gain_score": "gain"}, 1, r"none is known"),
+        ({"cv": 0.3}, 1, r"loss_second is missing in all 60 samples"),
+        ({**RISK, "cv": 0.3, "confidence_level": 0.9}, 0, r"loss_second is missing"),
     ],
-    ids=["auto", "gain", "held out", "pilot"],
+    ids=["gain", "held out", "pilot"],
 )
 def test_too_few_answers_to_learn_from(options, n_known, message):
-    held_out = fit(confident(cv=0.3), expert_labels=y[FIT]).calibration_.rows
-    others = np.setdiff1d(np.arange(200), held_out)
+    rows = fit(confident(cv=0.3), expert_labels=y[FIT]).calibration_.rows
+    others = np.setdiff1d(np.arange(200), rows)
     answers = np.full(200, np.nan)
     answers[others[:n_known]] = y[others[:n_known]]
     if not n_known:  # those of the other part do not help

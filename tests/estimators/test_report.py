@@ -307,6 +307,26 @@ def test_targets_that_a_user_changes_in_place_are_not_those_of_the_fit():
     assert str(model.report(X_test, y_test)) == before
 
 
+@pytest.mark.parametrize("target", ["deferral_cost", "max_deferral", "target_risk"])
+def test_nothing_is_said_of_a_person_whose_answers_are_not_known(target):
+    options = {target: 0.02, "gain_score": "confidence"}
+    model = DeferringClassifier(GaussianNB(), **options)
+    model.fit(X[TRAIN], y[TRAIN], expert_labels=y[TRAIN])
+    deferred, wrong = model.defer(X_test), model.predict_first(X_test) != y_test
+    assert deferred.any()
+    report = model.report(X_test, y_test)
+    [promise], (system, first, person) = report.promises, report.parts
+    assert first.coverage.value == pytest.approx(np.mean(~deferred))
+    assert first.risk.value == pytest.approx(np.mean(wrong[~deferred]))
+    assert person.coverage.value == pytest.approx(np.mean(deferred))
+    assert np.isnan([person.risk.value, system.risk.value]).all()
+    is_share = target == "max_deferral"
+    assert bool(promise.verdict) == is_share
+    assert np.isnan(promise.achieved.value) != is_share
+    assert json.loads(json.dumps(report.to_dict()))
+    assert "person" in str(report)
+
+
 class Counting(GaussianNB):
     """A classifier that counts how often it is asked."""
 

@@ -158,7 +158,7 @@ def test_the_mark_of_deferred_samples_is_no_label(name, loss):
     labels[name] = np.where(Y_FIRST == Y_TRUE, Y_TRUE, -1)
     way_out = "predict_first" if name == "y_first" else "None or NaN"
     with pytest.raises(ValueError, match=f"{name} holds -1.*(?s:.*){way_out}"):
-        deferral_area_score(Y_TRUE, **labels, deferral_score=SCORES, loss=loss)
+        deferral_area_score(Y_TRUE, **labels, gain=SCORES, loss=loss)
 
 
 def test_labels_of_text_and_labels_that_nobody_has():
@@ -185,7 +185,7 @@ def test_a_warning_says_that_the_samples_asked_were_chosen(asked):
     chosen = first == 1 if asked == "errors" else scores < 0
     second = np.where(chosen, 0.5, np.nan)
     what = "loss of the first opinion is higher"
-    what = "deferral score is lower" if asked == "low scores" else what
+    what = "gain is lower" if asked == "low scores" else what
     with pytest.warns(RejectionWarning, match=f"the {what} in these than in the"):
         area_of(scores, first, second)
     # Samples without weight are not there, so nothing is missing.
@@ -239,4 +239,4 @@ NONE = dict.fromkeys(("y_true", "y_first", "y_second"))
 def test_bad_arguments_are_refused(changes, message):
     opinions = {"y_true": Y_TRUE, "y_first": Y_FIRST, "y_second": Y_SECOND}
     with pytest.raises(ValueError, match=message):
-        deferral_area_score(**{**opinions, "deferral_score": SCORES, **changes})
+        deferral_area_score(**{**opinions, "gain": SCORES, **changes})

@@ -225,7 +225,7 @@ def test_losses_of_two_opinions_are_resampled_together(where):
     samples, params = (*NO_LABELS, UNCERTAINTY), {"loss": OF_BOTH}
     if where == "samples":
         params = {"loss": np.stack(OF_BOTH)}
-        names = "y_true", "y_first", "y_second", "deferral_score"
+        names = "y_true", "y_first", "y_second", "gain"
         samples, params = {**dict(zip(names, samples, strict=True)), **params}, None
     options = FEW | {"metric_params": params}
     found = bootstrap_interval(deferral_area_score, samples, **options)

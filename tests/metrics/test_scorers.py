@@ -120,7 +120,7 @@ def of_order(metric, sign=-1, **options):
 def of_opinions(person=None, **options):
     def value(model, X, y, weight):
         second = model.expert_.predict(X) if person is None else person
-        opinions = y, model.predict_first(X), second, model.deferral_score(X)
+        opinions = y, model.predict_first(X), second, model.gain(X)
         given = options | {"sample_weight": weight}
         return -metrics.deferral_area_score(*opinions, **given)
 

@@ -85,7 +85,7 @@ MODELS = {
 # Those of rows, of which each estimator has some.
 METHODS = [
     *("predict", "predict_label", "predict_proba", "uncertainty", "accept"),
-    *("accept_proba", "predict_first", "defer", "deferral_score", "predict_set"),
+    *("accept_proba", "predict_first", "defer", "gain", "predict_set"),
     *("decision_function", "joint_scores"),
 ]
 

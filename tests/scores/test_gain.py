@@ -75,7 +75,9 @@ def test_losses_other_than_zero_and_one():
     expected = LinearRegression().fit(X, difference).predict(X)
     np.testing.assert_allclose(score.uncertainty(X), expected)
     default = fit_gain(ExpectedGain(loss=COSTS, random_state=0))
-    assert isinstance(default.learners_[0], HistGradientBoostingRegressor)
+    learner = default.learners_[0]
+    assert isinstance(learner, HistGradientBoostingRegressor)
+    assert learner.max_iter == 30
     # A regressor has a second opinion, too.
     target, column = X[:, 0] + X[:, 1], X[:, :1]
     first = LinearRegression().fit(column, target)
@@ -108,8 +110,9 @@ def test_very_few_rows_with_an_answer(n_known):
     expert[:n_known] = EXPERT[:n_known]
     score = fit_gain(ExpectedGain(random_state=0), expert=expert)
     assert score.n_asked_ == n_known
-    risk = ErrorProbability(random_state=0).fit(X, Y, estimator=FIRST).uncertainty(X)
-    # So few trees cannot split: the risk of the expert is the mean.
+    # So few rows cannot be split: the risk of the expert is the mean.
+    learner = clone(fit_gain(ExpectedGain(random_state=0)).learners_[0])
+    risk = LossRegression(learner).fit(X, Y, estimator=FIRST).uncertainty(X)
     expected = risk - L2[:n_known].mean()
     np.testing.assert_allclose(score.uncertainty(X), expected, atol=1e-6)
     one = fit_gain(ExpectedGain(random_state=0), X[:1], Y[:1], EXPERT[:1])
@@ -161,23 +164,26 @@ def test_weight_zero_is_absence_and_rows_do_not_depend_on_each_other(expert, los
 
 @pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
 def test_what_names_stand_for():
-    """Of "auto", the best one on data; it is no score of a selective classifier."""
+    """It is no score of a selective classifier."""
     assert "gain" not in get_score_names()
-    for inner, options, kinds in (
-        (GaussianNB(), {}, (ConditionalRisk, ErrorProbability, ExpectedGain)),
-        (LinearSVC(), {"loss": COSTS}, (Margin, LossRegression, ExpectedGain)),
+    for inner, name, kind in (
+        (GaussianNB(), "confidence", ConditionalRisk),
+        (LinearSVC(), "confidence", Margin),
+        (GaussianNB(), "error_probability", ErrorProbability),
+        (LinearSVC(), "gain", ExpectedGain),
     ):
-        names = ["confidence", "error_probability", "gain"]
-        names[1] = "loss_regression" if options else names[1]
-        for name, kind in zip(names, kinds, strict=True):
-            model = DeferringClassifier(
-                inner, GaussianNB(), gain_score=name, cv=2, random_state=3, **options
-            ).fit(X[:200], Y[:200])
-            assert type(model.gain_score_) is kind
-    auto = DeferringClassifier(GaussianNB(), GaussianNB(), cv=2, random_state=0)
-    assert auto.fit(X[:200], Y[:200]).areas_.keys() == {
-        *("confidence", "error_probability", "gain")
-    }
+        options = {"gain_score": name, "cv": 2, "random_state": 3}
+        model = DeferringClassifier(inner, GaussianNB(), **options)
+        assert type(model.fit(X[:200], Y[:200]).gain_score_) is kind
+
+
+@pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
+@pytest.mark.parametrize(("n_samples", "n_areas"), [(999, 0), (1000, 2)])
+def test_few_samples_are_not_learned_from(n_samples, n_areas):
+    X, y, expert = make_samples(n_samples)
+    known = np.where(np.arange(n_samples) % 2, expert, np.nan)
+    model = DeferringClassifier(FrozenEstimator(FIRST), cv=2, random_state=0)
+    assert len(model.fit(X, y, expert_labels=known).areas_) == n_areas
 
 
 @pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
@@ -189,9 +195,9 @@ def test_objects_functions_and_frozen_scores():
     assert (own.random_state, own.loss) == (1, None)
     assert model.gain_score_.random_state == 1
     model.set_params(gain_score=lambda model, X: X[:, 1]).fit(X, Y)
-    np.testing.assert_array_equal(model.deferral_score(X), X[:, 1])
+    np.testing.assert_array_equal(model.gain(X), X[:, 1])
     fitted = fit_gain(ExpectedGain(FEW))
     model.set_params(gain_score=FrozenEstimator(fitted), cv=None).fit(X, Y)
-    np.testing.assert_array_equal(model.deferral_score(X), fitted.uncertainty(X))
+    np.testing.assert_array_equal(model.gain(X), fitted.uncertainty(X))
     with pytest.raises(ValueError, match="gain_score must be 'auto'"):
         model.set_params(gain_score="profit").fit(X, Y)

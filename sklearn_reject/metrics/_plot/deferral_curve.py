@@ -195,7 +195,7 @@ class DeferralCurveDisplay(CurveDisplay):
         y_true: ArrayLike | None,
         y_first: ArrayLike | None,
         y_second: ArrayLike | None,
-        deferral_score: ArrayLike,
+        gain: ArrayLike,
         *,
         loss: TaskLossLike = "zero_one",
         labels: ArrayLike | None = None,
@@ -211,7 +211,7 @@ class DeferralCurveDisplay(CurveDisplay):
         y_true, y_first, y_second : array-like of shape (n_samples,) or None
             True labels and those of both opinions, as in :func:`deferral_area_score`.
 
-        deferral_score : array-like of shape (n_samples,)
+        gain : array-like of shape (n_samples,)
             Higher = deferred first.
 
         loss, labels, sample_weight : optional
@@ -231,9 +231,7 @@ class DeferralCurveDisplay(CurveDisplay):
         display : DeferralCurveDisplay
             The display, drawn.
         """
-        sample = scores_and_opinions(
-            y_true, y_first, y_second, deferral_score, loss, labels
-        )
+        sample = scores_and_opinions(y_true, y_first, y_second, gain, loss, labels)
         samples = curves.check_deferral_samples(*sample, sample_weight).used
         return cls._of_samples([samples], name).plot(ax, **plot_options)
 
