@@ -108,6 +108,8 @@ _MOST_INDICATORS = 50
 # What stands for a missing number. By name, as functions are not saved by skops.
 _STATISTICS = {"mean": np.nanmean, "median": np.nanmedian}
 
+_FARTHEST = float(np.finfo(np.float32).max)
+
 # Of a sparse matrix with more columns than that, only so many directions are dense.
 _MOST_COLUMNS = 256
 _N_DIRECTIONS = 50
@@ -226,8 +228,9 @@ class Encoder:
         return numbers, np.column_stack(texts) if texts else None
 
     def _refuse_infinite(self, numbers):
-        is_checked = self.takes_infinite or self.is_sparse
-        if not is_checked and np.isinf(numbers).any():
+        if self.takes_infinite and not self.is_sparse:  # as forests know float32
+            return np.clip(numbers, -_FARTHEST, _FARTHEST)
+        if not self.is_sparse and np.isinf(numbers).any():
             raise ValueError("some of them are infinite. Clip them.")
         return numbers
 

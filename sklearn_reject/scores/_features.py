@@ -8,12 +8,17 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
 )
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
+from threadpoolctl import threadpool_limits
 
 from sklearn_reject._response._steps import find_steps
+from sklearn_reject._validation import take_weight
 from sklearn_reject.scores._encoding import (
     Encoder,
     encode_or_explain,
@@ -40,6 +45,23 @@ _NAMES = (
 _MOST_CATEGORIES = 255
 
 _BOOSTING = HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+# What learns by default. On twelve sets of 1,000 samples and eleven of regression, the
+# area under the risk-coverage curve of the forest was .94 and .85 times that of 100
+# rounds of boosting, in a fourth of the time; from some thousands of samples on,
+# boosting is faster and as good. Of more samples than the most, some are drawn.
+_FOREST = {"n_estimators": 20, "min_samples_leaf": 5, "max_features": 0.5, "n_jobs": 1}
+_BOOSTS = {
+    "max_iter": 20,
+    "learning_rate": 0.3,
+    "l2_regularization": 3.0,
+    "early_stopping": False,
+}
+_FEWEST_TO_BOOST = 5_000
+_MOST_TO_LEARN_FROM = 40_000
+
+# Threads that share trees of fewer samples spend their time waiting for each other.
+_FEWEST_TO_THREAD = 20_000
 
 
 class FeatureScore(LearnedScore):
@@ -117,26 +139,23 @@ class FeatureScore(LearnedScore):
         encoder = Encoder(random_state=self.random_state, **options)
         return FeatureMap(self.features_, encoder)
 
-    def _make_learner(self, targets, kind=None):
-        """Return an unfitted clone of the user's learner, or histogram boosting."""
-        if getattr(self, self.learner) is not None:
-            return clone(getattr(self, self.learner))
-        kind = kind or self.default_learner
-        options = {"categorical_features": self._map_.categories}
-        if kind is HistGradientBoostingClassifier:
-            counts = np.unique(targets, return_counts=True)[1]
-            # What tells when to stop is a stratified part, which takes two of each.
-            options["early_stopping"] = "auto" if counts.min() > 1 else False
-        return kind(random_state=self.random_state, **options)
-
-    def _fit_learner(self, learner, features, targets, sample_weight):
+    def _fit_learner(self, features, targets, sample_weight, *, classify):
         """Return what has learned losses, or the loss that all of them are."""
-        given = weight_for(learner, sample_weight, self.learner)
+        learner, rows = getattr(self, self.learner), slice(None)
+        is_default = learner is None
+        if is_default:
+            options = self.random_state, self._map_.categories
+            learner = default_learner(classify, len(targets), *options)
+            rows = _draw_rows(len(targets), self.random_state)
+        learner, weight = clone(learner), take_weight(sample_weight, rows)
+        given = weight_for(learner, weight, self.learner)
         if np.ptp(targets) == 0:
             return float(targets[0])
         if is_classifier(learner):  # some take integers only
             targets = targets.astype(np.intp)
-        return learner.fit(features, targets, **given)
+        few = 1 if len(targets) < _FEWEST_TO_THREAD else None
+        with threadpool_limits(few, "openmp"):
+            return learner.fit(features[rows], targets[rows], **given)
 
     def _expect(self, learners, predictions):
         """Return the losses that learners expect, each an array or one number."""
@@ -144,6 +163,23 @@ class FeatureScore(LearnedScore):
         if not all(isinstance(learner, float) for learner in learners):
             features = self._map_.transform(predictions)
         return [_expect(learner, features) for learner in learners]
+
+
+def default_learner(classify, n_samples, random_state, categories=None):
+    """Return an unfitted learner: a forest of few samples, boosting of more."""
+    if n_samples < _FEWEST_TO_BOOST:
+        kind = ExtraTreesClassifier if classify else ExtraTreesRegressor
+        return kind(random_state=random_state, **_FOREST)
+    kind = HistGradientBoostingClassifier if classify else HistGradientBoostingRegressor
+    return kind(random_state=random_state, categorical_features=categories, **_BOOSTS)
+
+
+def _draw_rows(n_samples, random_state):
+    """Return the rows that the default learner learns from: all, unless too many."""
+    if n_samples <= _MOST_TO_LEARN_FROM:
+        return slice(None)
+    order = check_random_state(random_state).permutation(n_samples)
+    return np.sort(order[:_MOST_TO_LEARN_FROM])
 
 
 def _expect(learner, features):

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 from sklearn.base import is_classifier, is_regressor
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
 )
 from sklearn.utils.validation import check_is_fitted
 
@@ -230,15 +229,15 @@ class ExpectedGain(FeatureScore):
                 f"base_learner={learner!r} is a classifier, which can only learn "
                 "losses of 0 and 1, but there are other losses. Use a regressor."
             )
-        kind = self.default_learner if is_zero_one else HistGradientBoostingRegressor
         self._map_ = self.make_map()
         features = self._map_.fit(predictions, parts[0][0])
         self.learners_ = []
         for losses, rows in parts:
-            learner = self._make_learner(losses[rows], kind)
             weight = take_weight(sample_weight, rows)
             self.learners_.append(
-                self._fit_learner(learner, features[rows], losses[rows], weight)
+                self._fit_learner(
+                    features[rows], losses[rows], weight, classify=is_zero_one
+                )
             )
 
     def _predict(self, predictions):

@@ -16,7 +16,7 @@ from sklearn.ensemble import (
 from sklearn_reject._typing import Estimator, FeaturesLike, RandomState, TaskLossLike
 from sklearn_reject._validation import index_labels
 from sklearn_reject.scores._features import PER_LABEL, FeatureScore, is_per_label
-from sklearn_reject.scores._learned import check_classifier, weight_for
+from sklearn_reject.scores._learned import check_classifier
 from sklearn_reject.scores._linear import (
     LinearModel,
     check_linear_options,
@@ -175,14 +175,15 @@ class LossRegression(FeatureScore):
             return
         self._map_ = self.make_map()
         features = self._map_.fit(predictions, targets)
-        regressor = self._make_learner(targets)
-        given = weight_for(regressor, sample_weight, "regressor")
-        self.regressor_ = regressor.fit(features, targets, **given)
+        self.regressor_ = self._fit_learner(
+            features, targets, sample_weight, classify=False
+        )
 
     def _predict(self, predictions):
         if isinstance(self.regressor_, LinearModel):
             return self.regressor_.predict(predictions)
-        return self.regressor_.predict(self._map_.transform(predictions))
+        [risk] = self._expect([self.regressor_], predictions)
+        return np.full(len(predictions), risk)
 
 
 class TrueClassProbability(LossRegression):
@@ -395,8 +396,9 @@ class ErrorProbability(FeatureScore):
             )
         self._map_ = self.make_map()
         features = self._map_.fit(predictions, targets)
-        classifier = self._make_learner(targets)
-        self._learned_ = self._fit_learner(classifier, features, targets, sample_weight)
+        self._learned_ = self._fit_learner(
+            features, targets, sample_weight, classify=True
+        )
         is_constant = isinstance(self._learned_, float)
         self.classifier_ = None if is_constant else self._learned_
 
