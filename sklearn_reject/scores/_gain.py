@@ -7,9 +7,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier, is_regressor
-from sklearn.ensemble import (
-    HistGradientBoostingClassifier,
-)
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_reject._response._response import Response
@@ -109,7 +106,6 @@ class ExpectedGain(FeatureScore):
     needs_expert = True
 
     learner = "base_learner"
-    default_learner = HistGradientBoostingClassifier
 
     features_: Any
     learners_: list[Any]
@@ -212,7 +208,7 @@ class ExpectedGain(FeatureScore):
                 "regressor."
             )
 
-    def _learn(self, predictions, targets, sample_weight, context):
+    def learn(self, predictions, targets, sample_weight):
         first, second, is_known = _split(targets)
         # The difference varies less than the losses that it is made of, as the two
         # often err on the same samples. What is known of one alone has to do for
@@ -240,7 +236,7 @@ class ExpectedGain(FeatureScore):
                 )
             )
 
-    def _predict(self, predictions):
+    def estimate(self, predictions):
         first, *second = self._expect(self.learners_, predictions)
         return np.full(len(predictions), first - sum(second))
 

@@ -61,7 +61,8 @@ class Inputs:
             self.is_number = np.ones(matrix.shape[1], dtype=bool)
             return matrix
         self.encoders = [
-            Encoder(statistic="median", indicates=True, **self.options) for _ in views
+            Encoder(strategy="median", add_indicator=True, **self.options)
+            for _ in views
         ]
         pairs = zip(self.encoders, views, strict=True)
         matrix = join(

@@ -35,6 +35,7 @@ from sklearn_reject.scores._features import (
     FeatureScore,
     is_per_label,
 )
+from sklearn_reject.scores._learned import Predictions
 
 _ALPHAS = (0.0, 1e-5, 1e-4, 1e-3, 1e-2)
 
@@ -193,10 +194,15 @@ class SELE(FeatureScore):
         check_count(self.max_iter, "max_iter")
         check_number(self.tol, "tol", open_low=True)
 
-    def _learn(self, predictions, targets, sample_weight, context):
+    def learn(
+        self,
+        predictions: Predictions,
+        targets: np.ndarray,
+        sample_weight: np.ndarray | None,
+    ) -> None:
         results = {}
         make_solver = partial(self._make_solver, results)
-        task = partial(self._task, context, "fit-alpha")
+        task = partial(self._task, "fit-alpha")
         samples = predictions, targets, targets, sample_weight
         self._model_, self.areas_ = fit_linear(self, make_solver, *samples, task)
         self.alpha_ = self._model_.alpha
@@ -213,7 +219,7 @@ class SELE(FeatureScore):
                 stacklevel=2,
             )
 
-    def _predict(self, predictions):
+    def estimate(self, predictions: Predictions) -> np.ndarray:
         return self._model_.predict(predictions)
 
     def _count_tasks(self):

@@ -95,7 +95,7 @@ def solved_by_hand(model, solve, target, groups, **options):
         (solve_target_coverage, {"target_risk": None, "target_coverage": 0.7}),
         (
             solve_reject_cost,
-            {"target_risk": None, "reject_cost": 0.2, "uncertainty_score": "entropy"},
+            {"target_risk": None, "reject_cost": 0.2, "uncertainty_score": "margin"},
         ),
     ],
     ids=["risk", "coverage", "cost"],
@@ -157,7 +157,7 @@ def test_groups_are_those_of_all_samples_given():
         model = fit(
             X=np.column_stack([POINTS, column]),
             estimator=DecisionTreeClassifier(random_state=0),
-            uncertainty_score="entropy",
+            uncertainty_score="margin",
             cv=rows,
             target_risk=0.9,
         )

@@ -259,7 +259,7 @@ each_scorer = pytest.mark.parametrize(
 
 
 def selective(**options):
-    options = {"uncertainty_score": "entropy", "reject_cost": 0.4} | options
+    options = {"uncertainty_score": "margin", "reject_cost": 0.4} | options
     return SelectiveClassifier(GaussianNB(), cv=2, **options)
 
 

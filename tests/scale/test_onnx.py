@@ -101,7 +101,7 @@ def test_everything_is_accepted(recipe):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"uncertainty_score": "entropy"}, "conditional risk"),
+        ({"uncertainty_score": "margin"}, "conditional risk"),
         ({"loss": "absolute"}, "conditional risk"),
         ({"group_by": "prediction"}, "one threshold"),
         ({"randomize": True, "target_coverage": 0.801}, "cannot draw"),

@@ -31,7 +31,6 @@ from sklearn_reject.scores import (
     SIRC,
     ConditionalRisk,
     Energy,
-    Entropy,
     ErrorProbability,
     ExpectedGain,
     LearnedScore,
@@ -141,15 +140,15 @@ def first_column(X):
 
 
 class Derived(PlugInScore):
-    def _uncertainty(self, response):
+    def compute(self, response):
         return first_column(response.X)
 
 
 class Learned(LearnedScore):
-    def _learn(self, predictions, targets, sample_weight, context):
+    def learn(self, predictions, targets, sample_weight):
         pass
 
-    def _predict(self, predictions):
+    def estimate(self, predictions):
         return first_column(predictions.X)
 
 
@@ -425,22 +424,22 @@ def test_samples_that_are_refused(score, given, message):
     [
         *(
             ({"uncertainty_score": score}, "^uncertainty_score must be 'au")
-            for score in ("certainty", 3, None, Entropy)
+            for score in ("certainty", 3, None, Margin)
         ),
         *(
             ({"novelty_score": score}, r"^novelty_score must be one of \['en")
-            for score in ("distance", "entropy", 3, None, MaxLogit, GaussianNB())
+            for score in ("distance", "margin", 3, None, MaxLogit, GaussianNB())
         ),
         ({"novelty_score": SELE()}, "must be a plug-in .*FrozenEstimator"),
         ({"novelty_score": FrozenEstimator(MSP())}, "is not fitted"),
-        ({"uncertainty_score": FrozenEstimator(Entropy())}, "is not fitted"),
+        ({"uncertainty_score": FrozenEstimator(Margin())}, "is not fitted"),
         ({"uncertainty_score": "gain"}, "labels of an expert"),
         ({"uncertainty_score": ExpectedGain()}, "DeferringClassifier"),
         (
             {"novelty_score": LocalOutlierFactor(novelty=True)},
             "is an outlier detector and not a score. Wrap it",
         ),
-        ({"estimator": SVM, "uncertainty_score": "entropy"}, "has no `predict_proba`"),
+        ({"estimator": SVM, "uncertainty_score": "conditional_risk"}, "has no `predict_proba`"),
     ],
 )
 def test_scores_that_estimators_refuse(options, message):

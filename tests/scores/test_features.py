@@ -595,10 +595,10 @@ def test_scores_of_users_see_samples_and_outputs():
     class Seen(LearnedScore):
         features = "anything"
 
-        def _learn(self, predictions, targets, sample_weight, context):
+        def learn(self, predictions, targets, sample_weight):
             self.seen_ = predictions
 
-        def _predict(self, predictions):
+        def estimate(self, predictions):
             return np.zeros(len(predictions))
 
     score = Seen().fit(FRAME, Y, estimator=on_frames().fit(FRAME, Y))
