@@ -37,9 +37,9 @@ print(f"error on held-out samples: {(y_pred != y_test).mean():.3f}")
 #
 # A score of the package is an object. It is fitted on the classifier and then scores
 # samples. A score of our own is a function of the fitted classifier and the samples.
-# Ours are the entropy of the probabilities, and the distance to the mean of the nearest class, in the space where the
-# classifier works. All of them can also be the `uncertainty_score` of a
-# :class:`~sklearn_reject.SelectiveClassifier`.
+# Ours are the entropy of the probabilities, and the distance to the mean of the nearest
+# class, in the space where the classifier works. All of them can also be the
+# `uncertainty_score` of a :class:`~sklearn_reject.SelectiveClassifier`.
 
 import numpy as np
 from scipy.special import entr
@@ -95,9 +95,9 @@ for name in sorted(areas, key=areas.get):
 # The curves
 # ----------
 #
-# The four scores that use the two largest probabilities, or all of them, are nearly
-# equal. The distance to a class is worse: it says whether a sample is typical, which is
-# not the same as whether its label is right.
+# The scores that use the two largest probabilities, or all of them, are nearly equal.
+# The distance to a class is worse: it says whether a sample is typical, which is not
+# the same as whether its label is right.
 
 import matplotlib.pyplot as plt
 

@@ -12,6 +12,7 @@ from sklearn_reject._validation import (
     check_extended_vector,
     check_same_length,
     check_vector,
+    refuse_unread,
 )
 
 
@@ -152,6 +153,13 @@ def check_scores(values, n_samples, name, *, finite=True):
 
     A vector is read by position, whatever index it has.
     """
-    numbers = (check_vector if finite else check_extended_vector)(values, name)
+    refuse_unread(values, name)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"{name} must be a vector, got {error}") from error
+    if array.dtype.kind not in "biufO":
+        raise ValueError(f"{name} must hold real numbers, not {array.dtype}.")
+    numbers = (check_vector if finite else check_extended_vector)(array, name)
     check_same_length(n_samples, **{name: numbers})
     return numbers

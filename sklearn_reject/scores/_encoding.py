@@ -72,11 +72,13 @@ class Encoder:
     def _fit_columns(self, numbers, texts):
         self.misses = np.isnan(numbers).any(axis=0)
         if self.one_hot and numbers.shape[1]:
-            self.imputer = SimpleImputer(
+            imputer = SimpleImputer(
                 strategy=self.strategy,
                 add_indicator=self.add_indicator,
                 keep_empty_features=True,
-            ).fit(numbers)
+            )
+            with np.errstate(over="ignore"):
+                self.imputer = imputer.fit(numbers)
         if texts is not None:
             indicators = OneHotEncoder(
                 handle_unknown="infrequent_if_exist",

@@ -17,8 +17,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 from threadpoolctl import threadpool_limits
 
+from sklearn_reject._response._network import row_products
 from sklearn_reject._response._steps import find_steps
-from sklearn_reject._typing import Estimator
+from sklearn_reject._typing import Estimator, MatrixLike
 from sklearn_reject._validation import take_weight
 from sklearn_reject.scores._encoding import (
     Encoder,
@@ -75,7 +76,9 @@ class FeatureScore(LearnedScore):
     #: Parameter with what learns, None for a linear score.
     learner: str | None = None
 
-    def choose_features(self, estimator: Estimator, X: Any, *, is_new=False) -> Self:
+    def choose_features(
+        self, estimator: Estimator, X: MatrixLike, *, is_new: bool = False
+    ) -> Self:
         self._check_features()
         steps = find_steps(estimator)
         n_steps = len(steps.transformers)
@@ -176,12 +179,8 @@ def _expect(learner, features):
         return learner
     if not is_classifier(learner):
         return learner.predict(features)
-    # Term by term, as a product of matrices may round otherwise in other chunks.
-    probabilities = learner.predict_proba(features)
-    expected = np.zeros(len(probabilities))
-    for value, column in zip(learner.classes_, probabilities.T, strict=True):
-        expected += value * column
-    return expected
+    values = np.asarray(learner.classes_, dtype=np.float64)
+    return row_products(learner.predict_proba(features), values)
 
 
 def is_per_label(features):

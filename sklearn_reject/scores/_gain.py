@@ -20,6 +20,7 @@ from sklearn_reject._typing import (
 from sklearn_reject._validation import take_weight
 from sklearn_reject.losses import losses_where_known
 from sklearn_reject.scores._features import FeatureScore
+from sklearn_reject.scores._learned import Predictions
 
 
 class ExpectedGain(FeatureScore):
@@ -208,7 +209,7 @@ class ExpectedGain(FeatureScore):
                 "regressor."
             )
 
-    def learn(self, predictions, targets, sample_weight):
+    def learn(self, predictions: Predictions, targets: Any, sample_weight: Any) -> None:
         first, second, is_known = _split(targets)
         # The difference varies less than the losses that it is made of, as the two
         # often err on the same samples. What is known of one alone has to do for
@@ -236,7 +237,7 @@ class ExpectedGain(FeatureScore):
                 )
             )
 
-    def estimate(self, predictions):
+    def estimate(self, predictions: Predictions) -> np.ndarray:
         first, *second = self._expect(self.learners_, predictions)
         return np.full(len(predictions), first - sum(second))
 

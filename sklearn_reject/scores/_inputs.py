@@ -69,7 +69,7 @@ class Inputs:
             [_encode(e.fit, view.transform(), view.model) for e, view in pairs]
         )
         self.is_number = np.concatenate([one.is_number for one in self.encoders])
-        self.is_directed = any(one.directions is not None for one in self.encoders)
+        self.is_directed = any(one.svd is not None for one in self.encoders)
         return matrix
 
     def scale(self, matrix, weight=None):

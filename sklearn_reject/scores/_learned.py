@@ -346,7 +346,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
             outputs = _find_outputs(response, positions, len(self.classes_))
         return outputs, positions[response.label_indices]
 
-    def targets_of(self, response: Response, y: np.ndarray) -> np.ndarray:
+    def targets_of(self, response: Response, y: Any) -> np.ndarray:
         """Return what to learn of each sample: the losses.
 
         Parameters
@@ -364,12 +364,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         """
         return self.loss_(y, response.labels)
 
-    def learn(
-        self,
-        predictions: Predictions,
-        targets: np.ndarray,
-        sample_weight: np.ndarray | None,
-    ) -> None:
+    def learn(self, predictions: Predictions, targets: Any, sample_weight: Any) -> None:
         """Learn from predictions; to be written by a subclass.
 
         Parameters

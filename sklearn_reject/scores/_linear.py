@@ -35,7 +35,6 @@ from sklearn_reject.scores._features import (
     FeatureScore,
     is_per_label,
 )
-from sklearn_reject.scores._learned import Predictions
 
 _ALPHAS = (0.0, 1e-5, 1e-4, 1e-3, 1e-2)
 
@@ -194,12 +193,7 @@ class SELE(FeatureScore):
         check_count(self.max_iter, "max_iter")
         check_number(self.tol, "tol", open_low=True)
 
-    def learn(
-        self,
-        predictions: Predictions,
-        targets: np.ndarray,
-        sample_weight: np.ndarray | None,
-    ) -> None:
+    def learn(self, predictions: Predictions, targets: Any, sample_weight: Any) -> None:
         results = {}
         make_solver = partial(self._make_solver, results)
         task = partial(self._task, "fit-alpha")

@@ -30,7 +30,7 @@ class PlugInScore(UncertaintyScore):
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from sklearn_reject.scores import PlugInScore
     >>> class GiniImpurity(PlugInScore):
-    ...     def compute(self, response):
+    ...     def compute(self, response: Response) -> np.ndarray:
     ...         return 1 - (response.probabilities**2).sum(axis=1)
     >>> X, y = load_iris(return_X_y=True)
     >>> score = GiniImpurity().fit(estimator=GaussianNB().fit(X, y))

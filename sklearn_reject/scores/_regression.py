@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
-from sklearn_reject._response._response import Response
 from sklearn_reject._typing import Estimator, FeaturesLike, RandomState, TaskLossLike
 from sklearn_reject._validation import index_labels
 from sklearn_reject.scores._features import PER_LABEL, FeatureScore, is_per_label
-from sklearn_reject.scores._learned import Predictions, check_classifier
+from sklearn_reject.scores._learned import check_classifier
 from sklearn_reject.scores._linear import (
     check_linear_options,
     fit_linear,
@@ -30,12 +29,7 @@ class RegressedScore(FeatureScore):
     learned it, None where all targets are equal.
     """
 
-    def learn(
-        self,
-        predictions: Predictions,
-        targets: np.ndarray,
-        sample_weight: np.ndarray | None,
-    ) -> None:
+    def learn(self, predictions: Predictions, targets: Any, sample_weight: Any) -> None:
         self._map_ = self.make_map()
         self._learned_ = self._fit_learner(
             self._map_.fit(predictions, targets),
@@ -187,12 +181,7 @@ class LossRegression(RegressedScore):
                 f"regressor=None instead of {self.regressor!r}, or other features."
             )
 
-    def learn(
-        self,
-        predictions: Predictions,
-        targets: np.ndarray,
-        sample_weight: np.ndarray | None,
-    ) -> None:
+    def learn(self, predictions: Predictions, targets: Any, sample_weight: Any) -> None:
         # Of two columns, the second is the loss.
         columns = targets.reshape(len(targets), -1)
         targets, losses = columns[:, 0], columns[:, -1]
@@ -305,7 +294,7 @@ class TrueClassProbability(LossRegression):
                 "regressor. Use LossRegression or SELE."
             )
 
-    def targets_of(self, response: Response, y: np.ndarray) -> np.ndarray:
+    def targets_of(self, response: Response, y: Any) -> np.ndarray:
         probabilities = response.probabilities
         column, unknown = index_labels(np.asarray(y), response.classes)
         true = probabilities[np.arange(len(column)), column]
@@ -408,12 +397,7 @@ class ErrorProbability(RegressedScore):
         way_out = "Use CalibratedClassifierCV, or LossRegression with a regressor."
         check_classifier(self.classifier, way_out)
 
-    def learn(
-        self,
-        predictions: Predictions,
-        targets: np.ndarray,
-        sample_weight: np.ndarray | None,
-    ) -> None:
+    def learn(self, predictions: Predictions, targets: Any, sample_weight: Any) -> None:
         other = targets[(targets != 0) & (targets != 1)]
         if len(other):
             raise ValueError(

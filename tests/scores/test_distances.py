@@ -543,7 +543,7 @@ def test_functions_uncertainty_and_frozen_scores():
     model = double(distance)
     np.testing.assert_array_equal(model.risk_and_novelty(X)[1], distance(None, X))
     assert seen[0] is model.estimator_
-    for score in ("margin", "conditional_risk"):
+    for score in ("auto", "conditional_risk"):
         selective = SelectiveClassifier(frozen, uncertainty_score=score).fit(X, y)
         found = double(selective.uncertainty_score_).risk_and_novelty(X)[1]
         np.testing.assert_array_equal(found, selective.uncertainty(X))
