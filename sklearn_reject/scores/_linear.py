@@ -35,6 +35,7 @@ from sklearn_reject.scores._features import (
     FeatureScore,
     is_per_label,
 )
+from sklearn_reject.scores._learned import Predictions
 
 _ALPHAS = (0.0, 1e-5, 1e-4, 1e-3, 1e-2)
 

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
+from sklearn_reject._response._response import Response
 from sklearn_reject._typing import Estimator, FeaturesLike, RandomState, TaskLossLike
 from sklearn_reject._validation import index_labels
 from sklearn_reject.scores._features import PER_LABEL, FeatureScore, is_per_label
-from sklearn_reject.scores._learned import check_classifier
+from sklearn_reject.scores._learned import Predictions, check_classifier
 from sklearn_reject.scores._linear import (
     check_linear_options,
     fit_linear,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import numpy as np
 from sklearn.base import OutlierMixin, clone, is_regressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_reject._response._response import Response
 from sklearn_reject._typing import Estimator, MatrixLike
 from sklearn_reject._validation import check_takes
 from sklearn_reject.losses import ZeroOneLoss
