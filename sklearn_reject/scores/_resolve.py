@@ -233,9 +233,8 @@ def resolve_novelty(novelty_score, estimator=None, random_state=None):
         check_takes(given, "novelty_score", "estimator", "X")
         score = UncertaintyNovelty(CallableScore(given))
     else:
-        wrap = ""
-        if isinstance(given, OutlierMixin):
-            wrap = " Wrap an outlier detector: OutlierDetector(detector)."
+        is_detector = isinstance(given, OutlierMixin) or hasattr(given, "score_samples")
+        wrap = " Wrap it: OutlierDetector(detector)." if is_detector else ""
         raise ValueError(
             f"novelty_score must be one of {get_novelty_names()}, {_CALLABLE}, got "
             f"{given!r}.{wrap}"

@@ -437,7 +437,7 @@ def test_samples_that_are_refused(score, given, message):
         ({"uncertainty_score": ExpectedGain()}, "DeferringClassifier"),
         (
             {"novelty_score": LocalOutlierFactor(novelty=True)},
-            "Wrap an outlier detector",
+            "Wrap it: OutlierDetector",
         ),
         (
             {"estimator": SVM, "uncertainty_score": "conditional_risk"},
