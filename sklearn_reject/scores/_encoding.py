@@ -1,5 +1,6 @@
 """Numbers from samples in any container: arrays, sparse matrices, data frames."""
 
+from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
@@ -22,6 +23,7 @@ _N_DIRECTIONS = 50
 _LARGEST = float(np.finfo(np.float32).max)
 
 
+@dataclass(eq=False)
 class Encoder:
     """Makes a float64 matrix of samples, each row whatever the others are.
 
@@ -33,20 +35,11 @@ class Encoder:
     of many columns.
     """
 
-    def __init__(
-        self,
-        one_hot=True,
-        keeps_sparse=False,
-        *,
-        strategy="mean",
-        add_indicator=False,
-        random_state=None,
-    ):
-        self.one_hot = one_hot
-        self.keeps_sparse = keeps_sparse
-        self.strategy = strategy
-        self.add_indicator = add_indicator
-        self.random_state = random_state
+    one_hot: bool = True
+    keeps_sparse: bool = False
+    strategy: str = "mean"
+    add_indicator: bool = False
+    random_state: object = None
 
     def fit(self, X):
         """Find out what the columns hold, and return the matrix."""
@@ -72,23 +65,18 @@ class Encoder:
     def _fit_columns(self, numbers, texts):
         self.misses = np.isnan(numbers).any(axis=0)
         if self.one_hot and numbers.shape[1]:
-            imputer = SimpleImputer(
-                strategy=self.strategy,
-                add_indicator=self.add_indicator,
-                keep_empty_features=True,
-            )
+            options = {"strategy": self.strategy, "add_indicator": self.add_indicator}
+            imputer = SimpleImputer(keep_empty_features=True, **options)
             with np.errstate(over="ignore"):
                 self.imputer = imputer.fit(numbers)
         if texts is not None:
-            indicators = OneHotEncoder(
-                handle_unknown="infrequent_if_exist",
-                max_categories=_MOST_INDICATORS,
-                sparse_output=False,
-            )
-            codes = OrdinalEncoder(
+            encoder = OrdinalEncoder(
                 handle_unknown="use_encoded_value", unknown_value=np.nan
             )
-            self.encoder = (indicators if self.one_hot else codes).fit(texts)
+            if self.one_hot:
+                options = {"max_categories": _MOST_INDICATORS, "sparse_output": False}
+                encoder = OneHotEncoder(handle_unknown="infrequent_if_exist", **options)
+            self.encoder = encoder.fit(texts)
 
     def transform(self, X):
         """Return the matrix, sparse only where X is."""
@@ -118,12 +106,8 @@ class Encoder:
         if self.are_texts is None:
             if sparse.issparse(X) and not self.is_sparse:
                 X = X.toarray()
-            numbers = check_array(
-                X,
-                accept_sparse="csr",
-                dtype=np.float64,
-                ensure_all_finite=self.is_sparse,
-            )
+            options = {"dtype": np.float64, "ensure_all_finite": self.is_sparse}
+            numbers = check_array(X, accept_sparse="csr", **options)
             if self.is_sparse:
                 return sparse.csr_matrix(numbers), None
         else:
@@ -196,16 +180,15 @@ def _holds_text(name, column):
         return True
     if values.dtype.kind != "O":
         return False
-    present = values[~find_missing_labels(values)]
-    is_number = [isinstance(x, (Real, np.bool_)) for x in present]
-    for value, is_known in zip(present, is_number, strict=True):
-        if not (is_known or isinstance(value, (str, bytes))):
+    present = values[~find_missing_labels(values)].tolist()
+    for value in present:
+        if not isinstance(value, (Real, str, bytes)):
             raise TypeError(
                 f"column {name!r}: the argument must be a string or a number, or "
                 f"datetime64, got {value!r}."
             )
     # Whatever comes later in a column without any value is new.
-    return not len(present) or not all(is_number)
+    return not present or not all(isinstance(value, Real) for value in present)
 
 
 def _split_table(X, are_texts):

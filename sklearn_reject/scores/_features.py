@@ -34,14 +34,14 @@ from sklearn_reject.scores._learned import LearnedScore, weight_for
 # The samples, for weights of their own for each predicted label (FPV23, eq. 37).
 PER_LABEL: Literal["per_label_linear"] = "per_label_linear"
 
-_NAMES = (
+_NAMES = [
     "auto",
     "input",
     "model_input",
     "response",
     "input+response",
     "model_input+response",
-)
+]
 
 # Categories that histogram gradient boosting can tell apart.
 _MOST_CATEGORIES = 255
@@ -52,12 +52,7 @@ _MOST_CATEGORIES = 255
 # was 1.09 and 1.01 times, in .3 of the time. Of more samples than the most, some are
 # drawn. Threads that share trees of so few wait for each other most of the time.
 _FOREST = {"n_estimators": 20, "min_samples_leaf": 5, "max_features": 0.5, "n_jobs": 1}
-_BOOSTS = {
-    "max_iter": 20,
-    "learning_rate": 0.3,
-    "l2_regularization": 3.0,
-    "early_stopping": False,
-}
+_ROUNDS = {"max_iter": 20, "learning_rate": 0.3, "l2_regularization": 3.0}
 _FEWEST_TO_BOOST = 5_000
 _MOST_TO_LEARN_FROM = 40_000
 ALL = slice(None)
@@ -109,7 +104,7 @@ class FeatureScore(LearnedScore):
 
     def _check_features(self):
         """Raise for features that are neither a name nor a transformer."""
-        names = [*_NAMES, PER_LABEL] if self.has_per_label else list(_NAMES)
+        names = [*_NAMES, PER_LABEL] if self.has_per_label else _NAMES
         is_name = isinstance(self.features, str)
         if self.features in names if is_name else hasattr(self.features, "transform"):
             return
@@ -170,7 +165,8 @@ def default_learner(classify, n_samples, random_state, categories=None):
         kind = ExtraTreesClassifier if classify else ExtraTreesRegressor
         return kind(random_state=random_state, **_FOREST)
     kind = HistGradientBoostingClassifier if classify else HistGradientBoostingRegressor
-    return kind(random_state=random_state, categorical_features=categories, **_BOOSTS)
+    options = {"categorical_features": categories, "early_stopping": False, **_ROUNDS}
+    return kind(random_state=random_state, **options)
 
 
 def _expect(learner, features):

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -26,6 +25,7 @@ from sklearn_reject._validation import (
     check_level,
     check_number,
     check_option,
+    check_vector,
     take_weight,
 )
 from sklearn_reject.losses import chunked_sele, exact_sele, make_chunks
@@ -384,16 +384,10 @@ def _fit_path(
 
 def check_linear_options(options):
     """Raise unless the options of a linear fit are valid."""
-    alphas = np.atleast_1d(np.asarray(options.alphas, dtype=object))
-    is_valid = [
-        isinstance(a, Real) and not isinstance(a, bool) and 0 <= a < np.inf
-        for a in alphas.ravel()
-    ]
-    if alphas.ndim != 1 or not is_valid or not all(is_valid):
-        raise ValueError(
-            "alphas must be finite, non-negative numbers, at least one, got "
-            f"{options.alphas!r}."
-        )
+    alphas = options.alphas
+    check_vector(
+        [alphas] if np.ndim(alphas) == 0 else alphas, "alphas", non_negative=True
+    )
     check_level(options.validation_fraction, "validation_fraction")
     check_option(options.refit, "refit", (True, False))
 
@@ -405,12 +399,10 @@ def make_ridge_solver(design, targets, weight):
     penalties; intercepts are free. The start does not matter.
     """
     weight = np.ones(len(targets)) if weight is None else weight
-    total = weight.sum()
+    total, parts = weight.sum(), [slice(*group) for group in design.groups]
     labels = [
-        _solver_of_label(
-            design.matrix[start:end], targets[start:end], weight[start:end]
-        )
-        for start, end in design.groups
+        _solver_of_label(design.matrix[part], targets[part], weight[part])
+        for part in parts
     ]
     return lambda alpha, start: np.stack([solve(alpha * total) for solve in labels])
 
