@@ -35,12 +35,8 @@ from sklearn_reject.scores._learned import LearnedScore, weight_for
 PER_LABEL: Literal["per_label_linear"] = "per_label_linear"
 
 _NAMES = [
-    "auto",
-    "input",
-    "model_input",
-    "response",
-    "input+response",
-    "model_input+response",
+    *("auto", "input", "model_input", "response"),
+    *("input+response", "model_input+response"),
 ]
 
 # Categories that histogram gradient boosting can tell apart.

@@ -384,10 +384,7 @@ def _fit_path(
 
 def check_linear_options(options):
     """Raise unless the options of a linear fit are valid."""
-    alphas = options.alphas
-    check_vector(
-        [alphas] if np.ndim(alphas) == 0 else alphas, "alphas", non_negative=True
-    )
+    check_vector(np.atleast_1d(options.alphas), "alphas", non_negative=True)
     check_level(options.validation_fraction, "validation_fraction")
     check_option(options.refit, "refit", (True, False))
 

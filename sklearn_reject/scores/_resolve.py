@@ -422,9 +422,6 @@ class FrozenNovelty(NoveltyScore):
 
     Raises
     ------
-    ValueError
-        If `score` is something else.
-
     NotFittedError
         If the score is not fitted.
 
@@ -446,14 +443,7 @@ class FrozenNovelty(NoveltyScore):
         self.score = score
 
     def _fit(self, response, y, sample_weight, X_ood):
-        is_frozen = isinstance(self.score, FrozenEstimator)
-        inner = self.score.estimator if is_frozen else None
-        if not (hasattr(inner, "novelty") or hasattr(inner, "uncertainty")):
-            raise ValueError(
-                "score must be a FrozenEstimator around a fitted novelty or "
-                f"uncertainty score, got {self.score!r}."
-            )
-        check_is_fitted(inner, "estimator_")
+        check_is_fitted(self.score.estimator, "estimator_")
 
     def _novelty(self, response):
         inner = self.score.estimator
