@@ -436,7 +436,7 @@ def test_values_that_have_no_variance_are_named(score):
     X, y = make_samples()
     X[::9, 1] = np.finfo(float).max
     model = DoubleScoreOODClassifier(TREES, novelty_score=score, min_tpr=0.8)
-    with pytest.raises(ValueError, match=r"1.8e\+308 \(column 1.*use NaN"):
+    with pytest.raises(ValueError, match=r"1.8e\+308 in column 1.*use NaN"):
         model.fit(X, y)
 
 

@@ -183,15 +183,10 @@ def test_polars_frames_say_the_same():
     ("X", "codes", "one_hot"),
     [
         (np.array([[1.0, NAN], [2, 3]]), [[1, NAN], [2, 3]], [[1, 3], [2, 3]]),
-        (
-            np.array([[1, 2.5], [True, None]], dtype=object),
-            [[1, 2.5], [1, NAN]],
-            [[1, 2.5], [1, 2.5]],
-        ),
         # A column without any number is not seen.
         (np.array([[1.0, NAN], [2.0, NAN]]), [[1, 0], [2, 0]], [[1, 0], [2, 0]]),
     ],
-    ids=["numbers", "mixed", "nothing"],
+    ids=["numbers", "nothing"],
 )
 def test_numbers_by_hand(X, codes, one_hot):
     np.testing.assert_array_equal(see(X, one_hot=False)[1], codes)
@@ -505,21 +500,6 @@ def test_categories_of_one_sample_and_columns_without_numbers(score):
         on_frames(TargetEncoder()), target_coverage=0.8, uncertainty_score=score, cv=2
     ).fit(frame, Y)
     assert np.isfinite(outer.uncertainty(frame)).all()
-
-
-def test_missing_numbers_are_means_to_linear_scores():
-    X = np.random.default_rng(1).normal(size=(N, 3))
-    y = (X[:, 0] > 0).astype(int)
-    X[::4, 1] = NAN
-    imputed = SimpleImputer().fit_transform(X)
-    for score in (SELE(0.1), LossRegression(Ridge(), "input")):
-        found, expected = (
-            clone(score)
-            .fit(given, y, estimator=Careless().fit(X, y))
-            .uncertainty(given)
-            for given in (X, imputed)
-        )
-        np.testing.assert_allclose(found, expected, atol=1e-8)
 
 
 @pytest.mark.parametrize("features", ["input", "input+response", "per_label_linear"])
