@@ -84,8 +84,8 @@ class Inputs:
             column = int(largest.argmax())
             raise ValueError(
                 f"Training samples hold {largest[column]:.3g} in column {column} of "
-                "the inputs of the classifier, whose variance is not finite. If it means "
-                "missing, use NaN, or impute it in the classifier's pipeline."
+                "the inputs of the classifier, whose variance is not finite. If it is "
+                "a missing value, use NaN, or impute it in the classifier's pipeline."
             )
         scaler = StandardScaler().fit(matrix, sample_weight=weight)
         self.mean = np.where(self.is_number, scaler.mean_, 0.0)
