@@ -45,7 +45,7 @@ _MOST_CATEGORIES = 255
 # What learns by default. With 1,000 samples the area under the risk-coverage curve of
 # the forest was .98 times that of 100 rounds of boosting on twelve sets, and .85 times
 # on eleven of regression, in a fifth of the time. With 9,000 samples that of few rounds
-# was 1.09 and 1.01 times, in .3 of the time. Of more samples than the most, some are
+# was 1.09 and 1.00 times, in .3 of the time. Of more samples than the most, some are
 # drawn. Threads that share trees of so few wait for each other most of the time.
 _FOREST = {"n_estimators": 20, "min_samples_leaf": 5, "max_features": 0.5, "n_jobs": 1}
 _ROUNDS = {"max_iter": 20, "learning_rate": 0.3, "l2_regularization": 3.0}
