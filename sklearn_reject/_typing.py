@@ -84,8 +84,6 @@ UncertaintyScoreLike: TypeAlias = (
         "auto",
         "conditional_risk",
         "margin",
-        "entropy",
-        "top_two_gap",
         "error_probability",
         "loss_regression",
         "sele",

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 from hypothesis import strategies as st
+from scipy.special import entr
 
 
 def column(n, low, high):
@@ -44,3 +45,8 @@ def exact_prefixes(groups):
     for _, weight, loss in groups:
         prefixes.append((prefixes[-1][0] + weight, prefixes[-1][1] + loss))
     return prefixes
+
+
+def entropies(estimator, X):
+    """Return the entropy of the class probabilities, an uncertainty in no unit."""
+    return entr(estimator.predict_proba(X)).sum(axis=1)

@@ -193,7 +193,7 @@ def test_clusters_are_extras_only():
     def names_of(requirements):
         return {re.match(r"[\w-]+", line)[0] for line in requirements}
 
-    needed = {"numpy", "scipy", "joblib", "scikit-learn"}
+    needed = {"numpy", "scipy", "joblib", "scikit-learn", "threadpoolctl"}
     assert names_of(project["dependencies"]) == needed
     extras = project["optional-dependencies"]
     assert names_of(extras.pop("dask")) == {"dask", "distributed"}

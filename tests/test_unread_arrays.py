@@ -22,7 +22,7 @@ from sklearn_reject import (
     thresholds,
 )
 from sklearn_reject.losses import ZeroOneLoss
-from sklearn_reject.scores import Entropy
+from sklearn_reject.scores import ConditionalRisk
 
 ARRAYS = {
     *("accepted", "draws", "eta", "gain", "groups", "inclusion_proba", "is_ood"),
@@ -152,7 +152,7 @@ def test_ways_out_are_named():
     with pytest.raises(TypeError, match="is a Dask collection"):
         metrics.get_selective_scorer("neg_aurc")(TWO, Lazy(X), Y)
     with pytest.raises(TypeError, match="is a Dask collection"):
-        Entropy().fit(estimator=TWO.estimator_).uncertainty(Lazy(X))
+        ConditionalRisk().fit(estimator=TWO.estimator_).uncertainty(Lazy(X))
     with pytest.raises(TypeError, match=r"samples\[1\] is a Dask collection"):
         metrics.bootstrap_interval(metrics.aurc_score, (Y, Lazy(Y), X[:, 0]))
     with pytest.raises(TypeError, match=r"X is a Dask .*compute\(\)"):

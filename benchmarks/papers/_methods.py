@@ -8,7 +8,7 @@ from sklearn_reject import scores
 class ThresholdMargin(scores.PlugInScore):
     """Minus the distance to the closest threshold of ordinal regression."""
 
-    def _uncertainty(self, response):
+    def compute(self, response):
         *_, svor = (step for _, step in response.estimator.steps)
         return -svor.margin(response.estimator[:-1].transform(response.X))
 

@@ -6,8 +6,8 @@ Which uncertainty score finds the errors?
 A selective classifier rejects the samples with the highest uncertainty score. So a good
 score is high on the samples that the classifier gets wrong. How do we compare scores?
 The area under the risk-coverage curve (AuRC) summarizes all thresholds in one number.
-You will see it, and the curves, for five scores that come with the package and one that
-we write ourselves.
+You will see it, and the curves, for three scores that come with the package and two
+that we write ourselves.
 """
 
 # %%
@@ -37,13 +37,19 @@ print(f"error on held-out samples: {(y_pred != y_test).mean():.3f}")
 #
 # A score of the package is an object. It is fitted on the classifier and then scores
 # samples. A score of our own is a function of the fitted classifier and the samples.
-# Ours is the distance to the mean of the nearest class, in the space where the
-# classifier works. All of them can also be the `uncertainty_score` of a
-# :class:`~sklearn_reject.SelectiveClassifier`.
+# Ours are the entropy of the probabilities, and the distance to the mean of the nearest
+# class, in the space where the classifier works. All of them can also be the
+# `uncertainty_score` of a :class:`~sklearn_reject.SelectiveClassifier`.
 
 import numpy as np
+from scipy.special import entr
 
-from sklearn_reject.scores import ConditionalRisk, Entropy, Margin, TopTwoGap
+from sklearn_reject.scores import ConditionalRisk, Margin
+
+
+def entropy(classifier, X):
+    """Return the entropy of the class probabilities of each sample."""
+    return entr(classifier.predict_proba(X)).sum(axis=1)
 
 
 def distance_to_class(classifier, X):
@@ -56,8 +62,6 @@ def distance_to_class(classifier, X):
 
 scores = {
     "conditional risk": ConditionalRisk(),
-    "entropy": Entropy(),
-    "top two gap": TopTwoGap(),
     "margin, top two": Margin(),
     "margin, max": Margin(kind="max"),
 }
@@ -65,6 +69,7 @@ uncertainties = {
     name: score.fit(estimator=classifier).uncertainty(X_test)
     for name, score in scores.items()
 }
+uncertainties["entropy"] = entropy(classifier, X_test)
 uncertainties["distance to class"] = distance_to_class(classifier, X_test)
 
 # %%
@@ -90,9 +95,9 @@ for name in sorted(areas, key=areas.get):
 # The curves
 # ----------
 #
-# The four scores that use the two largest probabilities, or all of them, are nearly
-# equal. The distance to a class is worse: it says whether a sample is typical, which is
-# not the same as whether its label is right.
+# The scores that use the two largest probabilities, or all of them, are nearly equal.
+# The distance to a class is worse: it says whether a sample is typical, which is not
+# the same as whether its label is right.
 
 import matplotlib.pyplot as plt
 

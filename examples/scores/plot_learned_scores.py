@@ -90,16 +90,13 @@ from time import perf_counter
 from sklearn.preprocessing import PolynomialFeatures
 
 from sklearn_reject.metrics import aurc_score
-from sklearn_reject.scores import SELE, Entropy, LossRegression, TrueClassProbability
+from sklearn_reject.scores import SELE
 
 quartic = PolynomialFeatures(4, include_bias=False)
 scores = {
     "conditional risk": ConditionalRisk(),
-    "entropy": Entropy(),
     "SELE": SELE(random_state=0),
     "SELE of polynomials": SELE(features=quartic, alphas=(1e-5, 1e-3), random_state=0),
-    "true class probability": TrueClassProbability(random_state=0),
-    "loss regression": LossRegression(random_state=0),
     "error probability": ErrorProbability(random_state=0),
 }
 uncertainties, areas = {}, {}

@@ -50,7 +50,7 @@ from sklearn_reject.scores import SELE, ErrorProbability
 model = SelectiveClassifier(GaussianNB(), target_coverage=0.8, cv=0.2, random_state=0)
 linear, trees = SELE(random_state=0), ErrorProbability(random_state=0)
 grid = [
-    {"uncertainty_score": ["conditional_risk", "entropy"]},
+    {"uncertainty_score": ["conditional_risk"]},
     {
         "uncertainty_score": [linear],
         "uncertainty_score__alphas": [1e-4, 1e-3, 1e-2, 1e-1, 1],

@@ -113,9 +113,9 @@ class SelectiveClassifier(RejectClassifier):
         all samples of the class, and the class needs a sample among those that tune the
         rule.
 
-    uncertainty_score : {"auto", "conditional_risk", "margin", "entropy", \
-            "top_two_gap", "error_probability", "loss_regression", "sele", \
-            "true_class_probability"}, score object or callable, default="auto"
+    uncertainty_score : {"auto", "conditional_risk", "margin", "error_probability", \
+            "loss_regression", "sele", "true_class_probability"}, score object or \
+            callable, default="auto"
         How uncertain a prediction is, higher = more uncertain. "auto" is the
         conditional risk if the fitted classifier has `predict_proba`, otherwise the
         margin. The last five are learned from out-of-sample predictions. The name or

@@ -1,7 +1,10 @@
 """What a fitted classifier says about a batch of samples, computed once."""
 
+from __future__ import annotations
+
 import re
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -12,6 +15,7 @@ from sklearn.utils.validation import validate_data
 from sklearn_reject._response._network import find_activations, find_head, symmetrize
 from sklearn_reject._response._steps import find_inside, find_members, find_steps
 from sklearn_reject._sklearn import _num_samples, take_rows
+from sklearn_reject._typing import Estimator, MatrixLike
 from sklearn_reject._validation import index_labels, refuse_unmapped
 
 # Classifiers of scikit-learn whose `predict` is the class of the largest probability.
@@ -86,7 +90,7 @@ class Response:
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from sklearn_reject.scores import PlugInScore
     >>> class GiniImpurity(PlugInScore):
-    ...     def _uncertainty(self, response):
+    ...     def compute(self, response):
     ...         return 1 - (response.probabilities**2).sum(axis=1)
     >>> X, y = load_iris(return_X_y=True)
     >>> score = GiniImpurity().fit(estimator=GaussianNB().fit(X, y))
@@ -94,7 +98,7 @@ class Response:
     array([0.  , 0.26])
     """
 
-    def __init__(self, estimator, X):
+    def __init__(self, estimator: Estimator, X: MatrixLike) -> None:
         refuse_unmapped(X)
         self.estimator = estimator
         self.X = X
@@ -164,10 +168,18 @@ class Response:
             return values
         return self._check_columns(values, "decision_function")
 
-    def transform(self, n_steps=None):
+    def transform(self, n_steps: int | None = None) -> Any:
         """Return what the first steps of the pipelines around the model make of X.
 
-        In the container that it comes in; None is all of the steps.
+        Parameters
+        ----------
+        n_steps : int, default=None
+            How many of the steps; None for all of them.
+
+        Returns
+        -------
+        X : {array-like, sparse matrix, dataframe}
+            The samples after these steps, in the container that comes out of them.
         """
         X = self.X
         for step in self._steps.transformers[:n_steps]:

@@ -9,7 +9,7 @@ from sklearn_reject.scores._base import UncertaintyScore, evaluate_score, find_l
 from sklearn_reject.scores._detectors import LikelihoodRatio, OutlierDetector
 from sklearn_reject.scores._distances import KNN, Mahalanobis, RelativeMahalanobis
 from sklearn_reject.scores._gain import ExpectedGain
-from sklearn_reject.scores._learned import LearnedScore
+from sklearn_reject.scores._learned import LearnedScore, Predictions
 from sklearn_reject.scores._linear import SELE
 from sklearn_reject.scores._logits import (
     GEN,
@@ -25,10 +25,8 @@ from sklearn_reject.scores._novelty import NoveltyScore
 from sklearn_reject.scores._plug_in import (
     CallableScore,
     ConditionalRisk,
-    Entropy,
     Margin,
     PlugInScore,
-    TopTwoGap,
 )
 from sklearn_reject.scores._regression import (
     ErrorProbability,
@@ -55,7 +53,6 @@ __all__ = [
     "SIRC",
     "ConditionalRisk",
     "Energy",
-    "Entropy",
     "ErrorProbability",
     "ExpectedGain",
     "LearnedScore",
@@ -67,10 +64,10 @@ __all__ = [
     "NoveltyScore",
     "OutlierDetector",
     "PlugInScore",
+    "Predictions",
     "ReAct",
     "RelativeMahalanobis",
     "Response",
-    "TopTwoGap",
     "TrueClassProbability",
     "UncertaintyScore",
     "ViM",

@@ -1,16 +1,131 @@
 """Numbers from samples in any container: arrays, sparse matrices, data frames."""
 
-from decimal import Decimal
+from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
 from scipy import sparse
+from sklearn.decomposition import TruncatedSVD
+from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 from sklearn.utils import check_array, get_tags
-from sklearn.utils.extmath import randomized_svd
 
-from sklearn_reject._response._network import row_products
 from sklearn_reject._validation import find_missing_labels, is_missing
+
+# Columns of indicators for one column of categories; the rarest share the last one.
+_MOST_INDICATORS = 50
+
+# Of a sparse matrix with more columns than that, only so many directions are dense.
+_MOST_COLUMNS = 256
+_N_DIRECTIONS = 50
+
+# What trees can tell apart.
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+@dataclass(eq=False)
+class Encoder:
+    """Makes a float64 matrix of samples, each row whatever the others are.
+
+    Columns of categories come last, as codes with NaN for what is missing or new. With
+    `one_hot`, for what needs complete numbers, they are indicators, and numbers that
+    are missing are imputed by `strategy`; `add_indicator` as in `SimpleImputer`. Zeros
+    stand for a column without any value, as histogram gradient boosting fails on such.
+    A sparse matrix stays one if that `keeps_sparse`; otherwise few directions are taken
+    of many columns.
+    """
+
+    one_hot: bool = True
+    keeps_sparse: bool = False
+    strategy: str = "mean"
+    add_indicator: bool = False
+    random_state: object = None
+
+    def fit(self, X):
+        """Find out what the columns hold, and return the matrix."""
+        self.are_texts = None if is_numeric(X) else _find_texts(X)
+        self.encoder, self.imputer, self.svd = None, None, None
+        self.is_sparse = sparse.issparse(X) and (self.keeps_sparse or is_wide(X))
+        numbers, texts = self._split(X)
+        if self.is_sparse and not self.keeps_sparse:
+            n_directions = min(_N_DIRECTIONS, *numbers.shape)
+            svd = TruncatedSVD(n_directions, random_state=self.random_state)
+            self.svd = svd.set_output(transform="default").fit(numbers)
+        if not self.is_sparse:
+            self._fit_columns(numbers, texts)
+        self.is_empty = False
+        matrix = self._join(numbers, texts)
+        if not (self.one_hot or self.is_sparse):
+            self.is_empty = np.isnan(matrix).all(axis=0)
+            matrix = np.where(self.is_empty, 0.0, matrix)
+        n_numbers = matrix.shape[1] if self.is_sparse else numbers.shape[1]
+        self.is_number = np.arange(matrix.shape[1]) < n_numbers
+        return matrix
+
+    def _fit_columns(self, numbers, texts):
+        self.misses = np.isnan(numbers).any(axis=0)
+        if self.one_hot and numbers.shape[1]:
+            options = {"strategy": self.strategy, "add_indicator": self.add_indicator}
+            imputer = SimpleImputer(keep_empty_features=True, **options)
+            with np.errstate(over="ignore"):
+                self.imputer = imputer.fit(numbers)
+        if texts is not None:
+            encoder = OrdinalEncoder(
+                handle_unknown="use_encoded_value", unknown_value=np.nan
+            )
+            if self.one_hot:
+                options = {"max_categories": _MOST_INDICATORS, "sparse_output": False}
+                encoder = OneHotEncoder(handle_unknown="infrequent_if_exist", **options)
+            self.encoder = encoder.fit(texts)
+
+    def transform(self, X):
+        """Return the matrix, sparse only where X is."""
+        return self._join(*self._split(X))
+
+    def count_gaps(self, X):
+        """Return the matrix, and how many values each row alone is missing.
+
+        These are in columns of which no sample that was fitted on missed one.
+        """
+        numbers, texts = self._split(X)
+        gaps = np.zeros(numbers.shape[0], dtype=int)
+        if self.one_hot and not self.is_sparse:
+            gaps = np.isnan(numbers)[:, ~self.misses].sum(axis=1)
+        return self._join(numbers, texts), gaps
+
+    def find_codes(self, most):
+        """Return the places of columns of codes of at most so many categories."""
+        if self.encoder is None or self.one_hot:
+            return []
+        sizes = np.array([len(known) for known in self.encoder.categories_])
+        return np.flatnonzero(~self.is_number)[sizes <= most].tolist()
+
+    def _split(self, X):
+        """Return numbers, (n_samples, n_numbers), and texts, None if there are none."""
+        texts = None
+        if self.are_texts is None:
+            if sparse.issparse(X) and not self.is_sparse:
+                X = X.toarray()
+            options = {"dtype": np.float64, "ensure_all_finite": self.is_sparse}
+            numbers = check_array(X, accept_sparse="csr", **options)
+            if self.is_sparse:
+                return sparse.csr_matrix(numbers), None
+        else:
+            numbers, texts = _split_table(X, self.are_texts)
+        if not self.one_hot:
+            return np.clip(numbers, -_LARGEST, _LARGEST), texts
+        if np.isinf(numbers).any():
+            raise ValueError("some of them are infinite. Clip them.")
+        return numbers, texts
+
+    def _join(self, numbers, texts):
+        if self.is_sparse:
+            return numbers if self.svd is None else self.svd.transform(numbers)
+        if self.imputer is not None:
+            numbers = self.imputer.transform(numbers)
+        parts = [numbers] if texts is None else [numbers, self.encoder.transform(texts)]
+        matrix = np.hstack([np.asarray(part, dtype=np.float64) for part in parts])
+        return matrix if self.one_hot else np.where(self.is_empty, 0.0, matrix)
 
 
 def is_numeric(X):
@@ -25,6 +140,11 @@ def is_numeric(X):
         return False
 
 
+def is_wide(X):
+    """Tell whether samples are a sparse matrix of too many columns for a dense one."""
+    return sparse.issparse(X) and X.shape[1] > _MOST_COLUMNS
+
+
 def holds_values(X):
     """Tell whether samples are a table of numbers, times and categories."""
     if is_numeric(X):
@@ -36,14 +156,9 @@ def holds_values(X):
     return True
 
 
-def _find_texts(X):
-    """Tell which columns hold categories, or raise where one has no numbers either."""
-    return [_holds_text(name, column) for name, column in _split_columns(X)]
-
-
 def _split_columns(X):
     """Return pairs of name and column of a frame, an array or nested lists."""
-    if hasattr(X, "columns") and hasattr(X, "iloc"):
+    if hasattr(X, "iloc"):
         return [(name, X.iloc[:, place]) for place, name in enumerate(X.columns)]
     if hasattr(X, "columns"):
         names = getattr(X, "column_names", X.columns)  # Arrow, and Polars
@@ -54,22 +169,40 @@ def _split_columns(X):
     return list(enumerate(table.T))
 
 
+def _find_texts(X):
+    """Tell which columns hold categories, or raise where one has no numbers either."""
+    return [_holds_text(name, column) for name, column in _split_columns(X)]
+
+
 def _holds_text(name, column):
     values = np.asarray(column)
     if str(getattr(column, "dtype", "")) == "category" or values.dtype.kind in "US":
         return True
     if values.dtype.kind != "O":
         return False
-    present = values[~find_missing_labels(values)]
-    is_number = [isinstance(x, (Real, Decimal, np.bool_)) for x in present]
-    for value, is_known in zip(present, is_number, strict=True):
-        if not (is_known or isinstance(value, (str, bytes))):
+    present = values[~find_missing_labels(values)].tolist()
+    for value in present:
+        if not isinstance(value, (Real, str, bytes)):
             raise TypeError(
                 f"column {name!r}: the argument must be a string or a number, or "
                 f"datetime64, got {value!r}."
             )
     # Whatever comes later in a column without any value is new.
-    return not len(present) or not all(is_number)
+    return not present or not all(isinstance(value, Real) for value in present)
+
+
+def _split_table(X, are_texts):
+    """Return the columns of numbers and those of texts, None where there are none."""
+    columns = _split_columns(X)
+    if len(columns) != len(are_texts):
+        raise ValueError(f"{len(columns)} columns, not {len(are_texts)}.")
+    numbers, texts = [np.empty((len(columns[0][1]), 0))], []
+    for is_text, (name, column) in zip(are_texts, columns, strict=True):
+        if is_text:
+            texts.append(_as_texts(column))
+        else:
+            numbers.append(_as_numbers(name, column))
+    return np.column_stack(numbers), np.column_stack(texts) if texts else None
 
 
 def _as_numbers(name, column):
@@ -100,170 +233,6 @@ def _text(value):
     """Return the same text for the same number, be it an integer here or a float."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     return str(int(value)) if is_number and value == value // 1 else str(value)
-
-
-# Columns of indicators for one column of categories; the rarest share the last one.
-_MOST_INDICATORS = 50
-
-# What stands for a missing number. By name, as functions are not saved by skops.
-_STATISTICS = {"mean": np.nanmean, "median": np.nanmedian}
-
-# Of a sparse matrix with more columns than that, only so many directions are dense.
-_MOST_COLUMNS = 256
-_N_DIRECTIONS = 50
-
-
-class Encoder:
-    """Makes a float64 matrix of samples, each row whatever the others are.
-
-    Columns of categories come last, as codes with NaN for what is missing or new. With
-    `one_hot`, for what needs complete numbers, they are indicators, and a `statistic`
-    of the column stands for numbers that are missing. `indicates` adds an indicator of
-    each column that misses some. Zeros stand for a column without any value, as
-    histogram gradient boosting fails on such. A sparse matrix stays one if that
-    `keeps_sparse`; otherwise few directions are taken of many columns.
-    """
-
-    def __init__(
-        self,
-        one_hot=True,
-        keeps_sparse=False,
-        *,
-        statistic="mean",
-        indicates=False,
-        takes_infinite=False,
-        random_state=None,
-    ):
-        self.one_hot = one_hot
-        self.keeps_sparse = keeps_sparse
-        self.statistic = statistic
-        self.indicates = indicates
-        self.takes_infinite = takes_infinite
-        self.random_state = random_state
-
-    def fit(self, X):
-        """Find out what the columns hold, and return the matrix."""
-        self.are_texts, self.encoder, self.directions = None, None, None
-        self.is_sparse = sparse.issparse(X) and (self.keeps_sparse or is_wide(X))
-        if not is_numeric(X):
-            self.are_texts = _find_texts(X)
-        numbers, texts = self._split(X)
-        if texts is not None:
-            self.encoder = self._make_encoder().fit(texts)
-        if self.is_sparse:
-            if not self.keeps_sparse:
-                self.directions = _leading_directions(numbers, self.random_state)
-            matrix = self._reduce(numbers)
-            self.is_number = np.ones(matrix.shape[1], dtype=bool)
-            return matrix
-        matrix = self._join(numbers, texts)
-        missing = np.isnan(matrix)
-        self.misses, is_empty = missing.any(axis=0), missing.all(axis=0)
-        self.fill = np.where(is_empty, 0.0, np.nan)
-        if self.one_hot:
-            with np.errstate(over="ignore"):
-                complete = np.where(is_empty, 0.0, matrix)
-                self.fill = _STATISTICS[self.statistic](complete, axis=0)
-        matrix = self._complete(matrix, missing)
-        self.is_number = np.arange(matrix.shape[1]) < numbers.shape[1]
-        return matrix
-
-    def transform(self, X):
-        """Return the matrix, sparse only where X is."""
-        return self.count_gaps(X)[0]
-
-    def count_gaps(self, X):
-        """Return the matrix, and how many values each row alone is missing.
-
-        These are in columns of which no sample that was fitted on missed one.
-        """
-        numbers, texts = self._split(X)
-        if self.is_sparse:
-            return self._reduce(numbers), np.zeros(numbers.shape[0], dtype=int)
-        matrix = self._join(numbers, texts)
-        missing = np.isnan(matrix)
-        gaps = missing[:, ~self.misses].sum(axis=1) * self.one_hot
-        return self._complete(matrix, missing), gaps
-
-    def find_codes(self, most):
-        """Return the places of columns of codes of at most so many categories."""
-        if self.encoder is None or self.one_hot:
-            return []
-        sizes = np.array([len(known) for known in self.encoder.categories_])
-        return np.flatnonzero(~self.is_number)[sizes <= most].tolist()
-
-    def _make_encoder(self):
-        if self.one_hot:
-            return OneHotEncoder(
-                handle_unknown="infrequent_if_exist",
-                max_categories=_MOST_INDICATORS,
-                sparse_output=False,
-            )
-        return OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan)
-
-    def _split(self, X):
-        """Return numbers, (n_samples, n_numbers), and texts, None if there are none."""
-        if self.are_texts is None:
-            if sparse.issparse(X) and not self.is_sparse:
-                X = X.toarray()
-            numbers = check_array(
-                X,
-                accept_sparse="csr",
-                dtype=np.float64,
-                ensure_all_finite=self.is_sparse,
-            )
-            return self._refuse_infinite(numbers), None
-        columns = _split_columns(X)
-        if len(columns) != len(self.are_texts):
-            raise ValueError(f"{len(columns)} columns, not {len(self.are_texts)}.")
-        numbers, texts = [np.empty((len(columns[0][1]), 0))], []
-        for is_text, (name, column) in zip(self.are_texts, columns, strict=True):
-            if is_text:
-                texts.append(_as_texts(column))
-            else:
-                numbers.append(_as_numbers(name, column))
-        numbers = self._refuse_infinite(np.column_stack(numbers))
-        return numbers, np.column_stack(texts) if texts else None
-
-    def _refuse_infinite(self, numbers):
-        is_checked = self.takes_infinite or self.is_sparse
-        if not is_checked and np.isinf(numbers).any():
-            raise ValueError("some of them are infinite. Clip them.")
-        return numbers
-
-    def _join(self, numbers, texts):
-        if texts is None:
-            return numbers
-        return np.hstack([numbers, self.encoder.transform(texts)])
-
-    def _complete(self, matrix, missing):
-        if missing.any():
-            matrix = np.where(missing, self.fill, matrix)
-        if self.indicates and self.one_hot:
-            matrix = np.hstack([matrix, missing[:, self.misses]])
-        return matrix
-
-    def _reduce(self, matrix):
-        if self.directions is None:
-            return matrix
-        return row_products(matrix, self.directions)
-
-
-def is_wide(X):
-    """Tell whether samples are a sparse matrix of too many columns for a dense one."""
-    return sparse.issparse(X) and X.shape[1] > _MOST_COLUMNS
-
-
-def _leading_directions(matrix, random_state):
-    """Return few directions (n_columns, n_directions) that a sparse matrix extends in.
-
-    They are the right singular vectors of its largest singular values.
-    """
-    n_directions = min(_N_DIRECTIONS, *matrix.shape)
-    *_, directions = randomized_svd(
-        matrix, n_directions, n_iter=5, random_state=random_state
-    )
-    return directions.T
 
 
 def options_for(learner):

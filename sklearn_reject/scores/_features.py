@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
 )
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
+from threadpoolctl import threadpool_limits
 
+from sklearn_reject._response._network import row_products
 from sklearn_reject._response._steps import find_steps
+from sklearn_reject._typing import Estimator, MatrixLike
+from sklearn_reject._validation import take_weight
 from sklearn_reject.scores._encoding import (
     Encoder,
     encode_or_explain,
@@ -27,19 +34,24 @@ from sklearn_reject.scores._learned import LearnedScore, weight_for
 # The samples, for weights of their own for each predicted label (FPV23, eq. 37).
 PER_LABEL: Literal["per_label_linear"] = "per_label_linear"
 
-_NAMES = (
-    "auto",
-    "input",
-    "model_input",
-    "response",
-    "input+response",
-    "model_input+response",
-)
+_NAMES = [
+    *("auto", "input", "model_input", "response"),
+    *("input+response", "model_input+response"),
+]
 
 # Categories that histogram gradient boosting can tell apart.
 _MOST_CATEGORIES = 255
 
-_BOOSTING = HistGradientBoostingClassifier, HistGradientBoostingRegressor
+# What learns by default. With 1,000 samples the area under the risk-coverage curve of
+# the forest was .98 times that of 100 rounds of boosting on twelve sets, and .85 times
+# on eleven of regression, in a fifth of the time. With 9,000 samples that of few rounds
+# was 1.09 and 1.00 times, in .3 of the time. Of more samples than the most, some are
+# drawn. Threads that share trees of so few wait for each other most of the time.
+_FOREST = {"n_estimators": 20, "min_samples_leaf": 5, "max_features": 0.5, "n_jobs": 1}
+_ROUNDS = {"max_iter": 20, "learning_rate": 0.3, "l2_regularization": 3.0}
+_FEWEST_TO_BOOST = 5_000
+_MOST_TO_LEARN_FROM = 40_000
+ALL = slice(None)
 
 
 class FeatureScore(LearnedScore):
@@ -52,51 +64,50 @@ class FeatureScore(LearnedScore):
     #: Whether there may be weights by label.
     has_per_label = False
 
-    #: Parameter with what learns, None for a linear score, and its class by default.
+    #: Parameter with what learns, None for a linear score.
     learner: str | None = None
-    default_learner: Any = None
 
-    def _choose_features(self, estimator, X, is_new):
+    def choose_features(
+        self, estimator: Estimator, X: MatrixLike, *, is_new: bool = False
+    ) -> Self:
         self._check_features()
         steps = find_steps(estimator)
         n_steps = len(steps.transformers)
         n_blind = n_steps if is_new else steps.n_blind
         self.features_, self._n_steps_ = self.features, 0
         if not isinstance(self.features, str) or self.features == "response":
-            return
+            return self
         if self.features == "auto":
             # In wide sparse samples, and in text, there is little for trees to
             # learn beside the response, as benchmarks/bench_learned.py shows.
-            self.features_ = "input+response"
             is_too_wide = is_wide(X) and not self.make_map().encoder.keeps_sparse
-            if is_too_wide or not holds_values(X):
-                self.features_ = "response"
+            sees_samples = holds_values(X) and not is_too_wide
+            self.features_ = "input+response" if sees_samples else "response"
         elif is_per_label(self.features):
             self._n_steps_ = n_blind
         elif self.features.startswith("model_input"):
             if n_blind < n_steps:
                 raise ValueError(
-                    f"features={self.features!r}: the step "
-                    f"{steps.transformers[n_blind]!r} was fitted with the labels of "
-                    "the same samples that would train the score, so it leaks these "
-                    "labels. Use features='auto', which omits this step, or a "
-                    "FrozenEstimator that was fitted on other samples."
+                    f"features={self.features!r}: {steps.transformers[n_blind]!r} was "
+                    "fitted with the labels that would train the score, so it leaks "
+                    "these labels. Use features='auto', or a FrozenEstimator."
                 )
             self._n_steps_ = n_steps
         if self._n_steps_ == 0 and self.features_ != "response":
             feature_map = self.make_map()
             feature_map.encode(X, feature_map.encoder.fit)
+        return self
 
     def _check_features(self):
         """Raise for features that are neither a name nor a transformer."""
-        names = [*_NAMES, PER_LABEL] if self.has_per_label else list(_NAMES)
+        names = [*_NAMES, PER_LABEL] if self.has_per_label else _NAMES
         is_name = isinstance(self.features, str)
-        is_known = is_name and self.features in names
-        if not is_known and (is_name or not hasattr(self.features, "transform")):
-            raise ValueError(
-                f"features must be one of {names} or a transformer with `fit` and "
-                f"`transform`, got {self.features!r}."
-            )
+        if self.features in names if is_name else hasattr(self.features, "transform"):
+            return
+        raise ValueError(
+            f"features must be one of {names} or a transformer with `fit` and "
+            f"`transform`, got {self.features!r}."
+        )
 
     def _check_columns(self, X, reset):
         sees_input = isinstance(self.features_, str) and self.features_ != "response"
@@ -108,35 +119,48 @@ class FeatureScore(LearnedScore):
 
     def make_map(self) -> Any:
         """Return an unfitted ``FeatureMap`` for what learns."""
-        options = {"one_hot": True, "keeps_sparse": True}
-        if self.learner is not None and not is_per_label(self.features_):
+        if self.learner is None or is_per_label(self.features_):
+            options = {"one_hot": True, "keeps_sparse": True}
+        else:
             learner = getattr(self, self.learner)
-            learner = self.default_learner() if learner is None else learner
-            options = options_for(learner)
-            options["takes_infinite"] = isinstance(learner, _BOOSTING)
+            options = {"one_hot": False} if learner is None else options_for(learner)
         encoder = Encoder(random_state=self.random_state, **options)
         return FeatureMap(self.features_, encoder)
 
-    def _make_learner(self, targets, kind=None):
-        """Return an unfitted clone of the user's learner, or histogram boosting."""
-        if getattr(self, self.learner) is not None:
-            return clone(getattr(self, self.learner))
-        kind = kind or self.default_learner
-        options = {"categorical_features": self._map_.categories}
-        if kind is HistGradientBoostingClassifier:
-            counts = np.unique(targets, return_counts=True)[1]
-            # What tells when to stop is a stratified part, which takes two of each.
-            options["early_stopping"] = "auto" if counts.min() > 1 else False
-        return kind(random_state=self.random_state, **options)
-
-    def _fit_learner(self, learner, features, targets, sample_weight):
+    def _fit_learner(self, features, targets, sample_weight, *, classify):
         """Return what has learned losses, or the loss that all of them are."""
-        given = weight_for(learner, sample_weight, self.learner)
+        learner, n_samples, rows = getattr(self, self.learner), len(targets), ALL
+        if learner is None:
+            source = self.random_state
+            learner = self._make_default(n_samples, classify=classify)
+            if n_samples > _MOST_TO_LEARN_FROM:
+                order = check_random_state(source).permutation(n_samples)
+                rows = np.sort(order[:_MOST_TO_LEARN_FROM])
+        weight = take_weight(sample_weight, rows)
+        given = weight_for(learner, weight, self.learner)
+        features, targets = features[rows], targets[rows]
         if np.ptp(targets) == 0:
             return float(targets[0])
         if is_classifier(learner):  # some take integers only
             targets = targets.astype(np.intp)
-        return learner.fit(features, targets, **given)
+        n_threads = 1 if len(targets) <= _MOST_TO_LEARN_FROM else None
+        with threadpool_limits(n_threads, "openmp"):
+            return clone(learner).fit(features, targets, **given)
+
+    def _make_default(self, n_samples, *, classify):
+        """Return an unfitted learner: a forest of few samples, boosting of more."""
+        source = self.random_state
+        if n_samples < _FEWEST_TO_BOOST:
+            kind = ExtraTreesClassifier if classify else ExtraTreesRegressor
+            return kind(random_state=source, **_FOREST)
+        kind = (
+            HistGradientBoostingClassifier
+            if classify
+            else HistGradientBoostingRegressor
+        )
+        categories = self._map_.categories
+        options = {"categorical_features": categories, "early_stopping": False}
+        return kind(random_state=source, **options, **_ROUNDS)
 
     def _expect(self, learners, predictions):
         """Return the losses that learners expect, each an array or one number."""
@@ -152,12 +176,8 @@ def _expect(learner, features):
         return learner
     if not is_classifier(learner):
         return learner.predict(features)
-    # Term by term, as a product of matrices may round otherwise in other chunks.
-    probabilities = learner.predict_proba(features)
-    expected = np.zeros(len(probabilities))
-    for value, column in zip(learner.classes_, probabilities.T, strict=True):
-        expected += value * column
-    return expected
+    values = np.asarray(learner.classes_, dtype=np.float64)
+    return row_products(learner.predict_proba(features), values)
 
 
 def is_per_label(features):
@@ -201,11 +221,10 @@ class FeatureMap:
 
     def encode(self, X, encode):
         """Return a matrix of samples, or say what to do where there is none."""
-        what = f"features={self.features!r} cannot convert the samples to numbers"
         return encode_or_explain(
             encode,
             X,
-            what,
+            f"features={self.features!r} cannot convert the samples to numbers",
             "Use features='response', or a transformer that can, such as the "
             "preprocessing of the classifier's pipeline.",
         )

@@ -61,14 +61,15 @@ class Inputs:
             self.is_number = np.ones(matrix.shape[1], dtype=bool)
             return matrix
         self.encoders = [
-            Encoder(statistic="median", indicates=True, **self.options) for _ in views
+            Encoder(strategy="median", add_indicator=True, **self.options)
+            for _ in views
         ]
         pairs = zip(self.encoders, views, strict=True)
         matrix = join(
             [_encode(e.fit, view.transform(), view.model) for e, view in pairs]
         )
         self.is_number = np.concatenate([one.is_number for one in self.encoders])
-        self.is_directed = any(one.directions is not None for one in self.encoders)
+        self.is_directed = any(one.svd is not None for one in self.encoders)
         return matrix
 
     def scale(self, matrix, weight=None):
@@ -82,10 +83,9 @@ class Inputs:
         if largest.max() > _LARGEST:
             column = int(largest.argmax())
             raise ValueError(
-                f"Training samples hold values up to {largest[column]:.3g} (column "
-                f"{column} of the inputs of the classifier), whose variance is not "
-                "finite. If such values mean missing, use NaN with a classifier that "
-                "supports it, or impute them in its pipeline."
+                f"Training samples hold {largest[column]:.3g} in column {column} of "
+                "the inputs of the classifier, whose variance is not finite. If it is "
+                "a missing value, use NaN, or impute it in the classifier's pipeline."
             )
         scaler = StandardScaler().fit(matrix, sample_weight=weight)
         self.mean = np.where(self.is_number, scaler.mean_, 0.0)
@@ -113,8 +113,8 @@ class Inputs:
         if n_missing.any():
             raise ValueError(
                 "A value is missing in a column that was complete when the score was "
-                "fitted. Fit the score on samples with missing values in this column, "
-                "impute them in the classifier's pipeline, or use novelty_score='knn'."
+                "fitted. Impute it in the classifier's pipeline, or use "
+                "novelty_score='knn'."
             )
         return matrix
 
@@ -138,11 +138,10 @@ def _views(response):
 
 def _encode(encode, X, model):
     """Return what is made of what reaches a classifier, or say what to do."""
-    what = f"The inputs of {type(model).__name__} cannot be used as features"
     return encode_or_explain(
         encode,
         X,
-        what,
+        f"The inputs of {type(model).__name__} cannot be used as features",
         "Put the preprocessing into a Pipeline with the classifier, or pass a callable "
         "(estimator, X) -> (n_samples, n_features) as the `features` of the score.",
     )

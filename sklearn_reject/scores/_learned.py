@@ -28,10 +28,10 @@ from sklearn_reject.scores._base import UncertaintyScore, check_scores, forget
 class LearnedScore(CallbackSupportMixin, UncertaintyScore):
     """Base class of scores that learn where a fitted classifier is wrong.
 
-    A subclass writes `_learn`, which gets predictions (with the samples in `X`), what
-    to learn from them (the losses, unless it defines `_targets`), sample weights or
-    None, and a callback context; and `_predict`, which gets predictions and returns one
-    number per sample, higher = more uncertain.
+    A subclass writes ``learn(predictions, targets, sample_weight)`` and
+    ``estimate(predictions)``, which returns one number per sample, higher = more
+    uncertain. Both get :class:`Predictions`, with the samples in `X`. The targets are
+    the losses, unless it defines ``targets_of(response, y)``; weights may be None.
 
     Examples
     --------
@@ -40,10 +40,10 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
     >>> from sklearn.neighbors import KNeighborsRegressor
     >>> from sklearn_reject.scores import LearnedScore
     >>> class NeighboursLoss(LearnedScore):
-    ...     def _learn(self, predictions, targets, sample_weight, context):
+    ...     def learn(self, predictions, targets, sample_weight):
     ...         self.neighbours_ = KNeighborsRegressor().fit(predictions.X, targets)
     ...
-    ...     def _predict(self, predictions):
+    ...     def estimate(self, predictions):
     ...         return self.neighbours_.predict(predictions.X)
     >>> X, y = load_iris(return_X_y=True)
     >>> classifier = GaussianNB().fit(X[::2], y[::2])
@@ -179,7 +179,6 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         ValueError
             If no features can be made of such samples.
         """
-        self._choose_features(estimator, X, is_new)
         return self
 
     def clone_resolved(self) -> Self:
@@ -232,7 +231,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
             perhaps together with those of other folds.
         """
         outputs, labels = self._outputs_and_labels(response)
-        return outputs, labels, self._targets(response, y)
+        return outputs, labels, self.targets_of(response, y)
 
     def fit_collected(
         self,
@@ -278,17 +277,20 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
             if not len(present):
                 raise ValueError(
                     "sample_weight is zero for all samples that train an uncertainty "
-                    "score. Give some of them a positive weight, or choose a cv with "
-                    "such samples in each training part."
+                    "score. Choose a cv with positive weights in each training part."
                 )
             predictions, targets = predictions.take(present), targets[present]
             # Weights of mean one, as learners have limits of absolute size.
             weight = weight[present] / weight.max()
             weight = weight / weight.mean()
-        self._learn(predictions, targets, weight, context or SILENT_CONTEXT)
+        self._context_ = context or SILENT_CONTEXT
+        try:
+            self.learn(predictions, targets, weight)
+        finally:
+            del self._context_  # is not for pickles
         self.center_, self.scale_ = 0.0, 1.0
         if self.only_orders:
-            scores = self._predict(predictions)
+            scores = self.estimate(predictions)
             self.center_ = float(np.average(scores, weights=weight))
             variance = np.average((scores - self.center_) ** 2, weights=weight)
             self.scale_ = float(np.sqrt(variance)) or 1.0
@@ -315,11 +317,11 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
             Higher = more uncertain.
         """
         self._check_columns(X, reset=False)
-        values = self._predict(Predictions(X, outputs, labels))
+        values = self.estimate(Predictions(X, outputs, labels))
         values = check_scores(values, len(labels), "uncertainty_score")
         return (values - self.center_) / self.scale_
 
-    def _uncertainty(self, response):
+    def compute(self, response: Response) -> np.ndarray:
         seen = self.samples_of(response)
         return self.predict_collected(seen, *self._outputs_and_labels(response))
 
@@ -336,19 +338,62 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         if unknown.any():
             label = response.classes[unknown].tolist()[0]
             raise ValueError(
-                f"The classifier has the class {label!r}, which is not one of the "
-                f"labels {self.classes_.tolist()} given."
+                f"The classifier has the class {label!r}, not one of the labels "
+                f"{self.classes_.tolist()} given."
             )
         # The outputs come first: labels may follow from them without a pass.
         if needs_outputs:
             outputs = _find_outputs(response, positions, len(self.classes_))
         return outputs, positions[response.label_indices]
 
-    def _targets(self, response, y):
+    def targets_of(self, response: Response, y: Any) -> np.ndarray:
+        """Return what to learn of each sample: the losses.
+
+        Parameters
+        ----------
+        response : Response
+            Response of an estimator to samples that it was not fitted on.
+
+        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Their true labels or targets.
+
+        Returns
+        -------
+        targets : ndarray of shape (n_samples,) or (n_samples, n_targets)
+            Numbers, to be given to :meth:`learn`.
+        """
         return self.loss_(y, response.labels)
 
-    def _choose_features(self, estimator, X, is_new):
-        """Decide on features, for scores that have any beside the samples."""
+    def learn(self, predictions: Predictions, targets: Any, sample_weight: Any) -> None:
+        """Learn from predictions; to be written by a subclass.
+
+        Parameters
+        ----------
+        predictions : Predictions
+            Samples, and what the estimator predicted for them out of sample.
+
+        targets : ndarray of shape (n_samples,) or (n_samples, n_targets)
+            What :meth:`targets_of` returned for them.
+
+        sample_weight : ndarray of shape (n_samples,) or None
+            Positive sample weights of mean one.
+        """
+        raise NotImplementedError
+
+    def estimate(self, predictions: Predictions) -> np.ndarray:
+        """Return the uncertainty of predictions; to be written by a subclass.
+
+        Parameters
+        ----------
+        predictions : Predictions
+            Samples, and what the estimator predicted for them.
+
+        Returns
+        -------
+        uncertainty : ndarray of shape (n_samples,)
+            Higher = more uncertain.
+        """
+        raise NotImplementedError
 
     def _check_columns(self, X, reset):
         """Remember the columns of what :meth:`samples_of` returns, or compare them."""
@@ -364,9 +409,9 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         return 0
 
     @contextmanager
-    def _task(self, context, name):
+    def _task(self, name):
         """Run one task that callbacks see."""
-        task = context.subcontext(task_name=name)
+        task = self._context_.subcontext(task_name=name)
         task.call_on_fit_task_begin(estimator=self)
         yield
         task.call_on_fit_task_end(estimator=self)
@@ -396,20 +441,49 @@ def weight_for(learner, sample_weight, name):
 class Predictions:
     """Samples, and what an estimator or several of a kind predicted for them.
 
-    `outputs` (n_samples, n_outputs) are probabilities, else decision values, else
-    indicators of the predicted label, or a regressor's predictions; `labels` positions
-    of the predicted labels among all classes, zero for a regressor.
+    What a learned score of your own gets, see :class:`LearnedScore`.
+
+    Attributes
+    ----------
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        The samples.
+
+    outputs : ndarray of shape (n_samples, n_outputs)
+        Probabilities, else decision values, else indicators of the predicted label, or
+        a regressor's predictions.
+
+    labels : ndarray of shape (n_samples,)
+        Positions of the predicted labels among all classes, zero for a regressor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_reject.scores import Predictions
+    >>> predictions = Predictions(np.eye(2), np.array([[0.8, 0.2], [0.4, 0.6]]), [0, 1])
+    >>> len(predictions)
+    2
     """
 
-    X: object
+    X: Any
     outputs: np.ndarray
     labels: np.ndarray
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.labels)
 
-    def take(self, rows):
-        """Return some of the samples."""
+    def take(self, rows: Any) -> Predictions:
+        """Return some of the samples.
+
+        Parameters
+        ----------
+        rows : slice or array of int
+            Which of them.
+
+        Returns
+        -------
+        predictions : Predictions
+            These samples.
+        """
         X = _safe_indexing(*indexable(self.X), rows)
         return Predictions(X, self.outputs[rows], self.labels[rows])
 

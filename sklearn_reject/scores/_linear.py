@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -26,6 +25,7 @@ from sklearn_reject._validation import (
     check_level,
     check_number,
     check_option,
+    check_vector,
     take_weight,
 )
 from sklearn_reject.losses import chunked_sele, exact_sele, make_chunks
@@ -35,6 +35,7 @@ from sklearn_reject.scores._features import (
     FeatureScore,
     is_per_label,
 )
+from sklearn_reject.scores._learned import Predictions
 
 _ALPHAS = (0.0, 1e-5, 1e-4, 1e-3, 1e-2)
 
@@ -193,10 +194,10 @@ class SELE(FeatureScore):
         check_count(self.max_iter, "max_iter")
         check_number(self.tol, "tol", open_low=True)
 
-    def _learn(self, predictions, targets, sample_weight, context):
+    def learn(self, predictions: Predictions, targets: Any, sample_weight: Any) -> None:
         results = {}
         make_solver = partial(self._make_solver, results)
-        task = partial(self._task, context, "fit-alpha")
+        task = partial(self._task, "fit-alpha")
         samples = predictions, targets, targets, sample_weight
         self._model_, self.areas_ = fit_linear(self, make_solver, *samples, task)
         self.alpha_ = self._model_.alpha
@@ -213,7 +214,7 @@ class SELE(FeatureScore):
                 stacklevel=2,
             )
 
-    def _predict(self, predictions):
+    def estimate(self, predictions: Predictions) -> np.ndarray:
         return self._model_.predict(predictions)
 
     def _count_tasks(self):
@@ -383,16 +384,7 @@ def _fit_path(
 
 def check_linear_options(options):
     """Raise unless the options of a linear fit are valid."""
-    alphas = np.atleast_1d(np.asarray(options.alphas, dtype=object))
-    is_valid = [
-        isinstance(a, Real) and not isinstance(a, bool) and 0 <= a < np.inf
-        for a in alphas.ravel()
-    ]
-    if alphas.ndim != 1 or not is_valid or not all(is_valid):
-        raise ValueError(
-            "alphas must be finite, non-negative numbers, at least one, got "
-            f"{options.alphas!r}."
-        )
+    check_vector(np.atleast_1d(options.alphas), "alphas", non_negative=True)
     check_level(options.validation_fraction, "validation_fraction")
     check_option(options.refit, "refit", (True, False))
 
@@ -404,12 +396,10 @@ def make_ridge_solver(design, targets, weight):
     penalties; intercepts are free. The start does not matter.
     """
     weight = np.ones(len(targets)) if weight is None else weight
-    total = weight.sum()
+    total, parts = weight.sum(), [slice(*group) for group in design.groups]
     labels = [
-        _solver_of_label(
-            design.matrix[start:end], targets[start:end], weight[start:end]
-        )
-        for start, end in design.groups
+        _solver_of_label(design.matrix[part], targets[part], weight[part])
+        for part in parts
     ]
     return lambda alpha, start: np.stack([solve(alpha * total) for solve in labels])
 

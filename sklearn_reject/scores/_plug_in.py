@@ -20,9 +20,8 @@ from sklearn_reject.scores._base import UncertaintyScore
 class PlugInScore(UncertaintyScore):
     """Base class of scores that only need a fitted classifier.
 
-    A subclass writes `_uncertainty`, which gets a
-    :class:`~sklearn_reject._response.Response` and returns one number per sample,
-    higher = more uncertain.
+    A subclass writes `compute`, which gets a :class:`Response` and returns one number
+    per sample, higher = more uncertain.
 
     Examples
     --------
@@ -30,7 +29,7 @@ class PlugInScore(UncertaintyScore):
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from sklearn_reject.scores import PlugInScore
     >>> class GiniImpurity(PlugInScore):
-    ...     def _uncertainty(self, response):
+    ...     def compute(self, response: Response) -> np.ndarray:
     ...         return 1 - (response.probabilities**2).sum(axis=1)
     >>> X, y = load_iris(return_X_y=True)
     >>> score = GiniImpurity().fit(estimator=GaussianNB().fit(X, y))
@@ -150,7 +149,7 @@ class ConditionalRisk(PlugInScore):
             return response.labels
         return response.classes[self._risks(response).argmin(axis=1)]
 
-    def _uncertainty(self, response):
+    def compute(self, response: Response) -> np.ndarray:
         if self.decision == "bayes":
             return self._risks(response).min(axis=1)
         # The probabilities come first: labels may follow from them without a pass.
@@ -165,9 +164,9 @@ class ConditionalRisk(PlugInScore):
         check_option(self.decision, "decision", ("predict", "bayes"))
         if not hasattr(estimator, "classes_"):
             raise ValueError(
-                f"{self!r} needs a classifier with `classes_` and `predict_proba`, got "
-                f"{type(estimator).__name__}. For a regressor use a learned score such "
-                "as 'loss_regression', or a callable (estimator, X) -> (n_samples,)."
+                f"{self!r} needs a classifier with `predict_proba`, got "
+                f"{type(estimator).__name__}. Use 'loss_regression' for a regressor, "
+                "or a callable (estimator, X) -> (n_samples,)."
             )
         self._task_loss(estimator.classes_).matrix(estimator.classes_)
 
@@ -216,66 +215,15 @@ class Margin(PlugInScore):
     def _check(self, estimator):
         check_option(self.kind, "kind", ("top_two", "max"))
 
-    def _uncertainty(self, response):
+    def compute(self, response: Response) -> np.ndarray:
         self._check(response.estimator)
         values = response.decision_values
         if values.ndim == 1:
             return -np.abs(values)
         if self.kind == "max":
             return -values.max(axis=1)
-        return -_gap_of_top_two(values)
-
-
-class Entropy(PlugInScore):
-    """Entropy of the class probabilities, in nats: -sum_y p log p.
-
-    Raises
-    ------
-    ValueError
-        If the classifier has no `predict_proba`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sklearn_reject.scores import Entropy
-    >>> X, y = load_iris(return_X_y=True)
-    >>> score = Entropy().fit(estimator=GaussianNB().fit(X, y))
-    >>> score.uncertainty(X[[0, 70]]).round(2)
-    array([0.  , 0.43])
-    """
-
-    name = "entropy"
-
-    def _uncertainty(self, response):
-        return entropies(response.probabilities)
-
-
-class TopTwoGap(PlugInScore):
-    """One minus the gap between the two largest class probabilities.
-
-    In [0, 1]; for two classes it orders the samples as the conditional risk does.
-
-    Raises
-    ------
-    ValueError
-        If the classifier has no `predict_proba`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sklearn_reject.scores import TopTwoGap
-    >>> X, y = load_iris(return_X_y=True)
-    >>> score = TopTwoGap().fit(estimator=GaussianNB().fit(X, y))
-    >>> score.uncertainty(X[[0, 70]]).round(2)
-    array([0.  , 0.31])
-    """
-
-    name = "top_two_gap"
-
-    def _uncertainty(self, response):
-        return 1 - _gap_of_top_two(response.probabilities)
+        second, first = np.partition(values, -2, axis=1)[:, -2:].T
+        return second - first
 
 
 class CallableScore(PlugInScore):
@@ -308,7 +256,7 @@ class CallableScore(PlugInScore):
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
 
-    def _uncertainty(self, response):
+    def compute(self, response: Response) -> np.ndarray:
         return self.function(response.estimator, response.X)
 
 
@@ -325,13 +273,3 @@ def probability_of_others(probabilities, chosen):
 def entropies(probabilities):
     """Return the entropy of each row, in nats, shape (n_samples,)."""
     return row_sums(entr(np.asarray(probabilities, dtype=np.float64)))
-
-
-def _gap_of_top_two(values):
-    if values.shape[1] == 1:
-        raise ValueError(
-            "The gap between the two largest probabilities needs at least two classes, "
-            "got a classifier fitted on one class."
-        )
-    second, first = np.partition(values, -2, axis=1)[:, -2:].T
-    return first - second

@@ -8,17 +8,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
-from sklearn.ensemble import (
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-)
 
+from sklearn_reject._response._response import Response
 from sklearn_reject._typing import Estimator, FeaturesLike, RandomState, TaskLossLike
 from sklearn_reject._validation import index_labels
 from sklearn_reject.scores._features import PER_LABEL, FeatureScore, is_per_label
-from sklearn_reject.scores._learned import check_classifier, weight_for
+from sklearn_reject.scores._learned import Predictions, check_classifier
 from sklearn_reject.scores._linear import (
-    LinearModel,
     check_linear_options,
     fit_linear,
     make_ridge_solver,
@@ -27,19 +23,43 @@ from sklearn_reject.scores._linear import (
 ALPHAS = (0.0, 1e-4, 1e-3, 1e-2, 1e-1)
 
 
-class LossRegression(FeatureScore):
+class RegressedScore(FeatureScore):
+    """Base of what expects a number of each prediction: its loss, or another target.
+
+    `learner` names the parameter with what learns it, and the attribute with what has
+    learned it, None where all targets are equal.
+    """
+
+    def learn(self, predictions: Predictions, targets: Any, sample_weight: Any) -> None:
+        self._map_ = self.make_map()
+        self._learned_ = self._fit_learner(
+            self._map_.fit(predictions, targets),
+            targets,
+            sample_weight,
+            classify=self.learner == "classifier",
+        )
+        is_constant = isinstance(self._learned_, float)
+        setattr(self, f"{self.learner}_", None if is_constant else self._learned_)
+
+    def estimate(self, predictions: Predictions) -> np.ndarray:
+        [risk] = self._expect([self._learned_], predictions)
+        return np.full(len(predictions), risk)
+
+
+class LossRegression(RegressedScore):
     """Regression of the loss: an estimate of the conditional risk itself.
 
     The function of least squared error to the losses l(y, h(x)) is the conditional risk
-    (FPV23, theorem 7). Works for any estimator with `predict`. The default, histogram
-    gradient boosting on samples and response, is non-linear and costs about as much as
-    fitting such a classifier.
+    (FPV23, theorem 7). Works for any estimator with `predict`. The default, a forest or
+    histogram gradient boosting on samples and response, is non-linear.
 
     Parameters
     ----------
     regressor : regressor or None, default=None
-        What learns the losses. None is a
-        :class:`~sklearn.ensemble.HistGradientBoostingRegressor`.
+        What learns the losses. None is an
+        :class:`~sklearn.ensemble.ExtraTreesRegressor` for fewer than 5,000 samples and
+        a :class:`~sklearn.ensemble.HistGradientBoostingRegressor` for more, fitted on
+        at most 40,000 of them.
 
     features : {"auto", "input", "model_input", "response", "input+response", \
             "model_input+response", "per_label_linear"} or transformer, default="auto"
@@ -79,8 +99,8 @@ class LossRegression(FeatureScore):
     features_ : str or transformer
         What `features` stands for.
 
-    regressor_ : regressor
-        The fitted regressor.
+    regressor_ : regressor or None
+        The fitted regressor. None where all targets are equal, and are predicted.
 
     alpha_, areas_ : float, dict of float to float
         For "per_label_linear" only: the penalty chosen, and the area on the validation
@@ -125,7 +145,6 @@ class LossRegression(FeatureScore):
     estimates_risk = True
     has_per_label = True
     learner = "regressor"
-    default_learner = HistGradientBoostingRegressor
 
     features_: Any
     regressor_: Any
@@ -159,30 +178,25 @@ class LossRegression(FeatureScore):
             )
         if self.regressor is not None and is_per_label(self.features):
             raise ValueError(
-                f"features={PER_LABEL!r} has its own ridge regression, got "
-                f"regressor={self.regressor!r}. Set regressor=None, or choose other "
-                "features."
+                f"features={PER_LABEL!r} has its own ridge regression. Set "
+                f"regressor=None instead of {self.regressor!r}, or other features."
             )
 
-    def _learn(self, predictions, targets, sample_weight, context):
+    def learn(self, predictions: Predictions, targets: Any, sample_weight: Any) -> None:
         # Of two columns, the second is the loss.
         columns = targets.reshape(len(targets), -1)
         targets, losses = columns[:, 0], columns[:, -1]
-        if is_per_label(self.features_):
-            samples = predictions, targets, losses, sample_weight
-            model, self.areas_ = fit_linear(self, make_ridge_solver, *samples)
-            self.regressor_, self.alpha_ = model, model.alpha
+        if not is_per_label(self.features_):
+            super().learn(predictions, targets, sample_weight)
             return
-        self._map_ = self.make_map()
-        features = self._map_.fit(predictions, targets)
-        regressor = self._make_learner(targets)
-        given = weight_for(regressor, sample_weight, "regressor")
-        self.regressor_ = regressor.fit(features, targets, **given)
+        samples = predictions, targets, losses, sample_weight
+        self.regressor_, self.areas_ = fit_linear(self, make_ridge_solver, *samples)
+        self.alpha_ = self.regressor_.alpha
 
-    def _predict(self, predictions):
-        if isinstance(self.regressor_, LinearModel):
+    def estimate(self, predictions: Predictions) -> np.ndarray:
+        if is_per_label(self.features_):
             return self.regressor_.predict(predictions)
-        return self.regressor_.predict(self._map_.transform(predictions))
+        return super().estimate(predictions)
 
 
 class TrueClassProbability(LossRegression):
@@ -193,8 +207,7 @@ class TrueClassProbability(LossRegression):
     Parameters
     ----------
     regressor : regressor or None, default=None
-        What learns the probabilities. None is a
-        :class:`~sklearn.ensemble.HistGradientBoostingRegressor`.
+        What learns the probabilities. None is that of :class:`LossRegression`.
 
     features : {"auto", "input", "model_input", "response", "input+response", \
             "model_input+response", "per_label_linear"} or transformer, default="auto"
@@ -234,8 +247,8 @@ class TrueClassProbability(LossRegression):
     features_ : str or transformer
         What `features` stands for.
 
-    regressor_ : regressor
-        The fitted regressor.
+    regressor_ : regressor or None
+        The fitted regressor. None where all targets are equal, and are predicted.
 
     alpha_, areas_ : float, dict of float to float
         For "per_label_linear" only: the penalty chosen, and the area on the validation
@@ -282,16 +295,16 @@ class TrueClassProbability(LossRegression):
                 "regressor. Use LossRegression or SELE."
             )
 
-    def _targets(self, response, y):
+    def targets_of(self, response: Response, y: Any) -> np.ndarray:
         probabilities = response.probabilities
         column, unknown = index_labels(np.asarray(y), response.classes)
         true = probabilities[np.arange(len(column)), column]
         # A class that the classifier does not know has no probability.
         others = 1 - np.where(unknown, 0.0, true)
-        return np.column_stack([others, super()._targets(response, y)])
+        return np.column_stack([others, super().targets_of(response, y)])
 
 
-class ErrorProbability(FeatureScore):
+class ErrorProbability(RegressedScore):
     """Probability that a prediction is wrong, learned with a second classifier.
 
     For losses of 0 and 1, whose expectation is the probability of an error, so that the
@@ -301,8 +314,10 @@ class ErrorProbability(FeatureScore):
     ----------
     classifier : classifier or None, default=None
         Classifier with `predict_proba` that learns to separate errors from correct
-        predictions. None is a
-        :class:`~sklearn.ensemble.HistGradientBoostingClassifier`.
+        predictions. None is an :class:`~sklearn.ensemble.ExtraTreesClassifier` for
+        fewer than 5,000 samples and a
+        :class:`~sklearn.ensemble.HistGradientBoostingClassifier` for more, fitted on at
+        most 40,000 of them.
 
     features : {"auto", "input", "model_input", "response", "input+response", \
             "model_input+response"} or transformer, default="auto"
@@ -362,7 +377,6 @@ class ErrorProbability(FeatureScore):
 
     estimates_risk = True
     learner = "classifier"
-    default_learner = HistGradientBoostingClassifier
 
     features_: Any
     classifier_: Any
@@ -381,25 +395,14 @@ class ErrorProbability(FeatureScore):
         self.random_state = random_state
 
     def _check_options(self, classes):
-        check_classifier(
-            self.classifier,
-            "Use CalibratedClassifierCV, or LossRegression with a regressor.",
-        )
+        way_out = "Use CalibratedClassifierCV, or LossRegression with a regressor."
+        check_classifier(self.classifier, way_out)
 
-    def _learn(self, predictions, targets, sample_weight, context):
+    def learn(self, predictions: Predictions, targets: Any, sample_weight: Any) -> None:
         other = targets[(targets != 0) & (targets != 1)]
         if len(other):
             raise ValueError(
                 f"ErrorProbability needs losses of 0 and 1, got {other[0]:g}. Use "
                 "LossRegression or SELE for other losses."
             )
-        self._map_ = self.make_map()
-        features = self._map_.fit(predictions, targets)
-        classifier = self._make_learner(targets)
-        self._learned_ = self._fit_learner(classifier, features, targets, sample_weight)
-        is_constant = isinstance(self._learned_, float)
-        self.classifier_ = None if is_constant else self._learned_
-
-    def _predict(self, predictions):
-        [risk] = self._expect([self._learned_], predictions)
-        return np.full(len(predictions), risk)
+        super().learn(predictions, targets, sample_weight)

@@ -9,6 +9,7 @@ from sklearn.base import OutlierMixin, clone, is_regressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_reject._response._response import Response
 from sklearn_reject._typing import Estimator, MatrixLike
 from sklearn_reject._validation import check_takes
 from sklearn_reject.scores._base import UncertaintyScore, forget
@@ -30,10 +31,8 @@ from sklearn_reject.scores._novelty import NoveltyScore
 from sklearn_reject.scores._plug_in import (
     CallableScore,
     ConditionalRisk,
-    Entropy,
     Margin,
     PlugInScore,
-    TopTwoGap,
 )
 from sklearn_reject.scores._regression import (
     ErrorProbability,
@@ -47,13 +46,7 @@ CONFIDENCE = "confidence"
 _UNCERTAINTY_SCORES = {
     score.name: score
     for score in (
-        ConditionalRisk,
-        Entropy,
-        ErrorProbability,
-        LossRegression,
-        Margin,
-        SELE,
-        TopTwoGap,
+        *(ConditionalRisk, ErrorProbability, LossRegression, Margin, SELE),
         TrueClassProbability,
     )
 }
@@ -61,21 +54,12 @@ _UNCERTAINTY_SCORES = {
 _NOVELTY_SCORES = {
     score.name: score
     for score in (
-        GEN,
-        KNN,
-        MSP,
-        ODIN,
-        SIRC,
-        Energy,
-        LikelihoodRatio,
-        Mahalanobis,
-        MaxLogit,
-        OutlierDetector,
-        ReAct,
-        RelativeMahalanobis,
-        ViM,
+        *(GEN, KNN, MSP, ODIN, SIRC, Energy, LikelihoodRatio, Mahalanobis, MaxLogit),
+        *(OutlierDetector, ReAct, RelativeMahalanobis, ViM),
     )
 }
+
+_CALLABLE = "a score object or a callable (estimator, X) -> (n_samples,)"
 
 
 def get_score_names() -> list[str]:
@@ -90,8 +74,8 @@ def get_score_names() -> list[str]:
     --------
     >>> from sklearn_reject.scores import get_score_names
     >>> get_score_names()
-    ['conditional_risk', 'entropy', 'error_probability', 'loss_regression', 'margin',
-     'sele', 'top_two_gap', 'true_class_probability']
+    ['conditional_risk', 'error_probability', 'loss_regression', 'margin', 'sele',
+     'true_class_probability']
     """
     return sorted(_UNCERTAINTY_SCORES)
 
@@ -145,17 +129,31 @@ def resolve_score(
     >>> resolve_score("auto", LinearSVC())
     Margin()
     """
-    if _is_novelty(uncertainty_score):
-        novelty = resolve_novelty(uncertainty_score, random_state=random_state)
-        return NoveltyUncertainty(novelty)
-    score = _to_score(uncertainty_score, estimator, name)
-    if isinstance(score, FrozenEstimator):
+    given, frozen = uncertainty_score, isinstance(uncertainty_score, FrozenEstimator)
+    known = {**_UNCERTAINTY_SCORES, ExpectedGain.name: ExpectedGain}
+    if isinstance(given, str) and given == "auto":
+        score = _automatic_score(estimator, name)
+    elif isinstance(given, str) and given in known:
+        score = known[given]()
+    elif _is_novelty(given):
+        return NoveltyUncertainty(resolve_novelty(given, random_state=random_state))
+    elif hasattr(given, "evaluate") and not isinstance(given, type):
+        score = clone(given)
+    elif callable(given) and not isinstance(given, type):
+        check_takes(given, name, "estimator", "X")
+        score = CallableScore(given)
+    else:
+        raise ValueError(
+            f"{name} must be 'auto', one of {get_score_names()}, a novelty score such "
+            f"as {get_novelty_names()}, {_CALLABLE}, got {given!r}."
+        )
+    if frozen:
         check_is_fitted(score.estimator, "estimator_")
     elif getattr(score, "needs_expert", False):
         raise ValueError(
-            f"{name}={uncertainty_score!r} learns from the labels of an expert and can "
-            "only be the gain_score of a DeferringClassifier. Use 'error_probability', "
-            "or fit the score with expert_labels and pass FrozenEstimator(score)."
+            f"{name}={given!r} learns from the labels of an expert and can only be the "
+            "gain_score of a DeferringClassifier. Use 'error_probability', or "
+            "FrozenEstimator(score) of one fitted with expert_labels."
         )
     return with_defaults(score, loss=loss, random_state=random_state)
 
@@ -174,25 +172,6 @@ def _is_novelty(given):
     if isinstance(given, str):
         return given in _NOVELTY_SCORES and given not in _UNCERTAINTY_SCORES
     return not isinstance(given, type) and callable(getattr(given, "novelty", None))
-
-
-def _to_score(given, estimator, parameter):
-    """Return the score that a name, a score object or a callable stands for."""
-    if isinstance(given, str):
-        if given == "auto":
-            return _automatic_score(estimator, parameter)
-        if given in {*_UNCERTAINTY_SCORES, ExpectedGain.name}:
-            return _UNCERTAINTY_SCORES.get(given, ExpectedGain)()
-    elif hasattr(given, "evaluate") and not isinstance(given, type):
-        return clone(given)
-    elif callable(given) and not isinstance(given, type):
-        check_takes(given, parameter, "estimator", "X")
-        return CallableScore(given)
-    raise ValueError(
-        f"{parameter} must be 'auto', one of {get_score_names()}, a novelty score such "
-        f"as {get_novelty_names()}, a score object or a callable (estimator, X) -> "
-        f"(n_samples,), got {given!r}."
-    )
 
 
 def get_novelty_names() -> list[str]:
@@ -242,37 +221,32 @@ def resolve_novelty(novelty_score, estimator=None, random_state=None):
 
     Examples
     --------
-    >>> from sklearn_reject.scores import Entropy, resolve_novelty
+    >>> from sklearn_reject.scores import Margin, resolve_novelty
     >>> resolve_novelty("knn")
     KNN()
-    >>> resolve_novelty(Entropy())
-    UncertaintyNovelty(uncertainty_score=Entropy())
+    >>> resolve_novelty(Margin())
+    UncertaintyNovelty(uncertainty_score=Margin())
     """
-    return with_defaults(_to_novelty(novelty_score), random_state=random_state)
-
-
-def _to_novelty(given):
-    """Return the novelty score that a name, an object or a callable stands for."""
+    given, is_novelty = novelty_score, _is_novelty(novelty_score)
     if isinstance(given, str) and given in _NOVELTY_SCORES:
-        return _NOVELTY_SCORES[given]()
-    if not isinstance(given, (str, type)):
-        is_novelty = _is_novelty(given)
-        if is_novelty or hasattr(given, "evaluate"):
-            if isinstance(given, FrozenEstimator):
-                return FrozenNovelty(given)
-            return clone(given) if is_novelty else UncertaintyNovelty(clone(given))
-        if callable(given):
-            check_takes(given, "novelty_score", "estimator", "X")
-            return UncertaintyNovelty(CallableScore(given))
-        if isinstance(given, OutlierMixin) or hasattr(given, "score_samples"):
-            raise ValueError(
-                f"novelty_score={given!r} is an outlier detector and not a score. Wrap "
-                "it: OutlierDetector(detector)."
-            )
-    raise ValueError(
-        f"novelty_score must be one of {get_novelty_names()}, a score object or a "
-        f"callable (estimator, X) -> (n_samples,), got {given!r}."
-    )
+        score = _NOVELTY_SCORES[given]()
+    elif is_novelty or (hasattr(given, "evaluate") and not isinstance(given, type)):
+        score = clone(given)
+        if isinstance(given, FrozenEstimator):
+            score = FrozenNovelty(given)
+        elif not is_novelty:
+            score = UncertaintyNovelty(score)
+    elif callable(given) and not isinstance(given, type):
+        check_takes(given, "novelty_score", "estimator", "X")
+        score = UncertaintyNovelty(CallableScore(given))
+    else:
+        is_detector = isinstance(given, OutlierMixin) or hasattr(given, "score_samples")
+        wrap = " Wrap it: OutlierDetector(detector)." if is_detector else ""
+        raise ValueError(
+            f"novelty_score must be one of {get_novelty_names()}, {_CALLABLE}, got "
+            f"{given!r}.{wrap}"
+        )
+    return with_defaults(score, random_state=random_state)
 
 
 def _automatic_score(estimator, parameter):
@@ -334,35 +308,34 @@ def resolve_gain(
     ValueError
         If the name is unknown, or "confidence" finds no method to build on.
     """
-    names = [gain_score]
+    names, options = [gain_score], {"loss": loss, "random_state": random_state}
     if isinstance(gain_score, str) and gain_score == "auto":
         methods = "predict_proba", "decision_function"
         has_confidence = any(hasattr(estimator, method) for method in methods)
         names = [CONFIDENCE] * has_confidence
         if n_samples >= _FEWEST_LEARNED or not has_confidence:
             names.append(ExpectedGain.name)
+    elif isinstance(gain_score, str) and gain_score not in {
+        *(CONFIDENCE, ExpectedGain.name),
+        *(*_UNCERTAINTY_SCORES, *_NOVELTY_SCORES),
+    }:
+        raise ValueError(
+            f"{name} must be 'auto', {CONFIDENCE!r}, {ExpectedGain.name!r}, one of "
+            f"{get_score_names()}, {_CALLABLE}, got {gain_score!r}."
+        )
     candidates = {}
     for given in names:
-        score = _to_gain(given, estimator, loss, random_state, name)
-        candidates[given if isinstance(given, str) else type(score).__name__] = score
+        if isinstance(given, str) and given == ExpectedGain.name:
+            candidates[given] = with_defaults(ExpectedGain(), **options)
+        elif isinstance(given, ExpectedGain):
+            candidates["ExpectedGain"] = with_defaults(clone(given), **options)
+        else:
+            is_plain = isinstance(given, str) and given == CONFIDENCE
+            known = "auto" if is_plain else given
+            score = resolve_score(known, estimator, name=name, **options)
+            called = given if isinstance(given, str) else type(score).__name__
+            candidates[called] = score
     return candidates
-
-
-def _to_gain(given, estimator, loss, random_state, name):
-    """Return the one score that something other than "auto" stands for."""
-    known = {CONFIDENCE: "auto", ExpectedGain.name: ExpectedGain()}
-    if isinstance(given, str):
-        if given not in {*known, *_UNCERTAINTY_SCORES, *_NOVELTY_SCORES}:
-            raise ValueError(
-                f"{name} must be 'auto', {CONFIDENCE!r}, {ExpectedGain.name!r}, one of "
-                f"{get_score_names()}, a score object or a callable (estimator, X) -> "
-                f"(n_samples,), got {given!r}."
-            )
-        given = known.get(given, given)
-    options = {"loss": loss, "random_state": random_state}
-    if isinstance(given, ExpectedGain):
-        return with_defaults(clone(given), **options)
-    return resolve_score(given, estimator, name=name, **options)
 
 
 def _find_plug_in(estimator, parameter):
@@ -374,9 +347,8 @@ def _find_plug_in(estimator, parameter):
     called = CONFIDENCE if parameter == "gain_score" else "auto"
     raise ValueError(
         f"{parameter}={called!r} needs a classifier with `predict_proba` or "
-        f"`decision_function`, and {type(estimator).__name__} has neither. Pass a "
-        "learned score such as 'error_probability', or a callable (estimator, X) -> "
-        f"(n_samples,), as {parameter}."
+        f"`decision_function`, and {type(estimator).__name__} has neither. Pass "
+        "'error_probability', or a callable (estimator, X) -> (n_samples,)."
     )
 
 
@@ -403,8 +375,8 @@ class AutomaticScore(PlugInScore):
     def _check(self, estimator):
         self._choose(estimator)._check(estimator)
 
-    def _uncertainty(self, response):
-        return self._choose(response.estimator)._uncertainty(response)
+    def compute(self, response: Response) -> np.ndarray:
+        return self._choose(response.estimator).compute(response)
 
 
 class UncertaintyNovelty(NoveltyScore):
@@ -432,11 +404,12 @@ class UncertaintyNovelty(NoveltyScore):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sklearn_reject.scores import Entropy, UncertaintyNovelty
+    >>> from sklearn_reject.scores import ConditionalRisk, UncertaintyNovelty
     >>> X, y = load_iris(return_X_y=True)
-    >>> score = UncertaintyNovelty(Entropy()).fit(estimator=GaussianNB().fit(X, y))
+    >>> clf = GaussianNB().fit(X, y)
+    >>> score = UncertaintyNovelty(ConditionalRisk()).fit(estimator=clf)
     >>> score.novelty(X[[0, 70]]).round(2)
-    array([0.  , 0.43])
+    array([0.  , 0.15])
     """
 
     def __init__(self, uncertainty_score: PlugInScore) -> None:
@@ -446,9 +419,9 @@ class UncertaintyNovelty(NoveltyScore):
         score = self.uncertainty_score
         if getattr(score, "learns", True):
             raise ValueError(
-                "novelty_score must be a plug-in score if it is an uncertainty score, "
-                f"got {score!r}. Fit it on samples that the classifier has not seen, "
-                "and pass FrozenEstimator(score)."
+                f"novelty_score must be a novelty or a plug-in score, got {score!r}. "
+                "Fit it on samples that are new to the classifier, and pass "
+                "FrozenEstimator(score)."
             )
         self.uncertainty_score_ = clone(score).fit(estimator=response.estimator)
 
@@ -470,9 +443,6 @@ class FrozenNovelty(NoveltyScore):
 
     Raises
     ------
-    ValueError
-        If `score` is something else.
-
     NotFittedError
         If the score is not fitted.
 
@@ -494,14 +464,7 @@ class FrozenNovelty(NoveltyScore):
         self.score = score
 
     def learn(self, response, y, sample_weight, X_ood):
-        is_frozen = isinstance(self.score, FrozenEstimator)
-        inner = self.score.estimator if is_frozen else None
-        if not (hasattr(inner, "novelty") or hasattr(inner, "uncertainty")):
-            raise ValueError(
-                "score must be a FrozenEstimator around a fitted novelty or "
-                f"uncertainty score, got {self.score!r}."
-            )
-        check_is_fitted(inner, "estimator_")
+        check_is_fitted(self.score.estimator, "estimator_")
 
     def compute(self, response):
         inner = self.score.estimator
@@ -630,5 +593,5 @@ class NoveltyUncertainty(UncertaintyScore):
         self.estimator_ = estimator
         return self
 
-    def _uncertainty(self, response):
+    def compute(self, response: Response) -> np.ndarray:
         return self.novelty_score_.from_response(response)

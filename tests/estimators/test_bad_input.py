@@ -129,7 +129,7 @@ OF_OPTIONS = [
             [type(estimator).__name__, f"`{method}`", "uncertainty_score"],
         )
         for estimator, score, method in (
-            (LinearSVC(), "entropy", "predict_proba"),
+            (LinearSVC(), "conditional_risk", "predict_proba"),
             (GaussianNB(), "margin", "decision_function"),
         )
     ),
@@ -288,7 +288,7 @@ OF_REGRESSORS = [
     ({"loss": lambda y_true, y_pred: np.ones((len(y_true), 2))}, "must be a vector"),
     ({"max_loss": -5}, "max_loss must be in"),
     ({"loss": "absolute", "max_loss": 0.01}, r"above max_loss=0\.01"),
-    ({"uncertainty_score": "entropy"}, "`predict_proba`"),
+    ({"uncertainty_score": "conditional_risk"}, "`predict_proba`"),
     ({"uncertainty_score": "conditional_risk"}, "got LinearRegression"),
     ({"uncertainty_score": "true_class_probability"}, "needs a classifier"),
     ({"cv": 1}, "cv must be"),

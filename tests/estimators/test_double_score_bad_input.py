@@ -15,7 +15,7 @@ from sklearn.neighbors import LocalOutlierFactor
 
 from sklearn_reject import DoubleScoreOODClassifier
 from sklearn_reject.exceptions import RejectionWarning
-from sklearn_reject.scores import Entropy
+from sklearn_reject.scores import Margin
 
 X, blob = make_blobs(200, centers=4, cluster_std=2.0, random_state=0)
 y = np.where(blob == 3, -1, blob)
@@ -124,7 +124,7 @@ def test_weights(options, weight, message):
 
 def test_scores_that_are_not_fitted():
     with pytest.raises(NotFittedError):
-        double(uncertainty_score=FrozenEstimator(Entropy()), **RATES).fit(X, y)
+        double(uncertainty_score=FrozenEstimator(Margin()), **RATES).fit(X, y)
 
 
 def test_constant_scores_are_accepted_at_random():

@@ -27,6 +27,7 @@ from sklearn_reject.selection import (
     solve_target_coverage,
     solve_target_risk,
 )
+from tests.samples import entropies
 
 N = 300
 POINTS, y = make_blobs(N, 3, centers=3, cluster_std=4.0, random_state=0)
@@ -95,7 +96,7 @@ def solved_by_hand(model, solve, target, groups, **options):
         (solve_target_coverage, {"target_risk": None, "target_coverage": 0.7}),
         (
             solve_reject_cost,
-            {"target_risk": None, "reject_cost": 0.2, "uncertainty_score": "entropy"},
+            {"target_risk": None, "reject_cost": 0.2, "uncertainty_score": entropies},
         ),
     ],
     ids=["risk", "coverage", "cost"],
@@ -157,7 +158,7 @@ def test_groups_are_those_of_all_samples_given():
         model = fit(
             X=np.column_stack([POINTS, column]),
             estimator=DecisionTreeClassifier(random_state=0),
-            uncertainty_score="entropy",
+            uncertainty_score=entropies,
             cv=rows,
             target_risk=0.9,
         )

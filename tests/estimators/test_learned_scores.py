@@ -10,10 +10,10 @@ from sklearn.ensemble import (
 )
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeRegressor
 
 from sklearn_reject import (
@@ -149,21 +149,6 @@ def test_rule_is_solved_on_cross_fitted_uncertainty():
     assert selective.rule_.threshold == pytest.approx(threshold)
     kept = expected <= threshold
     assert selective.rule_.selective_risk == pytest.approx(losses[kept].mean())
-
-
-@pytest.mark.parametrize(
-    "classifier",
-    [NAIVE, LinearSVC(), pytest.param(LogisticRegression(), marks=pytest.mark.slow)],
-    ids=lambda classifier: type(classifier).__name__,
-)
-@quick_and_named("loss_regression", "sele")
-def test_classes_that_a_fold_lacks(classifier, score):
-    labels = y.copy()
-    labels[:2] = 9
-    halves = np.arange(600), np.arange(600, 1200)
-    selective = fit(score, classifier, y=labels, cv=[halves, halves[::-1]])
-    assert list(selective.classes_) == [0, 1, 2, 9]
-    assert selective.accept(X).mean() == pytest.approx(0.5, abs=0.15)
 
 
 def test_frozen_score_is_used_as_it_is():

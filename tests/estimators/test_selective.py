@@ -34,6 +34,7 @@ from sklearn_reject.selection import (
     solve_target_coverage,
     solve_target_risk,
 )
+from tests.samples import entropies
 
 
 def make_samples(n_classes=3, n_samples=300):
@@ -115,7 +116,7 @@ def test_score_is_minus_the_area_under_the_curve(loss):
 @pytest.mark.parametrize(
     "score",
     [
-        *("auto", "conditional_risk", "entropy", "top_two_gap", "margin"),
+        *("auto", "conditional_risk", "margin"),
         *(ConditionalRisk(decision="bayes"), Margin(kind="max")),
     ],
     ids=str,
@@ -406,7 +407,7 @@ def test_cross_validate_and_cross_val_predict():
 
 @pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
 @pytest.mark.parametrize("target", TARGETS, ids=str)
-@pytest.mark.parametrize("score", ["conditional_risk", "entropy"])
+@pytest.mark.parametrize("score", ["conditional_risk", entropies])
 def test_integer_weights_equal_repeated_rows(target, score):
     if score == "conditional_risk" and "reject_cost" in target:
         # Elsewhere what the risk claims counts as 30 rows, weighted or not.

@@ -34,6 +34,7 @@ from tests.metrics.tables import (
     cases_of,
     data_of,
 )
+from tests.samples import entropies
 
 each_metric = pytest.mark.parametrize("name", METRICS)
 OF_LOSSES = [name for name, metric in METRICS.items() if metric.takes_losses]
@@ -259,7 +260,7 @@ each_scorer = pytest.mark.parametrize(
 
 
 def selective(**options):
-    options = {"uncertainty_score": "entropy", "reject_cost": 0.4} | options
+    options = {"uncertainty_score": entropies, "reject_cost": 0.4} | options
     return SelectiveClassifier(GaussianNB(), cv=2, **options)
 
 

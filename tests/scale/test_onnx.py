@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_reject import SelectiveClassifier
+from tests.samples import entropies
 
 onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
 pytest.importorskip("skl2onnx", reason="skl2onnx is not installed")
@@ -101,7 +102,7 @@ def test_everything_is_accepted(recipe):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"uncertainty_score": "entropy"}, "conditional risk"),
+        ({"uncertainty_score": entropies}, "conditional risk"),
         ({"loss": "absolute"}, "conditional risk"),
         ({"group_by": "prediction"}, "one threshold"),
         ({"randomize": True, "target_coverage": 0.801}, "cannot draw"),

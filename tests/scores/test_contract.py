@@ -21,7 +21,6 @@ from sklearn_reject.scores import (
     SIRC,
     ConditionalRisk,
     Energy,
-    Entropy,
     ErrorProbability,
     LikelihoodRatio,
     LossRegression,
@@ -31,7 +30,6 @@ from sklearn_reject.scores import (
     OutlierDetector,
     ReAct,
     RelativeMahalanobis,
-    TopTwoGap,
     TrueClassProbability,
     ViM,
     get_novelty_names,
@@ -60,12 +58,10 @@ HEADS = ("logistic", "network")
 # One row a named score: its class, and the classifiers that have what it needs.
 NAMED = {
     ConditionalRisk: ALL,
-    Entropy: ALL,
     ErrorProbability: HEADS,
     LossRegression: ALL,
     Margin: ("logistic",),
     SELE: HEADS,
-    TopTwoGap: ALL,
     TrueClassProbability: HEADS,
     GEN: ALL,
     KNN: ALL,

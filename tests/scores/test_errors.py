@@ -31,7 +31,6 @@ from sklearn_reject.scores import (
     SIRC,
     ConditionalRisk,
     Energy,
-    Entropy,
     ErrorProbability,
     ExpectedGain,
     LearnedScore,
@@ -103,25 +102,21 @@ def with_one(value, dtype=None):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ([1.0, 2.0], r"shape \(2,\), expected one number for each of the 150"),
+        ([1.0, 2.0], "has 2 elements, but there are 150 samples"),
         (np.zeros((150, 1)), r"shape \(150, 1\)"),
         (1.0, r"shape \(\)"),
-        (None, r"shape \(\)"),
-        ([[1.0], [2.0, 3.0], 4.0], r"must return a vector of shape \(150,\)"),
-        (np.ones(150) * 1j, "must hold real numbers, .* complex128"),
+        ([[1.0], [2.0, 3.0], 4.0], "inhomogeneous"),
+        (np.ones(150) * 1j, "must hold real numbers"),
         (["1"] * 150, "must hold real numbers, .* <U1"),
         (np.ones(150, "m8[s]"), "must hold real numbers"),
-        (with_one("2"), r"must hold numbers, got '2' in row 1 "),
-        (with_one(None), r"must hold numbers, got None in row 1 "),
-        (with_one(1j), r"must hold numbers, got 1j in row 1"),
-        (with_one(2**53 + 1, int), r"got 9007199254740993 in row 1"),
-        (with_one(2**64 - 1, np.uint64), r"2\*\*53, got 18\d+ in row 1"),
-        (with_one(-(2**63), int), r"got -9223372036854775808 in row 1"),
-        (with_one(10**400), r"2\*\*53, got 1000\d+ in row 1"),
-        (with_one(np.nan, float), r"finite, got nan in row 1 \(1 of the 150"),
-        (np.full(150, np.inf), r"got inf in rows 0, 1, 2, 3, 4, \.\.\. \(150 of"),
-        (np.ma.array(READ, mask=[0, 1] + [0] * 148), r"finite, got nan in row 1 "),
-        (sparse.csr_array([READ]), r"sparse matrix.*toarray\(\).ravel\(\)"),
+        (with_one("two"), "must hold numbers"),
+        (with_one(None), "must (hold numbers|be finite)"),
+        (with_one(2**53 + 1, int), "the integer 9007199254740993.*2[*][*]53"),
+        (with_one(2**64 - 1, np.uint64), r"the integer 18\d+.*2[*][*]53"),
+        (with_one(np.nan, float), r"finite, got nan in row 1 \(1 such values"),
+        (np.full(150, np.inf), r"got inf in row 0 \(150 such values"),
+        (np.ma.array(READ, mask=[0, 1] + [0] * 148), "is a masked array"),
+        (sparse.csr_array([READ]), "must hold"),
     ],
     ids=lambda value: type(value).__name__ if not isinstance(value, str) else "",
 )
@@ -132,7 +127,7 @@ def test_what_is_no_number_a_sample_is_refused(values, message):
 
 # Seen in `predict` only: no flower is that large.
 STRANGE = np.where(np.isin(np.arange(40), [7, 31])[:, None], 1e3, X[:40])
-ROWS = r"in rows 7, 31 \(2 of the 40 samples"
+ROWS = r"in row 7 \(2 such values"
 
 
 def first_column(X):
@@ -141,15 +136,15 @@ def first_column(X):
 
 
 class Derived(PlugInScore):
-    def _uncertainty(self, response):
+    def compute(self, response):
         return first_column(response.X)
 
 
 class Learned(LearnedScore):
-    def _learn(self, predictions, targets, sample_weight, context):
+    def learn(self, predictions, targets, sample_weight):
         pass
 
-    def _predict(self, predictions):
+    def estimate(self, predictions):
         return first_column(predictions.X)
 
 
@@ -208,7 +203,7 @@ def test_rows_of_folds_are_named_by_their_place_in_them():
         cv=[(even, even + 1)],
         uncertainty_score=lambda e, X: np.where(np.arange(len(X)) == 3, np.inf, 1),
     )
-    with pytest.raises(ValueError, match=r"in row 3 \(1 of the 75 samples"):
+    with pytest.raises(ValueError, match=r"in row 3 \(1 such values"):
         selective.fit(X, Y)
 
 
@@ -264,14 +259,14 @@ REFUSED = [
     (ConditionalRisk(decision="best"), BAYES, "decision must be one of"),
     (ConditionalRisk("hinge"), BAYES, "loss must be one of"),
     (ConditionalRisk(np.eye(2)), BAYES, r"shape \(2, 2\) for 3 labels"),
-    (ConditionalRisk(), LinearRegression(), "needs a classifier with `classes_`"),
+    (ConditionalRisk(), LinearRegression(), "needs a classifier with `predict_proba`"),
     (ConditionalRisk(), SVM, "has no `predict_proba`.*uncertainty_score"),
     (Margin(kind="mean"), LINEAR, "kind must be one of"),
     (Margin(), BAYES, "has no `decision_function`"),
     (Margin(), PAIRWISE, "gives one value per pair.*Use .*'ovr'"),
     *(
-        (SELE(alphas), BAYES, "alphas must be finite, non-negative numbers")
-        for alphas in ([], -1.0, [0, np.nan], [[1.0]], [True], "foo")
+        (SELE(alphas), BAYES, "alphas (must|is empty)")
+        for alphas in ([], -1.0, [0, np.nan], [[1.0]], "foo")
     ),
     *(
         (SELE(validation_fraction=bad), BAYES, "validation_fraction must be")
@@ -419,22 +414,25 @@ def test_samples_that_are_refused(score, given, message):
     [
         *(
             ({"uncertainty_score": score}, "^uncertainty_score must be 'au")
-            for score in ("certainty", 3, None, Entropy)
+            for score in ("certainty", 3, None, Margin)
         ),
         *(
             ({"novelty_score": score}, r"^novelty_score must be one of \['en")
-            for score in ("distance", "entropy", 3, None, MaxLogit, GaussianNB())
+            for score in ("distance", "margin", 3, None, MaxLogit, GaussianNB())
         ),
-        ({"novelty_score": SELE()}, "must be a plug-in .*FrozenEstimator"),
+        ({"novelty_score": SELE()}, "must be a novelty or a plug-in .*FrozenEstimator"),
         ({"novelty_score": FrozenEstimator(MSP())}, "is not fitted"),
-        ({"uncertainty_score": FrozenEstimator(Entropy())}, "is not fitted"),
+        ({"uncertainty_score": FrozenEstimator(Margin())}, "is not fitted"),
         ({"uncertainty_score": "gain"}, "labels of an expert"),
         ({"uncertainty_score": ExpectedGain()}, "DeferringClassifier"),
         (
             {"novelty_score": LocalOutlierFactor(novelty=True)},
-            "is an outlier detector and not a score. Wrap it",
+            "Wrap it: OutlierDetector",
         ),
-        ({"estimator": SVM, "uncertainty_score": "entropy"}, "has no `predict_proba`"),
+        (
+            {"estimator": SVM, "uncertainty_score": "conditional_risk"},
+            "has no `predict_",
+        ),
     ],
 )
 def test_scores_that_estimators_refuse(options, message):

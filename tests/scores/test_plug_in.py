@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn_reject import DoubleScoreOODClassifier, SelectiveClassifier
 from sklearn_reject.losses import ZeroOneLoss
 from sklearn_reject.metrics import RiskCoverageDisplay, get_selective_scorer
-from sklearn_reject.scores import MSP, ConditionalRisk, Entropy, Margin, TopTwoGap
+from sklearn_reject.scores import MSP, ConditionalRisk, Margin
 
 COSTS = np.random.default_rng(0).integers(0, 9, (10, 10)).astype(float)
 APART = np.abs(np.subtract.outer(np.arange(10.0), np.arange(10.0)))
@@ -89,17 +89,6 @@ def test_margin_by_hand(n_classes, classifier):
         ordered = np.sort(values, axis=1)
         np.testing.assert_allclose(found, ordered[:, -2] - ordered[:, -1])
         np.testing.assert_array_equal(largest, -values.max(axis=1))
-
-
-def test_entropy_and_gap_by_hand():
-    clf, X = fitted(KNeighborsClassifier(9))
-    probabilities = clf.predict_proba(X)
-    logarithms = np.log(np.where(probabilities > 0, probabilities, 1))
-    entropy = -(probabilities * logarithms).sum(axis=1)
-    np.testing.assert_allclose(uncertainty(Entropy(), clf, X), entropy, atol=1e-15)
-    ordered = np.sort(probabilities, axis=1)
-    gap = ordered[:, -1] - ordered[:, -2]
-    np.testing.assert_allclose(uncertainty(TopTwoGap(), clf, X), 1 - gap)
 
 
 # What "auto" stands for
