@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import assert_all_finite, get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter
@@ -14,8 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sklearn_reject._curves._risk_coverage import aurc_score
-from sklearn_reject._estimators._groups import labels_of
-from sklearn_reject._estimators._retarget import features_of, keep_params, require_fit
+from sklearn_reject._estimators._groups import column_names, labels_of
 from sklearn_reject._fitting._routing import route_of_fit
 from sklearn_reject._labels import mark_rejected
 from sklearn_reject._response._keys import row_keys, user_keys
@@ -25,6 +26,7 @@ from sklearn_reject._typing import MatrixLike, Other
 from sklearn_reject._validation import (
     as_label_array,
     refuse_missing_labels,
+    refuse_unmapped,
     require_in_memory,
 )
 from sklearn_reject.exceptions import warn_user
@@ -38,17 +40,70 @@ from sklearn_reject.scores import (
 from sklearn_reject.selection import GroupedRule, enumerate_labels, keyed_draws
 
 
-def store_fitted(estimator, inner, **attributes):
-    """Set what a successful fit found; a fit that fails changes nothing."""
-    estimator.estimator_ = inner
-    for name in ("n_features_in_", "feature_names_in_"):
-        if hasattr(inner, name):
-            attributes[name] = getattr(inner, name)
-        else:
-            vars(estimator).pop(name, None)
-    vars(estimator).update(attributes)
-    keep_params(estimator)
-    return estimator
+class FittedMixin:
+    """What a meta-estimator keeps of its fit: parameters, and copies that share it."""
+
+    def _require_fit(self, X=None):
+        """Raise unless this is fitted, and for rows X of a Dask collection.
+
+        Asking for its tags, as `check_is_fitted` does, would resolve its score anew.
+        """
+        refuse_unmapped(X)
+        if not self.__sklearn_is_fitted__():
+            check_is_fitted(self)
+
+    def _keep_params(self):
+        """Keep the parameters that this is fitted with, which may be set later."""
+        self._asked = {
+            name: dict(value) if isinstance(value, Mapping) else value
+            for name, value in self.get_params(deep=False).items()
+        }
+
+    def _as_fitted(self):
+        """Return a copy whose parameters are those that it was fitted with."""
+        self._require_fit()
+        twin = copy(self)
+        vars(twin).update(self._asked)
+        return twin
+
+    def _copy_fitted(self, params, allowed):
+        """Return a copy with other parameters that shares what has been fitted.
+
+        Parameters are cloned: what is set inside those of one is not set in the other.
+        """
+        self._require_fit()
+        unknown = sorted(params.keys() - set(allowed))
+        if unknown:
+            raise TypeError(
+                f"retarget takes {', '.join(allowed)}, got {unknown[0]!r}. To change "
+                "another parameter, use set_params and fit again."
+            )
+        needs_none = isinstance(self.cv, str)  # the plug-in rule
+        if vars(self).get("calibration_", self) is None and not needs_none:
+            raise ValueError(
+                "retarget needs `calibration_`, which is None: it was dropped, or cv "
+                "was 'plug_in' in fit. Fit again, with cv=5."
+            )
+        twin = copy(self)
+        for name, value in (self.get_params(deep=False) | params).items():
+            # Splits may come from a generator, of which there can be no second one.
+            setattr(twin, name, value if name == "cv" else clone(value, safe=False))
+        twin._keep_params()
+        return twin
+
+    def _fitted_columns(self, X):
+        """Return the columns of a data frame that were fitted, in their order.
+
+        A transformer that picks columns by their names takes them in any order, and
+        with others beside them. Draws are made by the values of a row, which are then
+        the same.
+        """
+        names, given = list(getattr(self, "feature_names_in_", ())), column_names(X)
+        is_complete = len(set(given)) == len(given) and set(names) <= set(given)
+        if not names or given == names or not is_complete:
+            return X
+        # Arrow has its own way.
+        return X.select(names) if hasattr(X, "column_names") else X[names]
 
 
 def inner_has(method):
@@ -62,7 +117,7 @@ def inner_has(method):
     return check
 
 
-class BaseWrapper(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
+class BaseWrapper(FittedMixin, CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     """Base of estimators that wrap another one, fitted as `estimator_`."""
 
     estimator_: Any
@@ -78,6 +133,18 @@ class BaseWrapper(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             The routing.
         """
         return route_of_fit(self, estimator=self.estimator)
+
+    def _store(self, inner, **attributes):
+        """Set what a successful fit found; a fit that fails changes nothing."""
+        self.estimator_ = inner
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(inner, name):
+                attributes[name] = getattr(inner, name)
+            else:
+                vars(self).pop(name, None)
+        vars(self).update(attributes)
+        self._keep_params()
+        return self
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -109,7 +176,7 @@ class ClassifierWrapper(ClassifierMixin, BaseWrapper):
         probabilities : ndarray of shape (n_samples, n_classes)
             Columns in the order of `classes_`.
         """
-        require_fit(self, X)
+        self._require_fit(X)
         return self.estimator_.predict_proba(X)
 
     @available_if(inner_has("predict_log_proba"))
@@ -126,7 +193,7 @@ class ClassifierWrapper(ClassifierMixin, BaseWrapper):
         log_probabilities : ndarray of shape (n_samples, n_classes)
             Columns in the order of `classes_`.
         """
-        require_fit(self, X)
+        self._require_fit(X)
         return self.estimator_.predict_log_proba(X)
 
     @available_if(inner_has("decision_function"))
@@ -143,7 +210,7 @@ class ClassifierWrapper(ClassifierMixin, BaseWrapper):
         values : ndarray of shape (n_samples,) or (n_samples, n_classes)
             As the inner classifier defines them.
         """
-        require_fit(self, X)
+        self._require_fit(X)
         return self.estimator_.decision_function(X)
 
     def __sklearn_tags__(self):
@@ -343,7 +410,7 @@ class RejectMixin:
             0 or 1 except for samples at the threshold; over the seeds of `fit`, or over
             samples of different `keys`.
         """
-        require_fit(self)
+        self._require_fit()
         return self._probability(X, *self._evaluate(Response(self.estimator_, X)))
 
     def predict_all(self, X: MatrixLike, keys: ArrayLike | None = None) -> Decisions:
@@ -365,7 +432,7 @@ class RejectMixin:
             A named tuple of `label`, of all samples, rejected or not, `uncertainty` and
             `accepted`, arrays with one entry per sample.
         """
-        require_fit(self)
+        self._require_fit()
         keys = check_keys(X, keys, self.rule_)
         labels, scores = self._evaluate(Response(self.estimator_, X))
         accepted = self._accept(X, labels, scores, keys)
@@ -373,7 +440,7 @@ class RejectMixin:
 
     def _predict_with_uncertainty(self, X):
         """Return labels and uncertainty of one pass, whatever the rule does."""
-        require_fit(self)
+        self._require_fit()
         labels, scores = self._evaluate(Response(self.estimator_, X))
         return labels, self._combine(scores)
 
@@ -399,7 +466,7 @@ class RejectMixin:
     def _accept(self, X, labels, scores, keys):
         """Return whether samples are accepted."""
         probability = self._probability(X, labels, scores)
-        return draw_rows(probability, features_of(self, X), keys, self.seed_)
+        return draw_rows(probability, self._fitted_columns(X), keys, self.seed_)
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "rule_")
@@ -461,7 +528,7 @@ class RejectClassifier(RejectMixin, ClassifierWrapper):
         labels : ndarray of shape (n_samples,)
             Labels, in a dtype that holds the classes and the reject label.
         """
-        require_fit(self)
+        self._require_fit()
         keys = check_keys(X, keys, self.rule_)
         labels, scores = self._evaluate(Response(self.estimator_, X))
         if self.reject_label_ is None:
@@ -482,5 +549,5 @@ class RejectClassifier(RejectMixin, ClassifierWrapper):
         labels : ndarray of shape (n_samples,)
             Class labels.
         """
-        require_fit(self)
+        self._require_fit()
         return self._labels(Response(self.estimator_, X))

@@ -15,9 +15,7 @@ from sklearn_reject._estimators._base import (
     ClassifierWrapper,
     inner_has,
     read_samples,
-    store_fitted,
 )
-from sklearn_reject._estimators._retarget import features_of, require_fit
 from sklearn_reject._estimators._sets import (
     CalibrationGap,
     check_set_labels,
@@ -337,8 +335,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
             learned["threshold_"] = strategy
         for name in ("threshold_", "tuned_loss_"):
             vars(self).pop(name, None)
-        return store_fitted(
-            self,
+        return self._store(
             evaluated.estimator,
             set_loss_=set_loss,
             target_type_=items.target_type,
@@ -378,7 +375,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
             If all samples of the call are decided as a set by "dta", and fewer than
             five of one of the classes are expected.
         """
-        require_fit(self)
+        self._require_fit()
         if self.target_type_ != "multiclass":
             return self._items.labels(self._choose(X, groups)[0])
         if self._calibrate is None:
@@ -402,7 +399,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
             order of `classes_`; for several labels a sample they are an array of shape
             (n_samples, n_labels).
         """
-        require_fit(self)
+        self._require_fit()
         if self._calibrate is None:
             return super().predict_proba(X)
         eta = self._probabilities(X)
@@ -425,7 +422,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         log_probabilities : ndarray of shape (n_samples, n_classes)
             Those of :meth:`predict_proba`.
         """
-        require_fit(self)
+        self._require_fit()
         if self._calibrate is None:
             return super().predict_log_proba(X)
         with np.errstate(divide="ignore"):
@@ -449,7 +446,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         ValueError
             If there are two classes, or several labels a sample.
         """
-        require_fit(self)
+        self._require_fit()
         if self.target_type_ != "multiclass":
             raise ValueError(
                 "predict_set is for multiclass targets, but y of `fit` was "
@@ -534,7 +531,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         ValueError
             If `fit` had groups, and this call has none.
         """
-        require_fit(self)
+        self._require_fit()
         require_in_memory(X=X, y=y, sample_weight=sample_weight)
         if sample_weight is not None and not self._items.are_in_rows:
             raise ValueError(
@@ -604,7 +601,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
         Groups of `fit` are missed where they decide, or the loss is that of sets.
         """
-        require_fit(self)
+        self._require_fit()
         require_in_memory(groups=groups)
         rule, items, order = self._rule, self._items, None
         if items.target_type != "binary":
@@ -626,7 +623,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
                 warn_of_few_rows(eta, rule.loss, items.average)
             if is_bounded(rule):
                 # A bound may part samples of equal probability.
-                order = order_of_samples(features_of(self, X))
+                order = order_of_samples(self._fitted_columns(X))
                 eta, groups = eta[order], take_weight(groups, order)
         options = {"groups": groups, "n_jobs": self.n_jobs, "with_loss": with_loss}
         mask, losses = choose_sets(eta, rule, items.average, **options)

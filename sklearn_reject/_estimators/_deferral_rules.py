@@ -5,7 +5,6 @@ from dataclasses import replace
 from sklearn.base import is_classifier, is_regressor
 
 from sklearn_reject._estimators._calibration import draws_of
-from sklearn_reject._estimators._rejection_models import bound_options
 from sklearn_reject._estimators._targets import DeferralCost, MaxDeferral
 from sklearn_reject._fitting._experts import asks_person, is_fixed, read_labels
 from sklearn_reject._validation import check_takes, take_weight
@@ -115,8 +114,7 @@ def warn_of_unknown_labels(calibration, classes):
 def solve_deferral_rule(estimator, problem, calibration):
     """Return the attribute that the rule of a problem is kept in."""
     target, groups, level = problem.target, problem.groups, estimator.confidence_level
-    options = {"randomize": estimator.randomize}
-    options |= bound_options(problem, level, calibration.draws)
+    options = problem.options(level, calibration.draws, estimator.randomize)
     if groups is not None:
         options |= {"groups": calibration.groups, "all_groups": groups.known}
     if level is not None:

@@ -34,7 +34,6 @@ from sklearn_reject._estimators._groups import find_groups, is_word, labels_of
 from sklearn_reject._estimators._problem import Problem, retarget, solve_and_store
 from sklearn_reject._estimators._report import report_deferral
 from sklearn_reject._estimators._report_table import Report
-from sklearn_reject._estimators._retarget import as_fitted, features_of, require_fit
 from sklearn_reject._estimators._targets import (
     DEFERRAL_TARGETS,
     DeferralCost,
@@ -507,7 +506,7 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
         labels : ndarray of shape (n_samples,)
             Class labels.
         """
-        require_fit(self)
+        self._require_fit()
         return Response(self.estimator_, X).labels
 
     def predict_all(
@@ -565,7 +564,7 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
         ExpertError
             If the expert fails. It has the rows that the expert was asked about.
         """
-        require_fit(self)
+        self._require_fit()
         response = Response(self.estimator_, X)
         # The probabilities come first: labels may follow from them without a pass.
         own = response.probabilities
@@ -757,7 +756,7 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
         ValueError
             If an argument is invalid.
         """
-        fitted, given = as_fitted(self), {"expert_labels": expert_labels}
+        fitted, given = self._as_fitted(), {"expert_labels": expert_labels}
         given["sample_weight"] = sample_weight
         X, y = read_samples(X, y, given, check_class_labels)
         if expert_labels is not None:
@@ -769,7 +768,7 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
 
     def _evaluate(self, X, response=None):
         """Return labels of the first classifier, and gains, of one pass."""
-        require_fit(self)
+        self._require_fit()
         response = Response(self.estimator_, X) if response is None else response
         return evaluate_score(self.gain_score_, response, "gain_score")
 
@@ -781,11 +780,11 @@ class DeferringClassifier(ClassifierMixin, BaseWrapper):
 
     def _decide(self, X, keys=None, response=None):
         """Return first labels, gains, and which samples are deferred."""
-        require_fit(self)
+        self._require_fit()
         keys = check_keys(X, keys, self.rule_)
         labels, gain = self._evaluate(X, response)
         probability = self._probability(X, labels, gain)
-        deferred = draw_rows(probability, features_of(self, X), keys, self.seed_)
+        deferred = draw_rows(probability, self._fitted_columns(X), keys, self.seed_)
         return labels, gain, deferred
 
     def _answer_all(self, X):

@@ -15,7 +15,6 @@ from sklearn_reject._estimators._base import (
     check_class_labels,
     find_classes,
     read_samples,
-    store_fitted,
     takes_sparse,
     warn_of_lost_classes,
 )
@@ -27,12 +26,6 @@ from sklearn_reject._estimators._ood_target import (
 )
 from sklearn_reject._estimators._report import report_ood
 from sklearn_reject._estimators._report_table import Report
-from sklearn_reject._estimators._retarget import (
-    as_fitted,
-    check_target_names,
-    copy_fitted,
-    require_fit,
-)
 from sklearn_reject._fitting._folds import (
     RiskAndNovelty,
     Samples,
@@ -395,8 +388,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         warn_of_lost_classes(self, evaluated.estimator, classes)
         calibration = keep_calibration(evaluated, samples, held_out, row_seed)
         rule = target.solve(calibration, loss)
-        store_fitted(
-            self,
+        self._store(
             evaluated.estimator,
             uncertainty_score_=evaluated.score.uncertainty_score,
             novelty_score_=evaluated.score.novelty_score,
@@ -465,13 +457,12 @@ class DoubleScoreOODClassifier(RejectClassifier):
         0.80 0.237
         0.94 0.270
         """
-        require_fit(self)
-        check_target_names(target, (*MODEL_PARAMETERS, "confidence_level"))
         asked = {name for name, value in target.items() if value is not None}
         dropped = {"costs"} if asked & {"min_tpr", *_BESIDE} else set()
         dropped |= _BESIDE if asked & _BESIDE else set()
         dropped |= {"min_tpr", *_BESIDE} if "costs" in asked else set()
-        twin = copy_fitted(self, dict.fromkeys(dropped) | target)
+        allowed = (*MODEL_PARAMETERS, "confidence_level")
+        twin = self._copy_fitted(dict.fromkeys(dropped) | target, allowed)
         is_certified = self.calibration_.held_out is not None
         if is_certified != (twin.confidence_level is not None):
             some = "some" if is_certified else "no"
@@ -526,7 +517,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         """
         require_in_memory(X=X, y=y, sample_weight=sample_weight)
         labels, uncertainty = self._predict_with_uncertainty(X)
-        found = as_fitted(self)._origins(y)
+        found = self._as_fitted()._origins(y)
         largest = self.loss_.max_loss
         if largest is None:
             largest = self.loss_.matrix(self.classes_).max()
@@ -596,7 +587,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         """
         require_in_memory(X=X, y=y, groups=groups, sample_weight=sample_weight)
         options = groups, sample_weight, confidence_level
-        return report_ood(as_fitted(self), X, y, *options)
+        return report_ood(self._as_fitted(), X, y, *options)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -624,7 +615,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
 
     def _predict_with_scores(self, X):
         """Return labels, risk and novelty of one pass of the inner estimator."""
-        require_fit(self)
+        self._require_fit()
         labels, scores = self._evaluate(Response(self.estimator_, X))
         return labels, *scores.T
 

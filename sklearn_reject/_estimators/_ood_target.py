@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_reject._estimators._calibration import brief
-from sklearn_reject._estimators._rejection_models import bound_of_losses
+from sklearn_reject._estimators._problem import bound_of_losses
 from sklearn_reject._fitting._routing import refuse_weights
 from sklearn_reject._fitting._splits import cv_of, is_share
 from sklearn_reject._response._keys import row_keys

@@ -2,31 +2,26 @@
 
 from dataclasses import dataclass, replace
 
+import numpy as np
 from sklearn.frozen import FrozenEstimator
 
-from sklearn_reject._estimators._base import store_fitted
 from sklearn_reject._estimators._calibration import brief, warn_of_coarse_scores
 from sklearn_reject._estimators._groups import (
     Groups,
     check_group_targets,
     groups_of_retarget,
 )
-from sklearn_reject._estimators._retarget import (
-    check_target_names,
-    copy_fitted,
-    require_fit,
-)
 from sklearn_reject._estimators._targets import (
     Target,
-    check_max_loss,
     find_target,
-    warn_if_vacuous,
 )
 from sklearn_reject._fitting._experts import is_fixed
 from sklearn_reject._fitting._folds import learns_from_samples
 from sklearn_reject._fitting._routing import refuse_weights
 from sklearn_reject._fitting._splits import cv_of, is_share
-from sklearn_reject._validation import check_option
+from sklearn_reject._validation import check_number, check_option
+from sklearn_reject.exceptions import warn_user
+from sklearn_reject.losses import CostMatrixLoss, ZeroOneLoss
 from sklearn_reject.selection import check_confidence_level
 
 # What a rule depends on beside its target.
@@ -54,17 +49,43 @@ class Problem:
         """
         check_group_targets(self.target, self.groups)
         target = self.target.prepare(classes, self.loss)
-        max_loss = check_max_loss(estimator, target, self.loss)
+        largest = _check_max_loss(estimator, target, self.loss)
         _check_guarantee(estimator, target, self.score, weight)
-        warn_if_vacuous(target, max_loss)
-        return replace(self, target=target, max_loss=max_loss)
+        if largest and target.vacuous is not None and min(target.values) >= largest:
+            warn_user(
+                f"{target} is not below the largest loss, {largest:g}: "
+                f"{target.vacuous}. Pass a smaller value, in units of the loss."
+            )
+        return replace(self, target=target, max_loss=largest)
+
+    def options(self, confidence_level, draws, randomize):
+        """Return what a solver needs to know to draw, certify or promise on average."""
+        target, options = self.target, {"randomize": randomize}
+        if confidence_level is not None:
+            options |= {"confidence_level": confidence_level, "draws": draws}
+            options["random_state"] = self.seed  # of the order of bets
+        is_bounded = target.bounds_losses and confidence_level is not None
+        if is_bounded or target.holds_on_average:
+            options |= bound_of_losses(self.loss, self.max_loss)
+        return options
+
+
+def bound_of_losses(loss, max_loss, general="betting"):
+    """Return how to bound a risk, given the largest loss that is possible.
+
+    It is `general` where some loss may be neither zero nor the largest.
+    """
+    values = (0.0, 1.0) if type(loss) is ZeroOneLoss else None
+    if type(loss) is CostMatrixLoss:
+        values = loss.costs
+    is_binary = values is not None and np.isin(values, (0.0, max_loss)).all()
+    return {"bound": "binomial" if is_binary else general, "max_loss": max_loss or 1.0}
 
 
 def solve_and_store(estimator, problem, evaluated, samples, calibration, **attributes):
     """Solve a problem, and set what a successful fit has found."""
     solved = estimator._solve(problem, calibration)
-    store_fitted(
-        estimator,
+    estimator._store(
         evaluated.estimator,
         loss_=problem.loss,
         calibration_=calibration,
@@ -77,6 +98,27 @@ def solve_and_store(estimator, problem, evaluated, samples, calibration, **attri
     X, weight = samples.X, samples.sample_weight
     warn_of_coarse_scores(estimator, evaluated, X, weight, share, verb)
     return estimator
+
+
+def _check_max_loss(estimator, target, loss):
+    """Return the largest loss that is possible, None where it need not be known."""
+    if estimator.max_loss is not None:
+        largest = check_number(estimator.max_loss, "max_loss", open_low=True)
+        if loss.max_loss is not None and loss.max_loss > largest:
+            raise ValueError(
+                f"max_loss={estimator.max_loss!r} is below {loss.max_loss:g}, which "
+                "the loss can reach. Set it to None, or pass at least this value."
+            )
+        return largest
+    is_certified = estimator.confidence_level is not None and target.bounds_losses
+    if loss.max_loss is None and (is_certified or target.holds_on_average):
+        verb = "certify" if is_certified else "promise"
+        raise ValueError(
+            f"max_loss is needed to {verb} a {target.name} with {loss!r}. Pass the "
+            "largest possible loss, in units of the loss. Labels that are not in y may "
+            "cost more than those that are."
+        )
+    return loss.max_loss
 
 
 def _check_guarantee(estimator, target, score, weight):
@@ -110,12 +152,10 @@ def _check_guarantee(estimator, target, score, weight):
 
 def retarget(estimator, changes):
     """Return a copy of a fitted estimator whose rule is solved for another target."""
-    require_fit(estimator)
     names = estimator._targets.keys()
-    check_target_names(changes, (*names, *_OF_ANY))
     if changes.keys() & names:
         changes = {**dict.fromkeys(names), **changes}
-    other = copy_fitted(estimator, changes)
+    other = estimator._copy_fitted(changes, (*names, *_OF_ANY))
     check_option(other.randomize, "randomize", (True, False))
     groups = groups_of_retarget(estimator, changes, other)
     calibration = other.calibration_

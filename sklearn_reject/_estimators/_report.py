@@ -9,7 +9,7 @@ from sklearn.utils import column_or_1d
 from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE
 from sklearn_reject._estimators._groups import as_objects, labels_of
 from sklearn_reject._estimators._ood_target import OODTarget
-from sklearn_reject._estimators._rejection_models import bound_of_losses
+from sklearn_reject._estimators._problem import bound_of_losses
 from sklearn_reject._estimators._report_table import Report, ReportPart, ReportPromise
 from sklearn_reject._estimators._targets import (
     FAILURE_RATE,

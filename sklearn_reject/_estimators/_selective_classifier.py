@@ -8,12 +8,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_reject._estimators._base import RejectClassifier, check_class_labels
 from sklearn_reject._estimators._calibration import Calibration
-from sklearn_reject._estimators._problem import retarget
-from sklearn_reject._estimators._rejection_models import solve_selective
-from sklearn_reject._estimators._report import report_selective
-from sklearn_reject._estimators._report_table import Report
-from sklearn_reject._estimators._retarget import as_fitted
-from sklearn_reject._estimators._selective import fit_selective
+from sklearn_reject._estimators._selective import SelectiveMixin
 from sklearn_reject._estimators._targets import (
     CLASSIFIER_TARGETS,
     AchievedBound,
@@ -33,7 +28,6 @@ from sklearn_reject._typing import (
     TaskLossLike,
     UncertaintyScoreLike,
 )
-from sklearn_reject._validation import require_in_memory
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.losses import ZeroOneLoss, check_loss
 from sklearn_reject.selection import RejectionRule
@@ -41,7 +35,7 @@ from sklearn_reject.selection import RejectionRule
 _DEFAULT_REJECT_COST = 0.5
 
 
-class SelectiveClassifier(RejectClassifier):
+class SelectiveClassifier(SelectiveMixin, RejectClassifier):
     """Classifier that rejects the samples it is too uncertain about.
 
     It wraps a classifier, scores how uncertain each prediction is, and rejects the
@@ -256,7 +250,6 @@ class SelectiveClassifier(RejectClassifier):
 
     _targets, _default_target = CLASSIFIER_TARGETS, RejectCost(_DEFAULT_REJECT_COST)
     _check_y, _check_loss = staticmethod(check_class_labels), staticmethod(check_loss)
-    _solve = solve_selective
 
     rule_: RejectionRule | Other
     group_by_: GroupBy | None
@@ -359,108 +352,9 @@ class SelectiveClassifier(RejectClassifier):
         ValueError
             If a parameter is invalid, or two targets are given.
         """
-        fit_selective(self, X, y, sample_weight=sample_weight, **params)
+        self._fit(X, y, sample_weight=sample_weight, **params)
         self._warn_of_default()
         return self
-
-    def retarget(self, **target: Any) -> Self:
-        """Return a copy with a rule for another target, without another fit.
-
-        The rule is solved on `calibration_`, and is the one that `fit` would have
-        found. The copy shares everything that is fitted.
-
-        Parameters
-        ----------
-        **target : dict
-            One of `reject_cost`, `target_risk`, `target_coverage` and
-            `target_failure_rate`, or `min_precision` and `min_recall`, in place of what
-            was asked for in `fit`; and `confidence_level`, `max_loss`, `randomize` or
-            `group_by`, which stay as they are where they are not given. Of columns and
-            callables, `group_by` may only be the one of `fit`.
-
-        Returns
-        -------
-        estimator : object
-            The copy. With a `confidence_level`, each of several certificates from the
-            same samples holds with that probability, but not all of them at once.
-            Without one, after a `fit` with one, the share held out stays as it was,
-            drawn without stratification. It is drawn class by class for other targets,
-            and a `target_failure_rate` then holds but approximately, as with folds,
-            unless it is one of each true class.
-
-        Raises
-        ------
-        InfeasibleTargetError
-            If no threshold attains what is asked for.
-        TypeError
-            If anything else is to be changed.
-        ValueError
-            If a parameter is invalid, or nothing was evaluated out of sample.
-        """
-        return retarget(self, target)
-
-    def report(
-        self,
-        X: MatrixLike,
-        y: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        confidence_level: float = 0.95,
-    ) -> Report:
-        """Compare what was asked for with what new samples show.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples that `fit` has not seen.
-
-        y : array-like of shape (n_samples,)
-            True labels.
-
-        sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights, with which all intervals are approximate.
-
-        confidence_level : float in ]0, 1[, default=0.95
-            Probability of each interval by itself, over the draw of the samples, which
-            are drawn one by one.
-
-        Returns
-        -------
-        report : Report
-            Prints as a table: each promise with what was achieved on the samples that
-            solved the rule and on these, and coverage and risk of each
-            predicted and each true class. Its
-            `to_dict` has the same as dictionaries.
-
-        Raises
-        ------
-        ValueError
-            If an argument is invalid.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_breast_cancer
-        >>> from sklearn.naive_bayes import GaussianNB
-        >>> from sklearn_reject import SelectiveClassifier
-        >>> X, y = load_breast_cancer(return_X_y=True)
-        >>> selective = SelectiveClassifier(GaussianNB(), target_risk=0.04)
-        >>> selective = selective.fit(X[:300], y[:300])
-        >>> print(selective.report(X[300:], y[300:]))
-        SelectiveClassifier on 269 samples, intervals of 95 % confidence each
-        <BLANKLINE>
-        promise  bound    calibration  these samples
-        risk     <= 0.04  0.040        0.012 (0.002 to 0.034)  kept
-        <BLANKLINE>
-        samples      number  accepted                risk of accepted
-        all          269     0.952 (0.919 to 0.974)  0.012 (0.002 to 0.034)
-        predicted 0  69      0.913 (0.820 to 0.967)  0.032 (0.004 to 0.110)
-        predicted 1  200     0.965 (0.929 to 0.986)  0.005 (0.000 to 0.029)
-        true 0       66      0.939 (0.852 to 0.983)  0.016 (0.000 to 0.087)
-        true 1       203     0.956 (0.918 to 0.980)  0.010 (0.001 to 0.037)
-        """
-        require_in_memory(X=X, y=y, sample_weight=sample_weight)
-        y, options = check_class_labels(y), (sample_weight, confidence_level)
-        return report_selective(as_fitted(self), X, y, *options)
 
     def _warn_of_default(self):
         """Warn where no target is given, and the default one rejects nothing."""

@@ -11,14 +11,9 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import column_or_1d
 
-from sklearn_reject._estimators._base import BaseWrapper, RejectMixin
+from sklearn_reject._estimators._base import BaseWrapper
 from sklearn_reject._estimators._calibration import Calibration, brief
-from sklearn_reject._estimators._problem import retarget
-from sklearn_reject._estimators._rejection_models import solve_selective
-from sklearn_reject._estimators._report import report_selective
-from sklearn_reject._estimators._report_table import Report
-from sklearn_reject._estimators._retarget import as_fitted, require_fit
-from sklearn_reject._estimators._selective import fit_selective
+from sklearn_reject._estimators._selective import SelectiveMixin
 from sklearn_reject._estimators._targets import SELECTIVE_TARGETS
 from sklearn_reject._sklearn import with_callbacks
 from sklearn_reject._typing import (
@@ -31,7 +26,6 @@ from sklearn_reject._typing import (
     ScoreLike,
     Target,
 )
-from sklearn_reject._validation import require_in_memory
 from sklearn_reject.losses import CostMatrixLoss, ZeroOneLoss, check_loss
 from sklearn_reject.selection import RejectionRule
 
@@ -63,7 +57,7 @@ def check_loss_of_numbers(loss, *, labels=None):
     return resolved
 
 
-class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
+class SelectiveRegressor(SelectiveMixin, RegressorMixin, BaseWrapper):
     """Regressor that rejects predictions that are too uncertain.
 
     It wraps a regressor, of one output or several, scores how uncertain each prediction
@@ -220,7 +214,6 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
     _targets, _default_target = SELECTIVE_TARGETS, None
     _check_y = staticmethod(check_targets)
     _check_loss = staticmethod(check_loss_of_numbers)
-    _solve = solve_selective
 
     rule_: RejectionRule | Other
     group_by_: GroupBy | None
@@ -303,7 +296,7 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         ValueError
             If a parameter is invalid, or not exactly one target is given.
         """
-        return fit_selective(self, X, y, sample_weight=sample_weight, **params)
+        return self._fit(X, y, sample_weight=sample_weight, **params)
 
     def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the targets of all samples, rejected or not.
@@ -318,83 +311,8 @@ class SelectiveRegressor(RejectMixin, RegressorMixin, BaseWrapper):
         predictions : ndarray of shape (n_samples,) or (n_samples, n_outputs)
             What the regressor inside predicts. See `accept` for which to use.
         """
-        require_fit(self, X)
+        self._require_fit(X)
         return self.estimator_.predict(X)
-
-    def retarget(self, **target: Any) -> Self:
-        """Return a copy with a rule for another target, without another fit.
-
-        The rule is solved on `calibration_`, and is the one that `fit` would have
-        found. The copy shares everything that is fitted.
-
-        Parameters
-        ----------
-        **target : dict
-            One of `reject_cost`, `target_risk`, `target_coverage` and
-            `target_failure_rate`, in place of what was asked for in `fit`; and
-            `confidence_level`, `max_loss`, `randomize` or `group_by`, which stay as
-            they are where they are not given. Of columns and callables,
-            `group_by` may only be the one of `fit`.
-
-        Returns
-        -------
-        estimator : object
-            The copy. With a `confidence_level`, each of several certificates from the
-            same samples holds with that probability, but not all of them at once.
-
-        Raises
-        ------
-        InfeasibleTargetError
-            If no threshold attains `target_risk`, or without `randomize` the samples
-            are too few for `target_failure_rate`.
-        TypeError
-            If anything else is to be changed.
-        ValueError
-            If a parameter is invalid, or nothing was evaluated out of sample.
-        """
-        return retarget(self, target)
-
-    def report(
-        self,
-        X: MatrixLike,
-        y: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        confidence_level: float = 0.95,
-    ) -> Report:
-        """Compare what was asked for with what new samples show.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples that `fit` has not seen.
-
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            True targets.
-
-        sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights, with which all intervals are approximate.
-
-        confidence_level : float in ]0, 1[, default=0.95
-            Probability of each interval by itself, over the draw of the samples, which
-            are drawn one by one.
-
-        Returns
-        -------
-        report : Report
-            Prints as a table: each promise with what was achieved on the samples that
-            solved the rule and on these, and coverage and risk of each
-            group, where there are any. Its
-            `to_dict` has the same as dictionaries.
-
-        Raises
-        ------
-        ValueError
-            If an argument is invalid.
-        """
-        require_in_memory(X=X, y=y, sample_weight=sample_weight)
-        options = sample_weight, confidence_level
-        return report_selective(as_fitted(self), X, y, *options)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -15,7 +15,7 @@ from sklearn.base import ClassifierMixin
 from sklearn_reject._estimators._groups import TRUE_CLASS, is_word
 from sklearn_reject._short_repr import short_repr
 from sklearn_reject._validation import check_number
-from sklearn_reject.exceptions import InfeasibleTargetError, warn_user
+from sklearn_reject.exceptions import InfeasibleTargetError
 from sklearn_reject.losses import ZeroOneLoss
 from sklearn_reject.selection import (
     measure_risk_bounds,
@@ -486,37 +486,6 @@ def given_targets(estimator):
     """Return the parameters that ask for something, and what they are given."""
     values = {name: getattr(estimator, name) for name in estimator._targets}
     return {name: value for name, value in values.items() if value is not None}
-
-
-def check_max_loss(estimator, target, loss):
-    """Return the largest loss that is possible, None where it need not be known."""
-    if estimator.max_loss is not None:
-        largest = check_number(estimator.max_loss, "max_loss", open_low=True)
-        if loss.max_loss is not None and loss.max_loss > largest:
-            raise ValueError(
-                f"max_loss={estimator.max_loss!r} is below {loss.max_loss:g}, which "
-                "the loss can reach. Set it to None, or pass at least this value."
-            )
-        return largest
-    is_certified = estimator.confidence_level is not None and target.bounds_losses
-    if loss.max_loss is None and (is_certified or target.holds_on_average):
-        verb = "certify" if is_certified else "promise"
-        raise ValueError(
-            f"max_loss is needed to {verb} a {target.name} with {loss!r}. Pass the "
-            "largest possible loss, in units of the loss. Labels that are not in y may "
-            "cost more than those that are."
-        )
-    return loss.max_loss
-
-
-def warn_if_vacuous(target, largest):
-    """Warn of a target that no rule can miss, given the largest loss, or None."""
-    if not largest or target.vacuous is None or min(target.values) < largest:
-        return
-    warn_user(
-        f"{target} is not below the largest loss, {largest:g}: {target.vacuous}. Pass "
-        "a smaller value, in units of the loss."
-    )
 
 
 SELECTIVE_TARGETS = {

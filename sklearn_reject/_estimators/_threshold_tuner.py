@@ -14,6 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import validate_data
 
 from sklearn_reject._curves._ood import pn_auc_score
+from sklearn_reject._estimators._base import FittedMixin
 from sklearn_reject._estimators._joint import (
     JointEvaluation,
     JointScores,
@@ -21,12 +22,6 @@ from sklearn_reject._estimators._joint import (
     check_tuning,
     find_folds,
     plan_jointly,
-)
-from sklearn_reject._estimators._retarget import (
-    check_target_names,
-    copy_fitted,
-    keep_params,
-    require_fit,
 )
 from sklearn_reject._fitting._folds import Samples
 from sklearn_reject._fitting._out_of_sample import evaluate_out_of_sample
@@ -58,7 +53,11 @@ from sklearn_reject.thresholds import (
 
 
 class EnsembleThresholdTuner(
-    ClassifierMixin, CallbackSupportMixin, MetaEstimatorMixin, _BaseComposition
+    ClassifierMixin,
+    FittedMixin,
+    CallbackSupportMixin,
+    MetaEstimatorMixin,
+    _BaseComposition,
 ):
     """Binary classifier that applies joint thresholds to several classifiers.
 
@@ -389,7 +388,7 @@ class EnsembleThresholdTuner(
         self.path_, self.base_thresholds_ = path, path.thresholds[0]
         self.operating_point_, self.cross_validated_point_ = point, cross_validated
         self.documents_, self._tuning, self._folds = documents, tuning, folds
-        keep_params(self)
+        self._keep_params()
         return self
 
     def retarget(self, **target: Any) -> Self:
@@ -435,9 +434,7 @@ class EnsembleThresholdTuner(
         86 true, 22 false positives
         101 true, 49 false positives
         """
-        require_fit(self)
-        check_target_names(target, TARGETS)
-        twin = copy_fitted(self, dict.fromkeys(TARGETS) | target)
+        twin = self._copy_fitted(dict.fromkeys(TARGETS) | target, TARGETS)
         tuning = replace(self._tuning, target=twin._find_target())
         twin.path_, twin.operating_point_ = tuning.tune(self.documents_, self.path_)
         twin.cross_validated_point_ = tuning.cross_validate(
@@ -458,7 +455,7 @@ class EnsembleThresholdTuner(
         scores : ndarray of shape (n_documents, n_classifiers)
             Higher = more likely positive, one column per classifier.
         """
-        require_fit(self, X)
+        self._require_fit(X)
         scores = self._fitted.scores(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         return scores
