@@ -47,6 +47,7 @@ TUNER = EnsembleThresholdTuner([("bayes", BAYES), ("linear", LogisticRegression(
 
 NO_RISK = {"target_risk": 0.01, "uncertainty_score": by_sign}
 NO_FAILURE = {"target_failure_rate": 0.001, "randomize": False, "cv": 0.5}
+NO_FAILURE["target_risk"] = None
 IN_CLASSES = {"target_risk": None, "min_precision": {0: 0.9, 1: 1.0}}
 
 # Estimator, labels, what is asked for and the parameters that can be met instead.
@@ -66,12 +67,13 @@ CASES = {
     "certified groups": (CLASSIFIER, y, CERTIFIED | {"group_by": halves}),
     "precision, recall": (CLASSIFIER, y, IN_CLASSES | {"min_recall": {2: 0.999}}),
     "certified precision": (CLASSIFIER, y, IN_CLASSES | CERTIFIED),
-    "failures": (CLASSIFIER, y, {"target_risk": None} | NO_FAILURE),
+    "failures": (CLASSIFIER, y, NO_FAILURE),
     "failures of groups": (
         CLASSIFIER,
         y,
-        {"target_risk": None, "group_by": halves} | NO_FAILURE | CERTIFIED,
+        NO_FAILURE | CERTIFIED | {"group_by": halves},
     ),
+    "failures of classes": (CLASSIFIER, y, NO_FAILURE | {"group_by": "class"}),
     "regression": (REGRESSOR, NUMBERS, {"target_risk": 1e-9}),
     "system risk": (DEFERS, y, {}),
     "system risk of groups": (DEFERS, y, {"group_by": "prediction"}),
@@ -90,24 +92,18 @@ CASES = {
 }
 
 
-def ask(model, labels, params):
-    """Return an error of `fit`, and the estimator."""
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_attainable_is_met_when_asked_for(name):
+    model, labels, params = CASES[name]
     params = {k: v for k, v in NO_RISK.items() if hasattr(model, k)} | params
     if model is TUNER:
-        labels = labels.copy()
-        labels[np.argmax(TUNER_SCORES)] = False
+        # What scores highest is none of those that are sought.
+        scores = LogisticRegression().fit(X, labels).decision_function(X)
+        labels = labels & (np.arange(len(X)) != np.argmax(scores))
     model = clone(model).set_params(**params)
     with pytest.raises(InfeasibleTargetError) as caught:
         clone(model).fit(X, labels)
-    return caught.value, model, labels
-
-
-TUNER_SCORES = LogisticRegression().fit(X, y == 0).decision_function(X)
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_what_is_attainable_is_met_when_asked_for(name):
-    error, model, labels = ask(*CASES[name])
+    error = caught.value
     assert error.attainable
     model.set_params(**error.attainable).fit(X, labels)
     if not np.isnan(error.coverage) and hasattr(model.rule_, "coverage"):
@@ -146,6 +142,23 @@ def test_nothing_is_attainable_where_every_prediction_is_wrong():
     with pytest.raises(InfeasibleTargetError, match="nor can any risk") as caught:
         model.fit(X, (wrong.predict(X) + 1) % 4)
     assert caught.value.attainable == {}
+
+
+def test_a_class_without_calibration_samples_may_lose_all():
+    frozen = FrozenEstimator(GaussianNB().fit(X, y))
+    data, labels = X[y < 3], y[y < 3]
+    model = SelectiveClassifier(frozen, target_failure_rate=0.2, group_by="class")
+    words = r"^0 samples of target_failure_rate\[3\] .*at least 4 are"
+    with pytest.raises(InfeasibleTargetError, match=words) as caught:
+        model.fit(data, labels)
+    few = dict.fromkeys(range(3), 0.2)
+    assert caught.value.attainable == {"target_failure_rate": {**few, 3: 1.0}}
+    left_out = clone(model).set_params(target_failure_rate=few).fit(data, labels)
+    model.set_params(**caught.value.attainable).fit(data, labels)
+    assert model.rule_.threshold == left_out.rule_.threshold
+    found = model.bounds_["target_failure_rate", 3]
+    assert np.isnan(found.achieved)
+    assert found.n_samples == 0
 
 
 def test_what_protects_gives_way_where_nothing_can_be_accepted_beside_it():
