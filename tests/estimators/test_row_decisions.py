@@ -411,7 +411,8 @@ SPANS = {"span": TIMES - TIMES[1]}
 GAP = pd.DataFrame({"t": pd.to_datetime(["2020-01-01", None]), "u": ["a\udce9", ""]})
 FAR = np.array([["3000-01-01"], ["3000-01-02"]], dtype="datetime64[D]")
 IMAGES = [np.zeros((40, 40 + k % 2)) for k in range(3)]
-IMAGES[2][20, 20] = 1
+for number, image in enumerate(IMAGES):
+    image[20, 20] = number
 # Rows with keys that differ, and what are the same rows.
 OTHER_VALUES = {
     "gaps in time, broken text": (
