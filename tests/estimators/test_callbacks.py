@@ -39,25 +39,23 @@ class Recorder:
         self._write("teardown", context)
 
     def on_fit_task_begin(self, estimator, context, *, X=None, y=None):
-        self._write("begin", context, X)
+        self._write("begin", context)
 
     def on_fit_task_end(self, estimator, context, *, X=None, y=None):
-        self._write("end", context, X)
+        self._write("end", context)
 
-    def _write(self, event, context, X=None):
+    def _write(self, event, context):
         task = context.source_task_name or context.task_name
-        rows = None if X is None else len(X)
-        fields = (event, context.estimator_name, task, context.task_id, rows)
+        fields = (event, context.estimator_name, task, context.task_id)
         with open(self.path, "a") as file:
             file.write(repr((*fields, context.max_subtasks)) + "\n")
 
     def events(self, *names):
-        lines = self.path.read_text().splitlines() if self.path.exists() else []
-        events = [eval(line, {}) for line in lines]
+        events = [eval(line, {}) for line in self.path.read_text().splitlines()]
         return [event for event in events if event[0] in (names or event)]
 
 
-class PropagatedRecorder(Recorder):
+class Propagated(Recorder):
     max_propagation_depth = None
 
 
@@ -68,7 +66,7 @@ def recorder(tmp_path):
 
 @pytest.fixture
 def propagated(tmp_path):
-    return PropagatedRecorder(tmp_path / "events")
+    return Propagated(tmp_path / "events")
 
 
 def tasks(events):
@@ -83,6 +81,14 @@ def begun_and_ended(tasks):
 FITS = [*(("fit-fold", fold) for fold in range(3)), ("fit-final-estimator", 3)]
 
 
+def watch(callbacks, estimator=None, **options):
+    """Return an estimator that is watched, fitted."""
+    estimator = GaussianNB() if estimator is None else estimator
+    options = {"target_coverage": 0.5, "random_state": 0} | options
+    selective = SelectiveClassifier(estimator, **options)
+    return selective.set_callbacks(callbacks).fit(X, y)
+
+
 # To start other processes takes seconds; the fast suite has two threads.
 @pytest.mark.parametrize(
     ("n_jobs", "backend"),
@@ -93,11 +99,8 @@ FITS = [*(("fit-fold", fold) for fold in range(3)), ("fit-final-estimator", 3)]
     ],
 )
 def test_each_fit_begins_and_ends(recorder, n_jobs, backend):
-    selective = SelectiveClassifier(
-        GaussianNB(), target_coverage=0.5, cv=3, n_jobs=n_jobs
-    )
     with parallel_backend(backend, n_jobs=1):
-        selective.set_callbacks(recorder).fit(X, y)
+        watch(recorder, cv=3, n_jobs=n_jobs)
     expected = begun_and_ended([("fit", 0), *FITS])
     assert tasks(recorder.events("begin", "end")) == expected
     names = [event[0] for event in recorder.events()]
@@ -110,8 +113,7 @@ def test_each_fit_begins_and_ends(recorder, n_jobs, backend):
     ("cv", "n_fits"), [("plug_in", 1), (None, 6), (0.5, 1), (2, 3)]
 )
 def test_number_of_fits_is_announced(recorder, cv, n_fits):
-    selective = SelectiveClassifier(GaussianNB(), cv=cv)
-    selective.set_callbacks(recorder).fit(X, y)
+    watch(recorder, cv=cv, target_coverage=None)
     (whole,) = [event for event in recorder.events("begin") if event[2] == "fit"]
     assert whole[-1] == n_fits
     assert len(recorder.events("begin")) == len(recorder.events("end")) == n_fits + 1
@@ -120,10 +122,7 @@ def test_number_of_fits_is_announced(recorder, cv, n_fits):
 @pytest.mark.parametrize("n_jobs", [None, 2])
 @pytest.mark.usefixtures("threads")
 def test_propagates_to_a_classifier_that_supports_it(propagated, n_jobs):
-    selective = SelectiveClassifier(
-        LogisticRegression(max_iter=200), target_coverage=0.5, cv=3, n_jobs=n_jobs
-    )
-    selective.set_callbacks(propagated).fit(X, y)
+    watch(propagated, LogisticRegression(max_iter=200), cv=3, n_jobs=n_jobs)
     fits = [event for event in propagated.events("begin", "end") if "fit-" in event[2]]
     # Each fit is one task, told by the classifier in the name of both.
     assert {event[1] for event in fits} == {"LogisticRegression"}
@@ -135,9 +134,8 @@ def test_propagates_to_a_classifier_that_supports_it(propagated, n_jobs):
 
 
 def test_classifier_without_callbacks_is_named(propagated):
-    selective = SelectiveClassifier(GaussianNB(), cv=0.5).set_callbacks(propagated)
     with pytest.warns(UserWarning, match="GaussianNB does not support callbacks"):
-        selective.fit(X, y)
+        watch(propagated, cv=0.5)
     assert tasks(propagated.events("begin")) == Counter(
         [("begin", "fit", 0), ("begin", "fit-final-estimator", 0)]
     )
@@ -148,8 +146,7 @@ def test_frozen_classifier_is_left_alone(request, kind):
     callbacks = request.getfixturevalue(kind)
     fitted = LogisticRegression().fit(X, y)
     before = set(vars(fitted))
-    selective = SelectiveClassifier(FrozenEstimator(fitted), target_coverage=0.5)
-    selective.set_callbacks(callbacks).fit(X, y)
+    watch(callbacks, FrozenEstimator(fitted))
     assert set(vars(fitted)) == before
     begun, ended = callbacks.events("begin"), callbacks.events("end")
     assert tasks(begun)["begin", "fit", 0] == 1
@@ -158,11 +155,9 @@ def test_frozen_classifier_is_left_alone(request, kind):
 
 @pytest.mark.parametrize("cv", [None, 0.5, 3])
 def test_results_are_the_same_without(propagated, cv):
-    plain = SelectiveClassifier(
-        LogisticRegression(), target_coverage=0.5, cv=cv, random_state=0
-    )
-    watched = clone(plain).set_callbacks(propagated)
-    assert watched.fit(X, y).rule_ == plain.fit(X, y).rule_
+    watched = watch(propagated, LogisticRegression(), cv=cv)
+    plain = clone(watched).fit(X, y)
+    assert watched.rule_ == plain.rule_
     np.testing.assert_array_equal(watched.predict(X), plain.predict(X))
 
 

@@ -18,9 +18,7 @@ from sklearn_reject import (
 )
 
 X, y = make_blobs(120, 4, centers=3, cluster_std=5.0, random_state=0)
-NOVEL = np.where(y == 2, -1, y)
-BINARY = (y == 0).astype(int)
-OTHER_X = X[:, :2]  # of another number of features
+ROWS, BINARY = np.arange(120), (y == 0).astype(int)
 
 
 def constant(estimator, X):
@@ -54,125 +52,87 @@ class Improper(GaussianNB):
         return 2 * super().predict_proba(X)
 
 
-def detectors(first, second):
-    return [("first", first, slice(0, 2)), ("second", second, slice(2, 4))]
+def detectors(second):
+    return [("first", BAYES, slice(0, 2)), ("second", second, slice(2, 4))]
 
 
+BAYES = GaussianNB()
+BREAKS = {"estimator": BrokenClassifier()}
+COVERAGE = {"target_coverage": 0.8, "random_state": 0}
 NO_RISK = {"target_coverage": None, "target_risk": 0.0, "uncertainty_score": constant}
+CERTIFIED = {"target_risk": 0.9, "confidence_level": 0.8, "cv": 0.5, "random_state": 0}
+GAIN = {"gain_score": "confidence", "deferral_cost": 0.0, "random_state": 0}
+DEFERRING = DeferringClassifier(BAYES, DummyClassifier(), **GAIN)
+TUNER = EnsembleThresholdTuner(detectors(BAYES), max_fp_per_tp=1.0)
 # Estimators with their labels, and parameters that fail once everything is fitted, in
 # the middle of that, and at once.
 CASES = {
     "selective": (
-        SelectiveClassifier(GaussianNB(), target_coverage=0.8, random_state=0),
-        y,
-        NO_RISK,
-        {"estimator": BrokenClassifier()},
-        {"randomize": "maybe"},
+        *(SelectiveClassifier(BAYES, **COVERAGE), y),
+        *(NO_RISK, BREAKS, {"randomize": "maybe"}),
     ),
     "groups": (
-        SelectiveClassifier(
-            GaussianNB(), target_coverage=0.8, group_by="prediction", random_state=0
-        ),
-        y,
-        NO_RISK,
-        {"estimator": BrokenClassifier()},
-        {"group_by": 9},
+        *(SelectiveClassifier(BAYES, group_by="prediction", **COVERAGE), y),
+        *(NO_RISK, BREAKS, {"group_by": 9}),
     ),
     "certified": (
-        SelectiveClassifier(
-            GaussianNB(), target_risk=0.9, confidence_level=0.8, cv=0.5, random_state=0
-        ),
-        y,
-        {"target_risk": 1e-9},
-        {"estimator": BrokenClassifier()},
-        {"confidence_level": 2},
+        *(SelectiveClassifier(BAYES, **CERTIFIED), y),
+        *({"target_risk": 1e-9}, BREAKS, {"confidence_level": 2}),
     ),
     "regressor": (
-        SelectiveRegressor(LinearRegression(), target_coverage=0.8, random_state=0),
-        X @ [1, 2, 3, 4],
-        NO_RISK,
-        {"estimator": BrokenRegressor()},
-        {"target_coverage": 2},
+        *(SelectiveRegressor(LinearRegression(), **COVERAGE), X @ [1, 2, 3, 4]),
+        *(NO_RISK, {"estimator": BrokenRegressor()}, {"target_coverage": 2}),
     ),
     "double": (
-        DoubleScoreOODClassifier(GaussianNB(), min_tpr=0.7, random_state=0),
-        NOVEL,
-        {"min_tpr": 1.0, "max_fpr": 0.0},
-        {"estimator": BrokenClassifier()},
-        {"costs": (1, 2, 0)},
+        DoubleScoreOODClassifier(BAYES, min_tpr=0.7, random_state=0),
+        *(np.where(y == 2, -1, y), {"min_tpr": 1.0, "max_fpr": 0.0}),
+        *(BREAKS, {"costs": (1, 2, 0)}),
     ),
     "deferring": (
-        DeferringClassifier(
-            GaussianNB(),
-            DummyClassifier(),
-            gain_score="confidence",
-            deferral_cost=0.0,
-            random_state=0,
-        ),
-        y,
-        {"deferral_cost": None, "target_risk": 0.0},
-        {"expert": BrokenClassifier()},
-        {"max_deferral": 2},
+        *(DEFERRING, y, {"deferral_cost": None, "target_risk": 0.0}),
+        *({"expert": BrokenClassifier()}, {"max_deferral": 2}),
     ),
     "decoder": (
-        ExpectedLossDecoder(GaussianNB(), strategy="eum"),
-        BINARY,
-        {"estimator": Improper()},
-        {"estimator": BrokenClassifier()},
-        {"strategy": "best"},
+        *(ExpectedLossDecoder(BAYES, strategy="eum"), BINARY),
+        *({"estimator": Improper()}, BREAKS, {"strategy": "best"}),
     ),
     "tuner": (
-        EnsembleThresholdTuner(
-            detectors(GaussianNB(), GaussianNB()), max_fp_per_tp=1.0
-        ),
-        BINARY,
-        {"estimators": detectors(GaussianNB(), DummyClassifier())},
-        {"estimators": detectors(GaussianNB(), BrokenClassifier())},
-        {"rule": "some"},
+        *(TUNER, BINARY, {"estimators": detectors(DummyClassifier())}),
+        *({"estimators": detectors(BrokenClassifier())}, {"rule": "some"}),
     ),
 }
 
 
 def failures(name):
-    """Return X, y and parameters of each way to fail."""
-    labels, infeasible, broken, invalid = CASES[name][1:]
+    """Return X, y, parameters and what else `fit` gets, of each way to fail."""
+    _, labels, infeasible, broken, invalid = CASES[name]
     # The detectors of a tuner are given columns, all of which have to be there.
-    other_X = X if name == "tuner" else OTHER_X
-    holes = np.where(np.arange(len(X))[:, np.newaxis] == 3, np.nan, X)
-    missing = np.where(np.arange(len(X)) == 3, np.nan, labels)
+    other = X if name == "tuner" else X[:, :2]
+    holes = np.where(ROWS[:, np.newaxis] == 3, np.nan, X)
     return {
-        "infeasible": (other_X, labels, infeasible),
+        "infeasible": (other, labels, infeasible),
         "NaN in X": (holes, labels, {}),
-        "NaN in y": (other_X, missing, {}),
-        "no labels": (other_X, None, {}),
-        "fewer labels": (other_X, labels[:-1], {}),
-        "one row": (other_X[:1], labels[:1], {}),
-        "no rows": (other_X[:0], labels[:0], {}),
-        "a broken estimator": (other_X, labels, broken),
-        "a bad parameter": (other_X, labels, invalid),
-        "wrong options": (other_X, labels, {}, {"sample_weight": -np.ones(len(X))}),
+        "NaN in y": (other, np.where(ROWS == 3, np.nan, labels), {}),
+        "no labels": (other, None, {}),
+        "fewer labels": (other, labels[:-1], {}),
+        "one row": (other[:1], labels[:1], {}),
+        "no rows": (other[:0], labels[:0], {}),
+        "a broken estimator": (other, labels, broken),
+        "a bad parameter": (other, labels, invalid),
+        "wrong options": (other, labels, {}, {"sample_weight": -np.ones(len(X))}),
     }
-
-
-WAYS = list(failures("selective"))
 
 
 def state_of(model):
     """Return all attributes but the parameters."""
-    return {
-        name: value
-        for name, value in vars(model).items()
-        if name not in model.get_params(deep=False)
-    }
+    params = model.get_params(deep=False)
+    return {name: value for name, value in vars(model).items() if name not in params}
 
 
 def answers_of(model):
     methods = ("predict", "predict_proba", "accept", "uncertainty", "joint_scores")
-    return [
-        np.asarray(getattr(model, method)(X))
-        for method in methods
-        if hasattr(model, method)
-    ]
+    found = [getattr(model, method) for method in methods if hasattr(model, method)]
+    return [np.asarray(method(X)) for method in found]
 
 
 @pytest.fixture(scope="module", params=CASES)
@@ -181,7 +141,7 @@ def fitted(request):
     return request.param, clone(model).fit(X, labels)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", failures("selective"))
 def test_fit_that_fails_leaves_what_was_fitted(fitted, way):
     name, model = fitted
     if (name, way) == ("tuner", "NaN in y"):
@@ -204,24 +164,24 @@ def test_fit_that_fails_leaves_what_was_fitted(fitted, way):
 @pytest.mark.parametrize("name", CASES)
 def test_names_of_features_stay(name):
     pd = pytest.importorskip("pandas")
-    model, labels, infeasible = CASES[name][:3]
-    frame = pd.DataFrame(X, columns=list("abcd"))
+    model, labels, infeasible, *_ = CASES[name]
+    first, frame = (
+        clone(model).set_params(**infeasible),
+        pd.DataFrame(X, columns=[*"abcd"]),
+    )
     model = clone(model).fit(frame, labels)
     params = model.get_params(deep=False)
     model.set_params(**infeasible)
-    for other in (X, pd.DataFrame(X, columns=list("efgh"))):
+    for other in (X, pd.DataFrame(X, columns=[*"efgh"])):
         with pytest.raises(ValueError, match=r".+"):
             model.fit(other, labels)
     model.set_params(**params)
-    np.testing.assert_array_equal(model.feature_names_in_, list("abcd"))
+    np.testing.assert_array_equal(model.feature_names_in_, [*"abcd"])
     model.predict(frame)  # without a warning of names that do not match
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_first_fit_that_fails_leaves_nothing(name):
-    model, labels, infeasible = CASES[name][:3]
-    model = clone(model).set_params(**infeasible)
+    # A first fit that fails leaves nothing.
     with pytest.raises(ValueError, match=r".+"):
-        model.fit(X, labels)
-    assert state_of(model) == {}
-    assert not model.__sklearn_is_fitted__()
+        first.fit(X, labels)
+    assert state_of(first) == {}
+    assert not first.__sklearn_is_fitted__()
+    # Another fit leaves no names.
+    assert not hasattr(model.fit(X, labels), "feature_names_in_")

@@ -101,6 +101,10 @@ CASES = {
         THREE,
         CERTIFIED | {"target_risk": 0.5, "loss": COSTS},
     ),
+    "certified risk of equal costs": (
+        THREE,
+        CERTIFIED | {"target_risk": 0.67, "loss": 2 - 2 * np.eye(3)},
+    ),
     "certified risk of a loss": (
         THREE,
         CERTIFIED | {"target_risk": 0.5, "loss": Bounded()},
