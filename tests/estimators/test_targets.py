@@ -50,101 +50,60 @@ def two_blobs(n=400, share=0.5):
 
 BY_CLASS, BY_PLACE = {"group_by": "class"}, {"group_by": place_of}
 CERTIFIED = {"confidence_level": 0.95, "cv": 0.4}
+CONSTANT = {"uncertainty_score": constant}
+FAILURES = {"target_failure_rate": 1.0, "cv": 0.4}
+COSTS = {"reject_cost": {0: 0.05, 1: 0.5, 2: 1.0}}
+# A grown tree is as sure where it is wrong.
+GROWN = {"estimator": DecisionTreeClassifier(random_state=0)}
+THREE, TWO, ONE_OF_THREE = (X, y), (X2, y2), (X2, np.where(np.arange(300) == 7, 2, y2))
 AT_LARGEST = "is not below the largest loss"
-# Data, what is asked for, what is told, and the share that is accepted, where certain.
-TOLD = {
+FEW = (
+    r"target_risk=0\.01 rests on \d+ accepted calibration samples of 90; 100 "
+    "would say more .* more samples, or a confidence_level"
+)
+FEW_OF_CLASS = r"min_precision=0\.9 of the class 1 rests on [12]?\d accepted"
+# Data, what is asked for, what is told, and the share that is accepted, if it is known.
+TOLD = [
     # Targets that no rule can miss
-    "risk": ((X2, y2), {"target_risk": 5}, AT_LARGEST, 1),
-    "certified": ((X2, y2), CERTIFIED | {"target_risk": 1.0}, AT_LARGEST, 1),
-    "cost": ((X2, y2), {"reject_cost": 1.0}, AT_LARGEST, 1),
-    "cost matrix": (
-        (X2, y2),
-        {"reject_cost": 9.0, "loss": [[0, 9], [1, 0]]},
-        AT_LARGEST,
-        1,
-    ),
-    "groups": (
-        (X, y),
-        BY_PLACE | {"target_risk": {0: 1, 1: 1, 2: 2}},
-        AT_LARGEST,
-        1,
-    ),
-    **{
-        f"failures {options}": (
-            (X, y),
-            {"target_failure_rate": 1.0, "cv": 0.4} | options,
-            "no rule has a larger failure rate",
-            1,
-        )
-        for options in ({}, BY_CLASS)
-    },
-    "default": (CANCER, {"cv": "plug_in"}, "Without a target, reject_cost=0.5", 1),
-    # Rules that accept nothing. A grown tree is as sure where it is wrong.
-    "nothing": (
+    (TWO, {"target_risk": 5}, AT_LARGEST, 1),
+    (TWO, CERTIFIED | {"target_risk": 1.0}, AT_LARGEST, 1),
+    (TWO, {"reject_cost": 1.0}, AT_LARGEST, 1),
+    (TWO, {"reject_cost": 9.0, "loss": [[0, 9], [1, 0]]}, AT_LARGEST, 1),
+    (THREE, BY_PLACE | {"target_risk": {0: 1, 1: 1, 2: 2}}, AT_LARGEST, 1),
+    (THREE, FAILURES, "no rule has a larger failure rate", 1),
+    (THREE, FAILURES | BY_CLASS, "no rule has a larger failure rate", 1),
+    (CANCER, {"cv": "plug_in"}, "Without a target, reject_cost=0.5", 1),
+    # Rules that accept nothing, the last one as more tie than may be accepted
+    (
         CANCER,
-        {"estimator": DecisionTreeClassifier(random_state=0), "reject_cost": 0.01},
-        "Everything is rejected: .* reject_cost=0.01",
+        GROWN | {"reject_cost": 0.01},
+        "Everything is rejected: .* reject_cost",
         0,
     ),
-    "nothing of a group": (
-        (X, y),
-        BY_PLACE
-        | {"reject_cost": {0: 0.05, 1: 0.5, 2: 1.0}, "uncertainty_score": constant},
-        r"rejected in the groups 0:",
-        2 / 3,
-    ),
-    # All samples tie, and are more than may be accepted.
-    "whole ties": (
-        (X, y),
-        {"target_failure_rate": 0.02, "randomize": False, "cv": 0.4}
-        | {"uncertainty_score": constant},
+    (THREE, BY_PLACE | CONSTANT | COSTS, "rejected in the groups 0:", 2 / 3),
+    (
+        THREE,
+        CONSTANT | {"target_failure_rate": 0.02, "cv": 0.4, "randomize": False},
         "No calibration sample is accepted",
         0,
     ),
-    # Small samples
-    "a class of one": (
-        (X2, np.where(np.arange(300) == 7, 2, y2)),
-        {"target_coverage": 0.5, "cv": 0.3},
-        "class 2 has only one member, which is used to fit",
-        None,
-    ),
-    "a small share": (
-        (X, y),
-        {"target_coverage": 1.0, "cv": 0.005},
-        "without stratification. Pass",
-        1,
-    ),
-    "few accepted": (
-        two_blobs(90),
-        {"target_risk": 0.01},
-        r"target_risk=0\.01 rests on \d+ accepted calibration samples of 90; 100 "
-        "would say more .* more samples, or a confidence_level",
-        None,
-    ),
-    "few of a class": (
-        two_blobs(500, share=0.03),
-        {"min_precision": {0: 0.9, 1: 0.9}},
-        r"min_precision=0\.9 of the class 1 rests on [12]?\d accepted",
-        None,
-    ),
-    "many groups": (
-        (X, y),
-        {"group_by": 0, "target_coverage": 0.8},
-        "makes 300 groups for 300",
-        None,
-    ),
-}
+    # Few samples
+    (ONE_OF_THREE, {"target_coverage": 0.5, "cv": 0.3}, "class 2 has only one", None),
+    (THREE, {"target_coverage": 1.0, "cv": 0.005}, "without stratification. Pass", 1),
+    (two_blobs(90), {"target_risk": 0.01}, FEW, None),
+    (two_blobs(500, 0.03), {"min_precision": {0: 0.9, 1: 0.9}}, FEW_OF_CLASS, None),
+    (THREE, {"group_by": 0, "target_coverage": 0.8}, "makes 300 groups for 300", None),
+]
 
 
-@pytest.mark.parametrize("name", TOLD)
-def test_what_is_told(name):
-    data, options, pattern, share = TOLD[name]
+@pytest.mark.parametrize(("data", "options", "pattern", "share"), TOLD)
+def test_what_is_told(data, options, pattern, share):
     model = SelectiveClassifier(**{"estimator": BAYES, "random_state": 0} | options)
     with tells_of(pattern):
         model.fit(*data)
     if share is not None:
         assert model.accept(data[0]).mean() == pytest.approx(share)
-    if name == "a class of one":
+    if data is ONE_OF_THREE:
         assert 7 not in model.calibration_.rows
         assert len(model.calibration_.rows) == 90
 
@@ -153,12 +112,9 @@ def test_what_is_told(name):
     ("data", "options"),
     [
         (CANCER, {"cv": "plug_in", "reject_cost": 0.5}),
-        ((X, y), {"reject_cost": 0}),
-        ((X, y), BY_PLACE | {"target_risk": {0: 1, 1: 0.4, 2: 0.4}}),
-        (
-            (X, y),
-            BY_CLASS | {"target_failure_rate": {0: 1.0, 1: 0.06, 2: 0.06}, "cv": 0.5},
-        ),
+        (THREE, {"reject_cost": 0}),
+        (THREE, BY_PLACE | {"target_risk": {0: 1, 1: 0.4, 2: 0.4}}),
+        (THREE, BY_CLASS | {"target_failure_rate": {0: 1.0, 1: 0.06}, "cv": 0.5}),
         # Enough of them, or a rule that holds with a confidence, are not worth a word.
         (two_blobs(1500), {"target_risk": 0.01}),
         (two_blobs(90), CERTIFIED | {"target_risk": 0.2, "confidence_level": 0.9}),
@@ -295,22 +251,6 @@ def test_groups_too_small_to_tell_are_rejected():
         model.fit(X, y)
 
 
-def test_groups_without_a_rule():
-    # No score tells the errors of one place from the rest.
-    model = SelectiveClassifier(BAYES, uncertainty_score=constant, **BY_PLACE)
-    with tells_of("1 of 3 groups have no rule .*1: No"):
-        model.set_params(target_risk={0: 0.9, 1: 1e-6, 2: 0.9}).fit(X, y)
-    assert model.rule_.rules[1].threshold == -np.inf
-    np.testing.assert_array_equal(model.accept(X), PLACES != 1)
-    calibration = model.calibration_
-    losses = calibration.losses[calibration.groups == 1]
-    with pytest.raises(InfeasibleTargetError, match="No group has a rule") as error:
-        model.set_params(target_risk=1e-6).fit(X, y)
-    attainable = error.value.attainable["target_risk"]
-    assert attainable[1] == pytest.approx(losses.mean())
-    assert model.set_params(target_risk=attainable).fit(X, y).accept(X).all()
-
-
 @pytest.mark.filterwarnings("ignore:.*rests on .* accepted calibration samples")
 def test_groups_of_unequal_risk_need_no_warning():
     # Nearly all that is accepted is of the group that may be wrong more often.
@@ -322,11 +262,11 @@ def test_groups_of_unequal_risk_need_no_warning():
 
 
 def test_plain_costs_of_groups():
-    costs = {0: 0.05, 1: 0.5, 2: 1.0}
-    plain = SelectiveClassifier(BAYES, reject_cost=costs, cv="plug_in", **BY_PLACE)
+    costs = COSTS["reject_cost"]
+    plain = SelectiveClassifier(BAYES, cv="plug_in", **COSTS, **BY_PLACE)
     assert plain.fit(X, y).calibration_ is None
     assert {k: rule.threshold for k, rule in plain.rule_.rules.items()} == costs
-    own_cost = np.array([0.05, 0.5, 1])[PLACES]
+    own_cost = np.array([*costs.values()])[PLACES]
     np.testing.assert_array_equal(plain.accept(X), plain.uncertainty(X) <= own_cost)
     plain.set_params(estimator=FrozenEstimator(GaussianNB().fit(X, y))).fit(X, y)
     assert plain.rule_.coverage == pytest.approx(plain.accept(X).mean())
