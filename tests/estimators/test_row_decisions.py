@@ -22,7 +22,6 @@ from sklearn_reject import (
     SelectiveClassifier,
     SelectiveRegressor,
 )
-from sklearn_reject._response._keys import row_keys, user_keys
 from sklearn_reject.scores import LossRegression
 
 DIGITS, NUMBERS = load_digits(return_X_y=True)  # whole numbers: exact in float32
@@ -90,11 +89,9 @@ def outputs(model, X):
 
 
 def in_chunks(model, X, size):
-    n_rows = len(X) if isinstance(X, list) else X.shape[0]
+    starts = range(0, len(X) if isinstance(X, list) else X.shape[0], size)
     part = X.iloc if hasattr(X, "iloc") else X
-    return np.vstack(
-        [outputs(model, part[k : k + size]) for k in range(0, n_rows, size)]
-    )
+    return np.vstack([outputs(model, part[k : k + size]) for k in starts])
 
 
 def permuted(model, X):
@@ -201,17 +198,13 @@ def test_rows_of_frames():
 
 
 def as_objects(rows):
-    objects = np.empty(len(rows), dtype=object)
-    for number, row in enumerate(rows):
-        objects[number] = row
-    return objects
+    return np.fromiter(rows, dtype=object, count=len(rows))
 
 
 def other_dicts(rows):
     """Order, zeros and the kind of a number are no part of a row."""
     return [
-        {name: np.float64(row[name]) for name in reversed(row)}
-        | {"word0": row["word0"]}
+        {k: np.float64(row[k]) for k in reversed(row)} | {"word0": row["word0"]}
         for row in rows
     ]
 
@@ -256,8 +249,7 @@ def test_rows_of_different_lengths(kind):
     assert tied.sum() > 10
     assert 0 < model.accept(rows)[tied].mean() < 1
     for size in (1, 3):
-        chunks = in_chunks(model, rows[:30], size)
-        np.testing.assert_array_equal(chunks, whole[:30])
+        np.testing.assert_array_equal(in_chunks(model, rows[:30], size), whole[:30])
     for form in forms:
         np.testing.assert_array_equal(outputs(model, form(rows)), whole)
 
@@ -333,6 +325,7 @@ KEYS = {
     "integers": lambda n: np.arange(n),
     "large integers": lambda n: np.arange(n) + 2**62,
     "negative integers": lambda n: -np.arange(n),
+    "huge integers": lambda n: [10**400 + k for k in range(n)],
     "strings": lambda n: np.array([f"customer {k}" for k in range(n)]),
     "strings of any length": lambda n: [str(k) * (1 + k % 3) for k in range(n)],
 }
@@ -368,80 +361,75 @@ def test_draws_depend_on_the_key_and_on_nothing_else(keyed, make):
     order = np.random.default_rng(0).permutation(len(keys))
     permuted = model.accept(X_new[order], keys=keys[order])
     np.testing.assert_array_equal(permuted, accepted[order])
-    chunks = [
-        model.accept(X_new[k : k + 7], keys=keys[k : k + 7])
-        for k in range(0, len(keys), 7)
-    ]
-    np.testing.assert_array_equal(np.concatenate(chunks), accepted)
     for same in (list(keys), pd.Series(keys), keys.astype(object)):
         np.testing.assert_array_equal(model.accept(X_new, keys=same), accepted)
     # What is not tied has nothing to draw.
     np.testing.assert_array_equal(accepted[~tied], model.accept(X_new)[~tied])
 
 
+BAD_KEYS = [[1, 2], np.zeros((3, 2), int), 5, "name", np.array([True] * 3, object)]
+
+
 @pytest.mark.parametrize(
-    "keys",
-    [
-        np.arange(2),
-        np.zeros((3, 2), dtype=int),
-        5,
-        "name",
-        *([key] * 3 for key in (0.5, np.nan, None, True)),
-        np.array([True, False, True], dtype=object),
-    ],
-    ids=str,
+    "keys", [*BAD_KEYS, *([key] * 3 for key in (0.5, np.nan, None, True))], ids=str
 )
 def test_bad_keys(keyed, keys):
     with pytest.raises((TypeError, ValueError), match="keys"):
         keyed.accept(X_new[:3], keys=keys)
 
 
+# Values that scores do not see, in rows of one score
+
+
 class Named:
     """Its text names its place in memory."""
 
 
-def test_values_without_text():
-    rows = np.array([[Named()]], dtype=object)
-    with pytest.raises(ValueError, match="keys="):
-        row_keys(rows, np.arange(1))
-
-
-TIMES = pd.date_range("2026-01-01", periods=4, freq="h", tz="UTC")
-SPANS = {"span": TIMES - TIMES[1]}
-GAP = pd.DataFrame({"t": pd.to_datetime(["2020-01-01", None]), "u": ["a\udce9", ""]})
-FAR = np.array([["3000-01-01"], ["3000-01-02"]], dtype="datetime64[D]")
-IMAGES = [np.zeros((40, 40 + k % 2)) for k in range(3)]
+N_VALUES = 60
+TIMES = pd.date_range("2026-01-01", periods=N_VALUES, freq="h", tz="UTC")
+GAPS = pd.Series(pd.date_range("2020-01-01", periods=N_VALUES)).mask(TIMES.hour == 3)
+FAR = np.arange(N_VALUES).astype("datetime64[D]") + np.timedelta64(400_000, "D")
+IMAGES = [np.zeros((40, 40 + k % 2)) for k in range(N_VALUES)]
 for number, image in enumerate(IMAGES):
     image[20, 20] = number
-# Rows with keys that differ, and what are the same rows.
-OTHER_VALUES = {
-    "gaps in time, broken text": (
-        GAP,
-        [GAP.assign(t=GAP["t"].astype(f"datetime64[{u}]")) for u in ("s", "us", "ns")],
-    ),
-    "far away": (FAR, [FAR.astype("datetime64[s]")]),
+# Values, and what are the same ones.
+VALUES = {
     # Objects, with or without a zone, are the times that they stand for.
     **{
-        f"times of {zone}": (
-            frame := pd.DataFrame({"time": TIMES.tz_convert(zone), **SPANS}),
-            [frame.astype(object), frame.assign(time=TIMES.to_numpy())],
-        )
+        f"times of {zone}": (local := TIMES.tz_convert(zone), [local.astype(object)])
         for zone in (None, "Europe/Berlin")
     },
+    "times in UTC": (TIMES, [TIMES.to_numpy()]),
+    "spans": (TIMES - TIMES[1], [(TIMES - TIMES[1]).astype(object)]),
+    "gaps": (GAPS, [GAPS.astype(f"datetime64[{unit}]") for unit in ("s", "us", "ns")]),
+    "far away": (FAR, [FAR.astype("datetime64[s]")]),
+    "broken text": ([f"a\udce9{k}" for k in range(N_VALUES)], []),
     # An array is hashed whole, not by its text, which leaves most of it out.
-    "large images": (as_objects(IMAGES), []),
+    "large images": (as_objects(IMAGES), [as_objects([x.copy() for x in IMAGES])]),
     "lists of lists": (as_objects([image.tolist() for image in IMAGES]), []),
 }
 
 
-@pytest.mark.parametrize("kind", OTHER_VALUES)
-def test_keys_of_other_values(kind):
-    rows, others = OTHER_VALUES[kind]
-    keys = row_keys(rows, np.arange(len(rows)))
-    assert len(set(keys)) == len(rows)
+def framed(values):
+    return pd.DataFrame({"size": np.zeros(N_VALUES), "value": values})
+
+
+@pytest.fixture(scope="module")
+def blind():
+    """Return a model to which all rows are the same."""
+    only_size = make_column_transformer(("passthrough", ["size"]))
+    return fit_pipeline(only_size, framed(TIMES), np.arange(N_VALUES) % 2)
+
+
+@pytest.mark.parametrize("kind", VALUES)
+def test_rows_of_one_score_are_drawn_by_their_values(blind, kind):
+    values, others = VALUES[kind]
+    accepted = blind.accept(framed(values))
+    assert 0.2 < accepted.mean() < 0.8
     for same in others:
-        np.testing.assert_array_equal(row_keys(same, np.arange(len(rows))), keys)
+        np.testing.assert_array_equal(blind.accept(framed(same)), accepted)
 
 
-def test_keys_that_are_large_integers():
-    assert len(set(user_keys([10**400, 10**401, 7], np.zeros((3, 1))))) == 3
+def test_values_without_text(blind):
+    with pytest.raises(ValueError, match="keys="):
+        blind.accept(framed([Named() for _ in range(N_VALUES)]))

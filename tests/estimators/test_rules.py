@@ -118,7 +118,7 @@ CASES = {
     "failures, numbers": (REAL, HALF | LARGEST | failures(15)),
     "failures, groups": (
         THREE,
-        PREDICTIONS | HALF | failures({0: 0.1, 1: 0.1, 2: 0.2}),
+        PREDICTIONS | HALF | failures({0: 0.1, 1: 0.1, 2: 1}),
     ),
     "certified failures": (THREE, CERTIFIED | failures(0.06)),
     "certified failures, groups": (THREE, CERTIFIED | PREDICTIONS | failures(0.2)),
