@@ -83,17 +83,13 @@ def test_weights_reach_the_classifier_and_the_rule_as_asked(make, of_inner, of_o
     kept = model.calibration_
     expected = WEIGHT[kept.rows] if of_outer else None
     np.testing.assert_array_equal(kept.sample_weight, expected)
+    if of_outer is False:  # so that a guarantee can be had
+        with sklearn.config_context(enable_metadata_routing=True):
+            sure = model.set_params(confidence_level=0.8, cv=0.5)
+            assert sure.fit(X, labels, sample_weight=WEIGHT).rule_.certificate
     if of_inner and of_outer:
         plain = make(Recalling(), cv=splits).fit(X, labels, sample_weight=WEIGHT)
         assert repr(model.rule_) == repr(plain.rule_)
-
-
-@pytest.mark.usefixtures("routing")
-def test_weights_of_the_classifier_alone_go_with_a_guarantee():
-    inner = GaussianNB().set_fit_request(sample_weight=True)
-    model = SelectiveClassifier(inner, target_failure_rate=0.1, cv=0.5, random_state=0)
-    model.set_fit_request(sample_weight=False).fit(X, y, sample_weight=WEIGHT)
-    assert model.rule_.coverage > 0
 
 
 @pytest.mark.usefixtures("routing")
@@ -134,10 +130,6 @@ class Majority(ClassifierMixin, BaseEstimator):
         return np.full(len(X), self.label_)
 
 
-def by_feature(estimator, X):
-    return X[:, 0]
-
-
 def given(model):
     """Return what both classifiers and the rule were given."""
     both = model.estimator_.given_, model.expert_.given_
@@ -148,7 +140,7 @@ def given(model):
 def test_metadata_of_both_classifiers(is_routed):
     notes = np.arange(300)
     first, expert = Majority(), Majority()
-    model = deferring(first, expert, gain_score=by_feature)
+    model = deferring(first, expert, gain_score=lambda _, X: X[:, 0])
     with sklearn.config_context(enable_metadata_routing=is_routed):
         if is_routed:
             first.set_fit_request(sample_weight=True, note=False)
