@@ -19,15 +19,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from sklearn_reject import (
-    DeferringClassifier,
-    DoubleScoreOODClassifier,
-    EnsembleThresholdTuner,
-    ExpectedLossDecoder,
-    SelectiveClassifier,
-    SelectiveRegressor,
-)
+from sklearn_reject import SelectiveClassifier, SelectiveRegressor
 from sklearn_reject.scores import KNN, Margin, get_novelty_names, get_score_names
+from tests.estimators.models import (
+    BAYES,
+    CLASSIFIER,
+    DECODER,
+    DEFERRING,
+    DOUBLE,
+    REGRESSOR,
+    TUNER,
+)
 
 X, y = make_classification(120, n_features=4, flip_y=0.2, random_state=0)
 NAN, INF = float("nan"), float("inf")
@@ -36,7 +38,6 @@ REGIONS = np.array(["east", "north", "west"])[ROWS % 3]
 FRAME = pd.DataFrame(X, columns=[*"abcd"]).assign(region=REGIONS)
 TWICE = pd.concat([FRAME, FRAME[["region"]]], axis=1)
 GAP = FRAME.assign(region=FRAME["region"].where(FRAME.index != 7))
-BAYES = GaussianNB()
 FITTED = FrozenEstimator(GaussianNB().fit(X, y))
 FROZEN = {"estimator": FITTED}
 OF_ONE = {"estimator": FrozenEstimator(GaussianNB().fit(X, 0 * y))}
@@ -442,8 +443,6 @@ def test_regressors(options, message):
 
 # Splits that are given
 
-DEFERRING = DeferringClassifier(BAYES, BAYES, max_deferral=0.5)
-DOUBLE = DoubleScoreOODClassifier(BAYES, min_tpr=0.5)
 HALF = np.arange(10) < 5
 
 
@@ -458,17 +457,14 @@ HALF = np.arange(10) < 5
 )
 @pytest.mark.parametrize(
     "model",
-    [
-        SelectiveClassifier(BAYES, target_coverage=0.5),
-        SelectiveRegressor(LinearRegression(), target_coverage=0.5),
-        *(DOUBLE, DEFERRING, ExpectedLossDecoder(BAYES)),
-        EnsembleThresholdTuner([("bayes", BAYES)], max_fp_per_tp=9),
-    ],
+    [CLASSIFIER, REGRESSOR, DOUBLE, DEFERRING, DECODER, TUNER],
     ids=lambda model: type(model).__name__,
 )
 def test_splits_of_other_samples_are_refused(model, split, message):
+    asked = {"target_coverage": 0.5, "min_tpr": 0.5, "max_fp_per_tp": 9}
+    asked = {name: value for name, value in asked.items() if hasattr(model, name)}
     with pytest.raises(ValueError, match=f"(?s){message}.*mask of all samples"):
-        clone(model).set_params(cv=[split]).fit(X, y)
+        clone(model).set_params(cv=[split], **asked).fit(X, y)
 
 
 # Functions of the user are called as documented
@@ -486,14 +482,14 @@ def of_three(a, b, c):
 @pytest.mark.parametrize(
     ("estimator", "parameter", "wanted"),
     [
-        (SelectiveClassifier(BAYES), "loss", "y_true, y_pred"),
-        (SelectiveClassifier(BAYES), "uncertainty_score", "estimator, X"),
-        (SelectiveClassifier(BAYES), "group_by", "X"),
-        (SelectiveRegressor(LinearRegression(), reject_cost=1), "loss", "y_true, y_p"),
+        (CLASSIFIER, "loss", "y_true, y_pred"),
+        (CLASSIFIER, "uncertainty_score", "estimator, X"),
+        (CLASSIFIER, "group_by", "X"),
+        (clone(REGRESSOR).set_params(reject_cost=1), "loss", "y_true, y_pred"),
         (DEFERRING, "expert", "X"),
         (DEFERRING, "gain_score", "estimator, X"),
         (DEFERRING, "group_by", "X"),
-        (DOUBLE, "novelty_score", "estimator, X"),
+        (clone(DOUBLE).set_params(min_tpr=0.5), "novelty_score", "estimator, X"),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )

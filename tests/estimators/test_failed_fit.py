@@ -5,25 +5,21 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.datasets import make_blobs
 from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 
-from sklearn_reject import (
-    DeferringClassifier,
-    DoubleScoreOODClassifier,
-    EnsembleThresholdTuner,
-    ExpectedLossDecoder,
-    SelectiveClassifier,
-    SelectiveRegressor,
+from tests.estimators.models import (
+    BAYES,
+    CLASSIFIER,
+    DECODER,
+    DEFERRING,
+    DOUBLE,
+    REGRESSOR,
+    TUNER,
+    constant,
 )
 
 X, y = make_blobs(120, 4, centers=3, cluster_std=5.0, random_state=0)
 ROWS, BINARY = np.arange(120), (y == 0).astype(int)
-
-
-def constant(estimator, X):
-    """Tell no sample from another."""
-    return np.zeros(len(X))
 
 
 class Broken(BaseEstimator):
@@ -56,48 +52,53 @@ def detectors(second):
     return [("first", BAYES, slice(0, 2)), ("second", second, slice(2, 4))]
 
 
-BAYES = GaussianNB()
 BREAKS = {"estimator": BrokenClassifier()}
-COVERAGE = {"target_coverage": 0.8, "random_state": 0}
+COVERAGE = {"target_coverage": 0.8}
 NO_RISK = {"target_coverage": None, "target_risk": 0.0, "uncertainty_score": constant}
-CERTIFIED = {"target_risk": 0.9, "confidence_level": 0.8, "cv": 0.5, "random_state": 0}
-GAIN = {"gain_score": "confidence", "deferral_cost": 0.0, "random_state": 0}
-DEFERRING = DeferringClassifier(BAYES, DummyClassifier(), **GAIN)
-TUNER = EnsembleThresholdTuner(detectors(BAYES), max_fp_per_tp=1.0)
+CERTIFIED = {"target_risk": 0.9, "confidence_level": 0.8, "cv": 0.5}
+NO_DEFERRAL = {"expert": DummyClassifier(), "deferral_cost": 0.0}
+PRICE = {"estimators": detectors(BAYES), "max_fp_per_tp": 1.0}
+
+
+def other(model, **params):
+    return clone(model).set_params(**params)
+
+
 # Estimators with their labels, and parameters that fail once everything is fitted, in
 # the middle of that, and at once.
 CASES = {
     "selective": (
-        *(SelectiveClassifier(BAYES, **COVERAGE), y),
+        *(other(CLASSIFIER, **COVERAGE), y),
         *(NO_RISK, BREAKS, {"randomize": "maybe"}),
     ),
     "groups": (
-        *(SelectiveClassifier(BAYES, group_by="prediction", **COVERAGE), y),
+        *(other(CLASSIFIER, group_by="prediction", **COVERAGE), y),
         *(NO_RISK, BREAKS, {"group_by": 9}),
     ),
     "certified": (
-        *(SelectiveClassifier(BAYES, **CERTIFIED), y),
+        *(other(CLASSIFIER, **CERTIFIED), y),
         *({"target_risk": 1e-9}, BREAKS, {"confidence_level": 2}),
     ),
     "regressor": (
-        *(SelectiveRegressor(LinearRegression(), **COVERAGE), X @ [1, 2, 3, 4]),
+        *(other(REGRESSOR, **COVERAGE), X @ [1, 2, 3, 4]),
         *(NO_RISK, {"estimator": BrokenRegressor()}, {"target_coverage": 2}),
     ),
     "double": (
-        DoubleScoreOODClassifier(BAYES, min_tpr=0.7, random_state=0),
-        *(np.where(y == 2, -1, y), {"min_tpr": 1.0, "max_fpr": 0.0}),
-        *(BREAKS, {"costs": (1, 2, 0)}),
+        *(other(DOUBLE, min_tpr=0.7), np.where(y == 2, -1, y)),
+        *({"min_tpr": 1.0, "max_fpr": 0.0}, BREAKS, {"costs": (1, 2, 0)}),
     ),
     "deferring": (
-        *(DEFERRING, y, {"deferral_cost": None, "target_risk": 0.0}),
+        *(other(DEFERRING, **NO_DEFERRAL), y),
+        {"deferral_cost": None, "target_risk": 0.0},
         *({"expert": BrokenClassifier()}, {"max_deferral": 2}),
     ),
     "decoder": (
-        *(ExpectedLossDecoder(BAYES, strategy="eum"), BINARY),
+        *(other(DECODER, strategy="eum"), BINARY),
         *({"estimator": Improper()}, BREAKS, {"strategy": "best"}),
     ),
     "tuner": (
-        *(TUNER, BINARY, {"estimators": detectors(DummyClassifier())}),
+        *(other(TUNER, **PRICE), BINARY),
+        {"estimators": detectors(DummyClassifier())},
         *({"estimators": detectors(BrokenClassifier())}, {"rule": "some"}),
     ),
 }

@@ -1,5 +1,7 @@
 """Inside the meta-estimators of scikit-learn: rejects, ignored, or a clear error."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn import config_context
@@ -108,12 +110,11 @@ def decoder():
     "make",
     [
         boost,
-        lambda e: CalibratedClassifierCV(e, cv=2),
-        lambda e: BaggingClassifier(e, 3, random_state=0),
+        partial(CalibratedClassifierCV, cv=2),
+        partial(BaggingClassifier, n_estimators=3, random_state=0),
         lambda e: VotingClassifier([("one", e)], voting="soft"),
         lambda e: StackingClassifier([("one", e)], cv=2),
     ],
-    ids=["AdaBoost", "Calibrated", "Bagging", "Voting", "Stacking"],
 )
 @pytest.mark.parametrize("wrap", [selective, double_score, decoder])
 def test_weights_pass_through_to_the_classifier(make, wrap):
@@ -132,13 +133,10 @@ def test_weights_pass_through_to_the_classifier(make, wrap):
 
 
 @pytest.mark.parametrize(
-    "inner",
-    [KNeighborsClassifier(), make_pipeline(StandardScaler(), GaussianNB())],
-    ids=["KNeighborsClassifier", "Pipeline"],
+    "inner", [KNeighborsClassifier(), make_pipeline(StandardScaler(), GaussianNB())]
 )
 def test_a_classifier_that_takes_no_weights(inner):
-    name = type(inner).__name__
-    message = rf"{name}\.fit does not take it.*metadata routing"
+    message = rf"{type(inner).__name__}\.fit does not take it.*metadata routing"
     member = selective(inner)
     with pytest.raises(ValueError, match=message):
         member.fit(X, Y, sample_weight=WEIGHT)

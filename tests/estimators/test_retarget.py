@@ -10,15 +10,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
-from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_reject import (
-    DeferringClassifier,
-    DoubleScoreOODClassifier,
-    SelectiveClassifier,
-    SelectiveRegressor,
-)
+from sklearn_reject import DoubleScoreOODClassifier, SelectiveRegressor
 from sklearn_reject.scores import Mahalanobis
+from tests.estimators.models import CLASSIFIER, DEFERRING, LOGISTIC
+from tests.estimators.models import DOUBLE as DOUBLE_SCORE
+from tests.estimators.models import REGRESSOR as ANY_REGRESSOR
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::sklearn_reject.exceptions.RejectionWarning"
@@ -45,14 +42,8 @@ class LastColumn:
         return np.asarray(X)[:, -1]
 
 
-BAYES, LOGISTIC = GaussianNB(), LogisticRegression()
-TREE = DecisionTreeClassifier(max_depth=4, random_state=0)
-CLASSIFIER = SelectiveClassifier(BAYES, random_state=0)
-REGRESSOR = SelectiveRegressor(
-    LinearRegression(), loss="absolute", uncertainty_score=distance, random_state=0
-)
-DEFERRING = DeferringClassifier(BAYES, TREE, gain_score="confidence", random_state=0)
-DOUBLE = DoubleScoreOODClassifier(BAYES, novelty_score=Mahalanobis(), random_state=0)
+REGRESSOR = clone(ANY_REGRESSOR).set_params(loss="absolute", uncertainty_score=distance)
+DOUBLE = clone(DOUBLE_SCORE).set_params(novelty_score=Mahalanobis())
 FROZEN = FrozenEstimator(GaussianNB().fit(X[::3], y[::3]))
 
 
