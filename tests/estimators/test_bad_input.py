@@ -425,7 +425,7 @@ OF_REGRESSORS = [
     ({"uncertainty_score": "true_class_probability"}, "needs a classifier"),
     *(
         ({"uncertainty_score": name}, r"class labels.*'knn'|which a regressor|OOD s")
-        for name in {*get_novelty_names()} - {"knn", "outlier_detector"}
+        for name in sorted({*get_novelty_names()} - {"knn", "outlier_detector"})
     ),
     ({"cv": 1}, "cv must be"),
     ({"target_coverage": None, "reject_cost": 1, "cv": "plug_in"}, "cv must be None"),

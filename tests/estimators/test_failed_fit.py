@@ -64,63 +64,56 @@ def other(model, **params):
     return clone(model).set_params(**params)
 
 
-# Estimators with their labels, and parameters that fail once everything is fitted, in
-# the middle of that, and at once.
-CASES = {
-    "selective": (
-        *(other(CLASSIFIER, **COVERAGE), y),
-        *(NO_RISK, BREAKS, {"randomize": "maybe"}),
-    ),
-    "groups": (
-        *(other(CLASSIFIER, group_by="prediction", **COVERAGE), y),
-        *(NO_RISK, BREAKS, {"group_by": 9}),
-    ),
-    "certified": (
-        *(other(CLASSIFIER, **CERTIFIED), y),
-        *({"target_risk": 1e-9}, BREAKS, {"confidence_level": 2}),
-    ),
-    "regressor": (
-        *(other(REGRESSOR, **COVERAGE), X @ [1, 2, 3, 4]),
-        *(NO_RISK, {"estimator": BrokenRegressor()}, {"target_coverage": 2}),
-    ),
-    "double": (
-        *(other(DOUBLE, min_tpr=0.7), np.where(y == 2, -1, y)),
-        *({"min_tpr": 1.0, "max_fpr": 0.0}, BREAKS, {"costs": (1, 2, 0)}),
-    ),
+ESTIMATORS = {
+    "selective": (other(CLASSIFIER, **COVERAGE), y),
+    "groups": (other(CLASSIFIER, group_by="prediction", **COVERAGE), y),
+    "certified": (other(CLASSIFIER, **CERTIFIED), y),
+    "regressor": (other(REGRESSOR, **COVERAGE), X @ [1, 2, 3, 4]),
+    "double": (other(DOUBLE, min_tpr=0.7), np.where(y == 2, -1, y)),
+    "deferring": (other(DEFERRING, **NO_DEFERRAL), y),
+    "decoder": (other(DECODER, strategy="eum"), BINARY),
+    "tuner": (other(TUNER, **PRICE), BINARY),
+}
+NO_EXPERT = {"expert": BrokenClassifier()}
+# Parameters that fail once all is fitted, in the middle of that, and at once.
+BAD_PARAMS = {
+    "selective": (NO_RISK, BREAKS, {"randomize": "maybe"}),
+    "groups": (NO_RISK, BREAKS, {"group_by": 9}),
+    "certified": ({"target_risk": 1e-9}, BREAKS, {"confidence_level": 2}),
+    "regressor": (NO_RISK, {"estimator": BrokenRegressor()}, {"target_coverage": 2}),
+    "double": ({"min_tpr": 1.0, "max_fpr": 0.0}, BREAKS, {"costs": (1, 2, 0)}),
     "deferring": (
-        *(other(DEFERRING, **NO_DEFERRAL), y),
         {"deferral_cost": None, "target_risk": 0.0},
-        *({"expert": BrokenClassifier()}, {"max_deferral": 2}),
+        NO_EXPERT,
+        {"max_deferral": 2},
     ),
-    "decoder": (
-        *(other(DECODER, strategy="eum"), BINARY),
-        *({"estimator": Improper()}, BREAKS, {"strategy": "best"}),
-    ),
+    "decoder": ({"estimator": Improper()}, BREAKS, {"strategy": "best"}),
     "tuner": (
-        *(other(TUNER, **PRICE), BINARY),
         {"estimators": detectors(DummyClassifier())},
-        *({"estimators": detectors(BrokenClassifier())}, {"rule": "some"}),
+        {"estimators": detectors(BrokenClassifier())},
+        {"rule": "some"},
     ),
 }
 
 
 def failures(name):
     """Return X, y, parameters and what else `fit` gets, of each way to fail."""
-    _, labels, infeasible, broken, invalid = CASES[name]
+    _, labels = ESTIMATORS[name]
+    infeasible, broken, invalid = BAD_PARAMS[name]
     # The detectors of a tuner are given columns, all of which have to be there.
-    other = X if name == "tuner" else X[:, :2]
+    few = X if name == "tuner" else X[:, :2]
     holes = np.where(ROWS[:, np.newaxis] == 3, np.nan, X)
     return {
-        "infeasible": (other, labels, infeasible),
+        "infeasible": (few, labels, infeasible),
         "NaN in X": (holes, labels, {}),
-        "NaN in y": (other, np.where(ROWS == 3, np.nan, labels), {}),
-        "no labels": (other, None, {}),
-        "fewer labels": (other, labels[:-1], {}),
-        "one row": (other[:1], labels[:1], {}),
-        "no rows": (other[:0], labels[:0], {}),
-        "a broken estimator": (other, labels, broken),
-        "a bad parameter": (other, labels, invalid),
-        "wrong options": (other, labels, {}, {"sample_weight": -np.ones(len(X))}),
+        "NaN in y": (few, np.where(ROWS == 3, np.nan, labels), {}),
+        "no labels": (few, None, {}),
+        "fewer labels": (few, labels[:-1], {}),
+        "one row": (few[:1], labels[:1], {}),
+        "no rows": (few[:0], labels[:0], {}),
+        "a broken estimator": (few, labels, broken),
+        "a bad parameter": (few, labels, invalid),
+        "wrong options": (few, labels, {}, {"sample_weight": -np.ones(len(X))}),
     }
 
 
@@ -136,9 +129,9 @@ def answers_of(model):
     return [np.asarray(method(X)) for method in found]
 
 
-@pytest.fixture(scope="module", params=CASES)
+@pytest.fixture(scope="module", params=ESTIMATORS)
 def fitted(request):
-    model, labels = CASES[request.param][:2]
+    model, labels = ESTIMATORS[request.param]
     return request.param, clone(model).fit(X, labels)
 
 
@@ -162,20 +155,18 @@ def test_fit_that_fails_leaves_what_was_fitted(fitted, way):
         np.testing.assert_array_equal(value, expected)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_names_of_features_stay(name):
     pd = pytest.importorskip("pandas")
-    model, labels, infeasible, *_ = CASES[name]
-    first, frame = (
-        clone(model).set_params(**infeasible),
-        pd.DataFrame(X, columns=[*"abcd"]),
-    )
+    (model, labels), infeasible = ESTIMATORS[name], BAD_PARAMS[name][0]
+    first = other(model, **infeasible)
+    frame = pd.DataFrame(X, columns=[*"abcd"])
     model = clone(model).fit(frame, labels)
     params = model.get_params(deep=False)
     model.set_params(**infeasible)
-    for other in (X, pd.DataFrame(X, columns=[*"efgh"])):
+    for data in (X, pd.DataFrame(X, columns=[*"efgh"])):
         with pytest.raises(ValueError, match=r".+"):
-            model.fit(other, labels)
+            model.fit(data, labels)
     model.set_params(**params)
     np.testing.assert_array_equal(model.feature_names_in_, [*"abcd"])
     model.predict(frame)  # without a warning of names that do not match
