@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_classification, make_regression
+from sklearn.ensemble import StackingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import precision_score, recall_score
@@ -24,6 +25,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sklearn_reject import AchievedBound, SelectiveClassifier, SelectiveRegressor
 from sklearn_reject.losses import TaskLoss
+from sklearn_reject.scores import ErrorProbability
 from sklearn_reject.selection import (
     solve_failure_bounds,
     solve_reject_cost,
@@ -45,6 +47,11 @@ X_REG, NUMBERS = make_regression(N, 5, random_state=0)
 X_REG = np.column_stack([X_REG, X[:, 5]])
 NUMBERS += 30 * X_REG[:, 0] * np.sin(np.arange(N))
 COSTS = [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
+
+
+def rounded(classifier, X):
+    """Put many samples at the threshold."""
+    return 1 - classifier.predict_proba(X).max(axis=1).round(1)
 
 
 def spread(regressor, X):
@@ -73,6 +80,10 @@ CERTIFIED = {"confidence_level": 0.8, "cv": 0.5}
 WEIGHTED, HALF, OF_COSTS = {"weighted": True}, {"cv": 0.5}, {"loss": COSTS}
 PLACES, PREDICTIONS, CLASSES = ({"group_by": x} for x in (5, "prediction", "class"))
 LARGEST, BOUNDED = {"max_loss": 90}, {"loss": Bounded()}
+TIED = {"uncertainty_score": rounded}
+LEARNED = {"uncertainty_score": ErrorProbability(LogisticRegression())}
+# It shows its methods when it is fitted.
+STACK = {"estimator": StackingClassifier([("bayes", GaussianNB())], cv=2), "cv": 2}
 EQUAL = {"loss": 2 - 2 * np.eye(3)}
 
 
@@ -96,6 +107,8 @@ def failures(value):
 CASES = {
     "cost": (THREE, cost(0.3)),
     "cost, another score": (THREE, cost(0.3) | {"uncertainty_score": "entropy"}),
+    "cost, learned score": (THREE, cost(0.3) | LEARNED),
+    "cost, of a stack": (THREE, cost(0.2) | STACK),
     "cost, groups": (THREE, PLACES | cost({0: 0.05, 1: 0.3, 2: 0.5})),
     "risk": (THREE, risk(0.1)),
     "risk, costs": (THREE, risk(0.15) | OF_COSTS),
@@ -109,7 +122,7 @@ CASES = {
     "certified risk, equal costs": (THREE, CERTIFIED | risk(0.67) | EQUAL),
     "certified risk, own loss": (THREE, CERTIFIED | risk(0.5) | BOUNDED),
     "certified risk, numbers": (REAL, CERTIFIED | risk(12) | LARGEST),
-    "certified risk, groups": (THREE, CERTIFIED | PLACES | risk(0.5)),
+    "certified risk, groups": (THREE, CERTIFIED | PLACES | TIED | risk(0.5)),
     "certified risk, predictions": (THREE, CERTIFIED | PREDICTIONS | risk(0.5)),
     "coverage": (THREE, coverage(0.7)),
     "coverage, groups": (REAL, PLACES | {"cv": 2} | coverage({0: 0.5, 1: 0.6, 2: 1})),
