@@ -75,6 +75,7 @@ REGRESSOR = SelectiveRegressor(
     LinearRegression(), uncertainty_score=spread, loss=clipped, random_state=0
 )
 THREE, TWO = (CLASSIFIER, X, y), (CLASSIFIER, X2, y2)
+SMALL = CLASSIFIER, X[:60], y[:60]  # where claims of probabilities count
 NAMED, REAL = (CLASSIFIER, X, np.array([*"abc"])[y]), (REGRESSOR, X_REG, NUMBERS)
 CERTIFIED = {"confidence_level": 0.8, "cv": 0.5}
 WEIGHTED, HALF, OF_COSTS = {"weighted": True}, {"cv": 0.5}, {"loss": COSTS}
@@ -107,7 +108,8 @@ def failures(value):
 CASES = {
     "cost": (THREE, cost(0.3)),
     "cost, another score": (THREE, cost(0.3) | {"uncertainty_score": "entropy"}),
-    "cost, learned score": (THREE, cost(0.3) | LEARNED),
+    "cost, few samples": (SMALL, cost(0.2)),
+    "cost, learned score": (SMALL, cost(0.45) | LEARNED),
     "cost, of a stack": (THREE, cost(0.2) | STACK),
     "cost, groups": (THREE, PLACES | cost({0: 0.05, 1: 0.3, 2: 0.5})),
     "risk": (THREE, risk(0.1)),
@@ -122,11 +124,12 @@ CASES = {
     "certified risk, equal costs": (THREE, CERTIFIED | risk(0.67) | EQUAL),
     "certified risk, own loss": (THREE, CERTIFIED | risk(0.5) | BOUNDED),
     "certified risk, numbers": (REAL, CERTIFIED | risk(12) | LARGEST),
-    "certified risk, groups": (THREE, CERTIFIED | PLACES | TIED | risk(0.5)),
+    "certified risk, groups": (THREE, CERTIFIED | PLACES | TIED | risk(0.55)),
     "certified risk, predictions": (THREE, CERTIFIED | PREDICTIONS | risk(0.5)),
     "coverage": (THREE, coverage(0.7)),
     "coverage, groups": (REAL, PLACES | {"cv": 2} | coverage({0: 0.5, 1: 0.6, 2: 1})),
     "certified coverage": (REAL, CERTIFIED | coverage(0.6)),
+    "certified coverage, groups": (THREE, CERTIFIED | PLACES | TIED | coverage(0.6)),
     "failures": (THREE, {"cv": 0.4} | failures(0.05)),
     "failures, numbers": (REAL, HALF | LARGEST | failures(15)),
     "failures, groups": (

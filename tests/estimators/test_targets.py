@@ -150,11 +150,10 @@ def test_score_of_ours_has_no_sign_to_change(score):
     # Where the classifier is sure it is wrong: it knows the labels of another place.
     frozen = FrozenEstimator(GaussianNB().fit(X, X[:, 0] > 0.5))
     y = (X[:, 0] > 0.5) ^ (abs(X[:, 0] - 0.5) > 0.2)
+    selective = SelectiveClassifier(frozen, target_coverage=0.8)
     way_out = "ranks the errors backwards.*Use another, such as one that is learned"
     with tells_of("more than all samples"), tells_of(way_out):
-        SelectiveClassifier(frozen, target_coverage=0.8, uncertainty_score=score).fit(
-            X, y
-        )
+        clone(selective).set_params(uncertainty_score=score).fit(X, y)
 
 
 def test_plain_rule_worse_than_a_constant_is_told():
@@ -258,6 +257,7 @@ def test_groups_too_small_to_tell_are_rejected():
 @pytest.mark.filterwarnings("ignore:.*rests on .* accepted calibration samples")
 def test_groups_of_unequal_risk_need_no_warning():
     # Nearly all that is accepted is of the group that may be wrong more often.
+    X, y = make_blobs(300, 3, centers=3, cluster_std=4.0, random_state=0)
     wrong = np.where(PLACES == 2, (y + (np.arange(300) % 4 > 0)) % 3, y)
     frozen = FrozenEstimator(GaussianNB().fit(X, y))
     model = SelectiveClassifier(frozen, target_risk={0: 0.01, 1: 0.01, 2: 0.9})
