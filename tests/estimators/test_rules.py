@@ -83,6 +83,7 @@ PLACES, PREDICTIONS, CLASSES = ({"group_by": x} for x in (5, "prediction", "clas
 LARGEST, BOUNDED = {"max_loss": 90}, {"loss": Bounded()}
 TIED = {"uncertainty_score": rounded}
 LEARNED = {"uncertainty_score": ErrorProbability(LogisticRegression())}
+FROZEN = {"estimator": FrozenEstimator(LinearRegression().fit(X_REG, NUMBERS))}
 # It shows its methods when it is fitted.
 STACK = {"estimator": StackingClassifier([("bayes", GaussianNB())], cv=2), "cv": 2}
 EQUAL = {"loss": 2 - 2 * np.eye(3)}
@@ -111,6 +112,7 @@ CASES = {
     "cost, few samples": (SMALL, cost(0.2)),
     "cost, learned score": (SMALL, cost(0.45) | LEARNED),
     "cost, of a stack": (THREE, cost(0.2) | STACK),
+    "cost, numbers": (REAL, cost(10)),
     "cost, groups": (THREE, PLACES | cost({0: 0.05, 1: 0.3, 2: 0.5})),
     "risk": (THREE, risk(0.1)),
     "risk, costs": (THREE, risk(0.15) | OF_COSTS),
@@ -127,15 +129,14 @@ CASES = {
     "certified risk, groups": (THREE, CERTIFIED | PLACES | TIED | risk(0.55)),
     "certified risk, predictions": (THREE, CERTIFIED | PREDICTIONS | risk(0.5)),
     "coverage": (THREE, coverage(0.7)),
+    "coverage, whole ties": (REAL, coverage(0.6) | {"randomize": False}),
+    "coverage, frozen": (REAL, coverage(0.8) | FROZEN),
     "coverage, groups": (REAL, PLACES | {"cv": 2} | coverage({0: 0.5, 1: 0.6, 2: 1})),
     "certified coverage": (REAL, CERTIFIED | coverage(0.6)),
     "certified coverage, groups": (THREE, CERTIFIED | PLACES | TIED | coverage(0.6)),
     "failures": (THREE, {"cv": 0.4} | failures(0.05)),
     "failures, numbers": (REAL, HALF | LARGEST | failures(15)),
-    "failures, groups": (
-        THREE,
-        PREDICTIONS | HALF | failures({0: 0.1, 1: 0.1, 2: 1}),
-    ),
+    "failures, groups": (THREE, PREDICTIONS | HALF | failures({0: 0.1, 1: 0.1, 2: 1})),
     "certified failures": (THREE, CERTIFIED | failures(0.06)),
     "certified failures, groups": (THREE, CERTIFIED | PREDICTIONS | failures(0.2)),
     # Bounds on several parts
