@@ -7,16 +7,8 @@ from sklearn.datasets import make_blobs
 from sklearn.dummy import DummyClassifier
 from sklearn.naive_bayes import GaussianNB
 
-from tests.estimators.models import (
-    BAYES,
-    CLASSIFIER,
-    DECODER,
-    DEFERRING,
-    DOUBLE,
-    REGRESSOR,
-    TUNER,
-    constant,
-)
+from tests.estimators import models
+from tests.estimators.models import BAYES, constant
 
 X, y = make_blobs(120, 4, centers=3, cluster_std=5.0, random_state=0)
 ROWS, BINARY = np.arange(120), (y == 0).astype(int)
@@ -65,14 +57,14 @@ def other(model, **params):
 
 
 ESTIMATORS = {
-    "selective": (other(CLASSIFIER, **COVERAGE), y),
-    "groups": (other(CLASSIFIER, group_by="prediction", **COVERAGE), y),
-    "certified": (other(CLASSIFIER, **CERTIFIED), y),
-    "regressor": (other(REGRESSOR, **COVERAGE), X @ [1, 2, 3, 4]),
-    "double": (other(DOUBLE, min_tpr=0.7), np.where(y == 2, -1, y)),
-    "deferring": (other(DEFERRING, **NO_DEFERRAL), y),
-    "decoder": (other(DECODER, strategy="eum"), BINARY),
-    "tuner": (other(TUNER, **PRICE), BINARY),
+    "selective": (other(models.CLASSIFIER, **COVERAGE), y),
+    "groups": (other(models.CLASSIFIER, group_by="prediction", **COVERAGE), y),
+    "certified": (other(models.CLASSIFIER, **CERTIFIED), y),
+    "regressor": (other(models.REGRESSOR, **COVERAGE), X @ [1, 2, 3, 4]),
+    "double": (other(models.DOUBLE, min_tpr=0.7), np.where(y == 2, -1, y)),
+    "deferring": (other(models.DEFERRING, **NO_DEFERRAL), y),
+    "decoder": (other(models.DECODER, strategy="eum"), BINARY),
+    "tuner": (other(models.TUNER, **PRICE), BINARY),
 }
 NO_EXPERT = {"expert": BrokenClassifier()}
 # Parameters that fail once all is fitted, in the middle of that, and at once.

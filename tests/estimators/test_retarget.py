@@ -13,9 +13,8 @@ from sklearn.naive_bayes import GaussianNB
 
 from sklearn_reject import DoubleScoreOODClassifier, SelectiveRegressor
 from sklearn_reject.scores import Mahalanobis
+from tests.estimators import models
 from tests.estimators.models import CLASSIFIER, DEFERRING, LOGISTIC
-from tests.estimators.models import DOUBLE as DOUBLE_SCORE
-from tests.estimators.models import REGRESSOR as ANY_REGRESSOR
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::sklearn_reject.exceptions.RejectionWarning"
@@ -42,8 +41,9 @@ class LastColumn:
         return np.asarray(X)[:, -1]
 
 
-REGRESSOR = clone(ANY_REGRESSOR).set_params(loss="absolute", uncertainty_score=distance)
-DOUBLE = clone(DOUBLE_SCORE).set_params(novelty_score=Mahalanobis())
+OF_DISTANCE = {"loss": "absolute", "uncertainty_score": distance}
+REGRESSOR = clone(models.REGRESSOR).set_params(**OF_DISTANCE)
+DOUBLE = clone(models.DOUBLE).set_params(novelty_score=Mahalanobis())
 FROZEN = FrozenEstimator(GaussianNB().fit(X[::3], y[::3]))
 
 
