@@ -44,7 +44,7 @@ class Never(LogisticRegression):
         raise AssertionError("it was fitted")
 
 
-class LabelsOnly(ClassifierMixin, BaseEstimator):
+class Labeler(ClassifierMixin, BaseEstimator):
     """A classifier that gives labels and nothing else."""
 
     def fit(self, X, y):
@@ -236,6 +236,7 @@ def losing(value):
     return lambda y_true, y_pred: np.where(y_true == y_pred, 0.0, value)
 
 
+USED = "uncertainty_score"
 NO_CLASSIFIER = ["estimator must be a classifier"]
 # Options, and words of other messages.
 OF_FITS = [
@@ -246,10 +247,10 @@ OF_FITS = [
         ({"estimator": x}, ["must be a classifier", "LinearRegression"])
         for x in (LinearRegression(), make_pipeline(LinearRegression()))
     ),
-    ({"estimator": LabelsOnly()}, ["_score='auto'", "LabelsOnly", "callable"]),
+    ({"estimator": Labeler()}, ["uncertainty_score='auto'", "Labeler", "callable"]),
     # Scores
     *(
-        ({"estimator": estimator, "uncertainty_score": score}, ["score", *words])
+        ({"estimator": estimator, "uncertainty_score": score}, [USED, *words])
         for estimator, score, words in (
             (LinearSVC(), "entropy", ["LinearSVC", "`predict_proba`"]),
             (BAYES, "margin", ["GaussianNB", "`decision_function`"]),
@@ -259,7 +260,7 @@ OF_FITS = [
     ),
     (
         {"uncertainty_score": "sele", "cv": ShuffleSplit(1)},
-        ["at least two splits with"],
+        ["at least two splits with different test"],
     ),
     # Losses
     *(
