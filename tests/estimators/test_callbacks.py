@@ -5,7 +5,6 @@ from collections import Counter
 import numpy as np
 import pytest
 from joblib import parallel_backend
-from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
@@ -39,25 +38,23 @@ class Recorder:
         self._write("teardown", context)
 
     def on_fit_task_begin(self, estimator, context, *, X=None, y=None):
-        self._write("begin", context, X)
+        self._write("begin", context)
 
     def on_fit_task_end(self, estimator, context, *, X=None, y=None):
-        self._write("end", context, X)
+        self._write("end", context)
 
-    def _write(self, event, context, X=None):
+    def _write(self, event, context):
         task = context.source_task_name or context.task_name
-        rows = None if X is None else len(X)
-        fields = (event, context.estimator_name, task, context.task_id, rows)
+        fields = (event, context.estimator_name, task, context.task_id)
         with open(self.path, "a") as file:
             file.write(repr((*fields, context.max_subtasks)) + "\n")
 
     def events(self, *names):
-        lines = self.path.read_text().splitlines() if self.path.exists() else []
-        events = [eval(line, {}) for line in lines]
+        events = [eval(line, {}) for line in self.path.read_text().splitlines()]
         return [event for event in events if event[0] in (names or event)]
 
 
-class PropagatedRecorder(Recorder):
+class Propagated(Recorder):
     max_propagation_depth = None
 
 
@@ -68,7 +65,7 @@ def recorder(tmp_path):
 
 @pytest.fixture
 def propagated(tmp_path):
-    return PropagatedRecorder(tmp_path / "events")
+    return Propagated(tmp_path / "events")
 
 
 def tasks(events):
@@ -79,65 +76,71 @@ def begun_and_ended(tasks):
     return Counter((event, *task) for event in ("begin", "end") for task in tasks)
 
 
-# Three folds, and the classifier that is kept.
-FITS = [*(("fit-fold", fold) for fold in range(3)), ("fit-final-estimator", 3)]
+def fits(n_folds):
+    """Return the tasks of some folds, and of the classifier that is kept."""
+    folds = [("fit-fold", fold) for fold in range(n_folds)]
+    return [*folds, ("fit-final-estimator", n_folds)]
+
+
+def watch(callbacks, estimator=None, **options):
+    """Return an estimator that is watched, fitted."""
+    estimator = GaussianNB() if estimator is None else estimator
+    options = {"target_coverage": 0.5, "random_state": 0} | options
+    selective = SelectiveClassifier(estimator, **options)
+    return selective.set_callbacks(callbacks).fit(X, y)
+
+
+def unwatched(estimator):
+    """Return a copy, which a clone is not, as it has the callbacks."""
+    return SelectiveClassifier(**estimator.get_params(deep=False))
 
 
 # To start other processes takes seconds; the fast suite has two threads.
 @pytest.mark.parametrize(
-    ("n_jobs", "backend"),
+    ("options", "n_folds", "backend"),
     [
-        (None, "threading"),
-        (2, "threading"),
-        pytest.param(2, "loky", marks=pytest.mark.slow),
+        ({"cv": "plug_in", "target_coverage": None}, 0, "threading"),
+        ({"cv": None}, 5, "threading"),
+        ({"cv": 0.5}, 0, "threading"),
+        ({"cv": 3, "n_jobs": 2}, 3, "threading"),
+        pytest.param({"cv": 3, "n_jobs": 2}, 3, "loky", marks=pytest.mark.slow),
     ],
 )
-def test_each_fit_begins_and_ends(recorder, n_jobs, backend):
-    selective = SelectiveClassifier(
-        GaussianNB(), target_coverage=0.5, cv=3, n_jobs=n_jobs
-    )
+def test_each_fit_begins_and_ends(recorder, options, n_folds, backend):
     with parallel_backend(backend, n_jobs=1):
-        selective.set_callbacks(recorder).fit(X, y)
-    expected = begun_and_ended([("fit", 0), *FITS])
-    assert tasks(recorder.events("begin", "end")) == expected
+        watched = watch(recorder, **options)
+    events = recorder.events("begin", "end")
+    assert tasks(events) == begun_and_ended([("fit", 0), *fits(n_folds)])
     names = [event[0] for event in recorder.events()]
     assert names[:2] == ["setup", "begin"]
     assert names[-2:] == ["end", "teardown"]
     assert names.count("setup") == names.count("teardown") == 1
-
-
-@pytest.mark.parametrize(
-    ("cv", "n_fits"), [("plug_in", 1), (None, 6), (0.5, 1), (2, 3)]
-)
-def test_number_of_fits_is_announced(recorder, cv, n_fits):
-    selective = SelectiveClassifier(GaussianNB(), cv=cv)
-    selective.set_callbacks(recorder).fit(X, y)
-    (whole,) = [event for event in recorder.events("begin") if event[2] == "fit"]
-    assert whole[-1] == n_fits
-    assert len(recorder.events("begin")) == len(recorder.events("end")) == n_fits + 1
+    # The number of fits is announced, and the result is the same without.
+    assert events[0][-1] == n_folds + 1
+    plain = unwatched(watched).fit(X, y)
+    assert repr(watched.rule_) == repr(plain.rule_)
+    np.testing.assert_array_equal(watched.predict(X), plain.predict(X))
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
 @pytest.mark.usefixtures("threads")
 def test_propagates_to_a_classifier_that_supports_it(propagated, n_jobs):
-    selective = SelectiveClassifier(
-        LogisticRegression(max_iter=200), target_coverage=0.5, cv=3, n_jobs=n_jobs
-    )
-    selective.set_callbacks(propagated).fit(X, y)
-    fits = [event for event in propagated.events("begin", "end") if "fit-" in event[2]]
+    classifier = LogisticRegression(max_iter=200)
+    watched = watch(propagated, classifier, cv=3, n_jobs=n_jobs)
+    assert watched.rule_ == unwatched(watched).fit(X, y).rule_
+    found = [event for event in propagated.events("begin", "end") if "fit-" in event[2]]
     # Each fit is one task, told by the classifier in the name of both.
-    assert {event[1] for event in fits} == {"LogisticRegression"}
-    assert tasks(fits) == begun_and_ended(FITS)
+    assert {event[1] for event in found} == {"LogisticRegression"}
+    assert tasks(found) == begun_and_ended(fits(3))
     of_classifier = [event[1] == "LogisticRegression" for event in propagated.events()]
-    assert sum(of_classifier) > len(fits) + 4  # its iterations
+    assert sum(of_classifier) > len(found) + 4  # its iterations
     names = [event[0] for event in propagated.events("setup", "teardown")]
     assert names == ["setup", "teardown"]
 
 
 def test_classifier_without_callbacks_is_named(propagated):
-    selective = SelectiveClassifier(GaussianNB(), cv=0.5).set_callbacks(propagated)
     with pytest.warns(UserWarning, match="GaussianNB does not support callbacks"):
-        selective.fit(X, y)
+        watch(propagated, cv=0.5)
     assert tasks(propagated.events("begin")) == Counter(
         [("begin", "fit", 0), ("begin", "fit-final-estimator", 0)]
     )
@@ -148,22 +151,11 @@ def test_frozen_classifier_is_left_alone(request, kind):
     callbacks = request.getfixturevalue(kind)
     fitted = LogisticRegression().fit(X, y)
     before = set(vars(fitted))
-    selective = SelectiveClassifier(FrozenEstimator(fitted), target_coverage=0.5)
-    selective.set_callbacks(callbacks).fit(X, y)
+    watch(callbacks, FrozenEstimator(fitted))
     assert set(vars(fitted)) == before
     begun, ended = callbacks.events("begin"), callbacks.events("end")
     assert tasks(begun)["begin", "fit", 0] == 1
     assert len(begun) == len(ended)
-
-
-@pytest.mark.parametrize("cv", [None, 0.5, 3])
-def test_results_are_the_same_without(propagated, cv):
-    plain = SelectiveClassifier(
-        LogisticRegression(), target_coverage=0.5, cv=cv, random_state=0
-    )
-    watched = clone(plain).set_callbacks(propagated)
-    assert watched.fit(X, y).rule_ == plain.fit(X, y).rule_
-    np.testing.assert_array_equal(watched.predict(X), plain.predict(X))
 
 
 @pytest.mark.parametrize(

@@ -5,27 +5,13 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.datasets import make_blobs
 from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 
-from sklearn_reject import (
-    DeferringClassifier,
-    DoubleScoreOODClassifier,
-    EnsembleThresholdTuner,
-    ExpectedLossDecoder,
-    SelectiveClassifier,
-    SelectiveRegressor,
-)
+from tests.estimators import models
+from tests.estimators.models import BAYES, constant
 
 X, y = make_blobs(120, 4, centers=3, cluster_std=5.0, random_state=0)
-NOVEL = np.where(y == 2, -1, y)
-BINARY = (y == 0).astype(int)
-OTHER_X = X[:, :2]  # of another number of features
-
-
-def constant(estimator, X):
-    """Tell no sample from another."""
-    return np.zeros(len(X))
+ROWS, BINARY = np.arange(120), (y == 0).astype(int)
 
 
 class Broken(BaseEstimator):
@@ -54,134 +40,94 @@ class Improper(GaussianNB):
         return 2 * super().predict_proba(X)
 
 
-def detectors(first, second):
-    return [("first", first, slice(0, 2)), ("second", second, slice(2, 4))]
+def detectors(second):
+    return [("first", BAYES, slice(0, 2)), ("second", second, slice(2, 4))]
 
 
+BREAKS = {"estimator": BrokenClassifier()}
+COVERAGE = {"target_coverage": 0.8}
 NO_RISK = {"target_coverage": None, "target_risk": 0.0, "uncertainty_score": constant}
-# Estimators with their labels, and parameters that fail once everything is fitted, in
-# the middle of that, and at once.
-CASES = {
-    "selective": (
-        SelectiveClassifier(GaussianNB(), target_coverage=0.8, random_state=0),
-        y,
-        NO_RISK,
-        {"estimator": BrokenClassifier()},
-        {"randomize": "maybe"},
-    ),
-    "groups": (
-        SelectiveClassifier(
-            GaussianNB(), target_coverage=0.8, group_by="prediction", random_state=0
-        ),
-        y,
-        NO_RISK,
-        {"estimator": BrokenClassifier()},
-        {"group_by": 9},
-    ),
-    "certified": (
-        SelectiveClassifier(
-            GaussianNB(), target_risk=0.9, confidence_level=0.8, cv=0.5, random_state=0
-        ),
-        y,
-        {"target_risk": 1e-9},
-        {"estimator": BrokenClassifier()},
-        {"confidence_level": 2},
-    ),
-    "regressor": (
-        SelectiveRegressor(LinearRegression(), target_coverage=0.8, random_state=0),
-        X @ [1, 2, 3, 4],
-        NO_RISK,
-        {"estimator": BrokenRegressor()},
-        {"target_coverage": 2},
-    ),
-    "double": (
-        DoubleScoreOODClassifier(GaussianNB(), min_tpr=0.7, random_state=0),
-        NOVEL,
-        {"min_tpr": 1.0, "max_fpr": 0.0},
-        {"estimator": BrokenClassifier()},
-        {"costs": (1, 2, 0)},
-    ),
+CERTIFIED = {"target_risk": 0.9, "confidence_level": 0.8, "cv": 0.5}
+NO_DEFERRAL = {"expert": DummyClassifier(), "deferral_cost": 0.0}
+PRICE = {"estimators": detectors(BAYES), "max_fp_per_tp": 1.0}
+
+
+def other(model, **params):
+    return clone(model).set_params(**params)
+
+
+ESTIMATORS = {
+    "selective": (other(models.CLASSIFIER, **COVERAGE), y),
+    "groups": (other(models.CLASSIFIER, group_by="prediction", **COVERAGE), y),
+    "certified": (other(models.CLASSIFIER, **CERTIFIED), y),
+    "regressor": (other(models.REGRESSOR, **COVERAGE), X @ [1, 2, 3, 4]),
+    "double": (other(models.DOUBLE, min_tpr=0.7), np.where(y == 2, -1, y)),
+    "deferring": (other(models.DEFERRING, **NO_DEFERRAL), y),
+    "decoder": (other(models.DECODER, strategy="eum"), BINARY),
+    "tuner": (other(models.TUNER, **PRICE), BINARY),
+}
+NO_EXPERT = {"expert": BrokenClassifier()}
+# Parameters that fail once all is fitted, in the middle of that, and at once.
+BAD_PARAMS = {
+    "selective": (NO_RISK, BREAKS, {"randomize": "maybe"}),
+    "groups": (NO_RISK, BREAKS, {"group_by": 9}),
+    "certified": ({"target_risk": 1e-9}, BREAKS, {"confidence_level": 2}),
+    "regressor": (NO_RISK, {"estimator": BrokenRegressor()}, {"target_coverage": 2}),
+    "double": ({"min_tpr": 1.0, "max_fpr": 0.0}, BREAKS, {"costs": (1, 2, 0)}),
     "deferring": (
-        DeferringClassifier(
-            GaussianNB(),
-            DummyClassifier(),
-            gain_score="confidence",
-            deferral_cost=0.0,
-            random_state=0,
-        ),
-        y,
         {"deferral_cost": None, "target_risk": 0.0},
-        {"expert": BrokenClassifier()},
+        NO_EXPERT,
         {"max_deferral": 2},
     ),
-    "decoder": (
-        ExpectedLossDecoder(GaussianNB(), strategy="eum"),
-        BINARY,
-        {"estimator": Improper()},
-        {"estimator": BrokenClassifier()},
-        {"strategy": "best"},
-    ),
+    "decoder": ({"estimator": Improper()}, BREAKS, {"strategy": "best"}),
     "tuner": (
-        EnsembleThresholdTuner(
-            detectors(GaussianNB(), GaussianNB()), max_fp_per_tp=1.0
-        ),
-        BINARY,
-        {"estimators": detectors(GaussianNB(), DummyClassifier())},
-        {"estimators": detectors(GaussianNB(), BrokenClassifier())},
+        {"estimators": detectors(DummyClassifier())},
+        {"estimators": detectors(BrokenClassifier())},
         {"rule": "some"},
     ),
 }
 
 
 def failures(name):
-    """Return X, y and parameters of each way to fail."""
-    labels, infeasible, broken, invalid = CASES[name][1:]
+    """Return X, y, parameters and what else `fit` gets, of each way to fail."""
+    _, labels = ESTIMATORS[name]
+    infeasible, broken, invalid = BAD_PARAMS[name]
     # The detectors of a tuner are given columns, all of which have to be there.
-    other_X = X if name == "tuner" else OTHER_X
-    holes = np.where(np.arange(len(X))[:, np.newaxis] == 3, np.nan, X)
-    missing = np.where(np.arange(len(X)) == 3, np.nan, labels)
+    few = X if name == "tuner" else X[:, :2]
+    holes = np.where(ROWS[:, np.newaxis] == 3, np.nan, X)
     return {
-        "infeasible": (other_X, labels, infeasible),
+        "infeasible": (few, labels, infeasible),
         "NaN in X": (holes, labels, {}),
-        "NaN in y": (other_X, missing, {}),
-        "no labels": (other_X, None, {}),
-        "fewer labels": (other_X, labels[:-1], {}),
-        "one row": (other_X[:1], labels[:1], {}),
-        "no rows": (other_X[:0], labels[:0], {}),
-        "a broken estimator": (other_X, labels, broken),
-        "a bad parameter": (other_X, labels, invalid),
-        "wrong options": (other_X, labels, {}, {"sample_weight": -np.ones(len(X))}),
+        "NaN in y": (few, np.where(ROWS == 3, np.nan, labels), {}),
+        "no labels": (few, None, {}),
+        "fewer labels": (few, labels[:-1], {}),
+        "one row": (few[:1], labels[:1], {}),
+        "no rows": (few[:0], labels[:0], {}),
+        "a broken estimator": (few, labels, broken),
+        "a bad parameter": (few, labels, invalid),
+        "wrong options": (few, labels, {}, {"sample_weight": -np.ones(len(X))}),
     }
-
-
-WAYS = list(failures("selective"))
 
 
 def state_of(model):
     """Return all attributes but the parameters."""
-    return {
-        name: value
-        for name, value in vars(model).items()
-        if name not in model.get_params(deep=False)
-    }
+    params = model.get_params(deep=False)
+    return {name: value for name, value in vars(model).items() if name not in params}
 
 
 def answers_of(model):
     methods = ("predict", "predict_proba", "accept", "uncertainty", "joint_scores")
-    return [
-        np.asarray(getattr(model, method)(X))
-        for method in methods
-        if hasattr(model, method)
-    ]
+    found = [getattr(model, method) for method in methods if hasattr(model, method)]
+    return [np.asarray(method(X)) for method in found]
 
 
-@pytest.fixture(scope="module", params=CASES)
+@pytest.fixture(scope="module", params=ESTIMATORS)
 def fitted(request):
-    model, labels = CASES[request.param][:2]
+    model, labels = ESTIMATORS[request.param]
     return request.param, clone(model).fit(X, labels)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", failures("selective"))
 def test_fit_that_fails_leaves_what_was_fitted(fitted, way):
     name, model = fitted
     if (name, way) == ("tuner", "NaN in y"):
@@ -201,27 +147,25 @@ def test_fit_that_fails_leaves_what_was_fitted(fitted, way):
         np.testing.assert_array_equal(value, expected)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_names_of_features_stay(name):
     pd = pytest.importorskip("pandas")
-    model, labels, infeasible = CASES[name][:3]
-    frame = pd.DataFrame(X, columns=list("abcd"))
+    (model, labels), infeasible = ESTIMATORS[name], BAD_PARAMS[name][0]
+    first = other(model, **infeasible)
+    frame = pd.DataFrame(X, columns=[*"abcd"])
     model = clone(model).fit(frame, labels)
     params = model.get_params(deep=False)
     model.set_params(**infeasible)
-    for other in (X, pd.DataFrame(X, columns=list("efgh"))):
+    for data in (X, pd.DataFrame(X, columns=[*"efgh"])):
         with pytest.raises(ValueError, match=r".+"):
-            model.fit(other, labels)
+            model.fit(data, labels)
     model.set_params(**params)
-    np.testing.assert_array_equal(model.feature_names_in_, list("abcd"))
+    np.testing.assert_array_equal(model.feature_names_in_, [*"abcd"])
     model.predict(frame)  # without a warning of names that do not match
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_first_fit_that_fails_leaves_nothing(name):
-    model, labels, infeasible = CASES[name][:3]
-    model = clone(model).set_params(**infeasible)
+    # A first fit that fails leaves nothing.
     with pytest.raises(ValueError, match=r".+"):
-        model.fit(X, labels)
-    assert state_of(model) == {}
-    assert not model.__sklearn_is_fitted__()
+        first.fit(X, labels)
+    assert state_of(first) == {}
+    assert not first.__sklearn_is_fitted__()
+    # Another fit leaves no names.
+    assert not hasattr(model.fit(X, labels), "feature_names_in_")

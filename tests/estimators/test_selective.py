@@ -1,20 +1,16 @@
-"""SelectiveClassifier beside and inside the rest of scikit-learn."""
-
-import warnings
+"""Selective estimators: what their methods say, beside the rest of scikit-learn."""
 
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import clone
-from sklearn.datasets import make_classification
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.base import BaseEstimator, clone
+from sklearn.datasets import load_iris, make_classification
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import (
     FixedThresholdClassifier,
-    KFold,
     StratifiedKFold,
-    StratifiedShuffleSplit,
     TunedThresholdClassifierCV,
     cross_val_predict,
     cross_validate,
@@ -25,82 +21,58 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_reject import SelectiveClassifier
-from sklearn_reject.exceptions import RejectionWarning
-from sklearn_reject.metrics import aurc_score, get_selective_scorer
-from sklearn_reject.scores import ConditionalRisk, Margin
-from sklearn_reject.selection import (
-    solve_reject_cost,
-    solve_target_coverage,
-    solve_target_risk,
+from sklearn_reject import (
+    Decisions,
+    DoubleScoreOODClassifier,
+    SelectiveClassifier,
+    SelectiveRegressor,
 )
-from tests.samples import entropies
+from sklearn_reject.metrics import aurc_score, get_selective_scorer
+from sklearn_reject.scores import KNN, SELE, ConditionalRisk, LossRegression, Margin
 
 
-def make_samples(n_classes=3, n_samples=300):
-    return make_classification(
-        n_samples,
-        n_features=5,
-        n_informative=4,
-        n_redundant=0,
-        n_classes=n_classes,
-        class_sep=0.7,
-        flip_y=0.1,
-        random_state=n_classes,
-    )
+def make_samples(n_classes):
+    options = {"n_informative": 4, "n_redundant": 0, "class_sep": 0.7, "flip_y": 0.1}
+    options |= {"n_classes": n_classes, "random_state": n_classes}
+    return make_classification(300, n_features=5, **options)
 
 
-X, y = make_samples()
-X2, y2 = make_samples(n_classes=2)
+QUIET = pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
+X, y = make_samples(3)
+X2, y2 = make_samples(2)
 TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
-
-# Few distinct probabilities: every rule has many samples at its threshold.
-TIED = FrozenEstimator(TREE.fit(X[:150], y[:150]))
 TARGETS = [{"reject_cost": 0.3}, {"target_risk": 0.25}, {"target_coverage": 0.6}]
 
 
-# What the methods tell about each other
+SLOW = pytest.param(SVC(), id="SVC", marks=pytest.mark.slow)
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=str)
 @pytest.mark.parametrize(
-    "estimator",
-    [
-        LogisticRegression(),
-        LinearSVC(random_state=0),
-        pytest.param(SVC(random_state=0), marks=pytest.mark.slow),
-        TREE,
-    ],
-    ids=lambda estimator: type(estimator).__name__,
+    "estimator", [LogisticRegression(), LinearSVC(random_state=0), TREE, SLOW], ids=repr
 )
 def test_methods_agree(estimator, target):
     selective = SelectiveClassifier(estimator, random_state=0, **target).fit(X, y)
-    accepted = selective.accept(X)
-    probability = selective.accept_proba(X)
-    uncertainty = selective.uncertainty(X)
-    labels = selective.predict_label(X)
-    predicted = selective.predict(X)
-    rule = selective.rule_
-
+    accepted, probability = selective.accept(X), selective.accept_proba(X)
+    uncertainty, labels = selective.uncertainty(X), selective.predict_label(X)
+    threshold, share = selective.rule_.threshold, selective.rule_.proba_at_threshold
     assert accepted.dtype == bool
     assert 0 < accepted.sum() < len(X)
-    np.testing.assert_array_equal(predicted == -1, ~accepted)
-    np.testing.assert_array_equal(predicted[accepted], labels[accepted])
+    np.testing.assert_array_equal(selective.predict(X), np.where(accepted, labels, -1))
     np.testing.assert_array_equal(labels, selective.estimator_.predict(X))
-    np.testing.assert_array_equal(probability[uncertainty < rule.threshold], 1)
-    np.testing.assert_array_equal(
-        probability[uncertainty == rule.threshold], rule.proba_at_threshold
-    )
-    np.testing.assert_array_equal(probability[uncertainty > rule.threshold], 0)
-    assert accepted[probability == 1].all()
-    assert not accepted[probability == 0].any()
+    expected = np.where(uncertainty == threshold, share, uncertainty < threshold)
+    np.testing.assert_array_equal(probability, expected)
+    np.testing.assert_array_equal(accepted[probability == 1], True)
+    np.testing.assert_array_equal(accepted[probability == 0], False)
 
 
 def test_has_the_methods_that_the_classifier_has():
-    assert not hasattr(SelectiveClassifier(LinearSVC()), "predict_proba")
-    assert hasattr(SelectiveClassifier(LinearSVC()), "decision_function")
-    assert hasattr(SelectiveClassifier(GaussianNB()), "predict_proba")
-    assert not hasattr(SelectiveClassifier(GaussianNB()), "decision_function")
+    for inner, has, lacks in (
+        (LinearSVC(), "decision_function", "predict_proba"),
+        (GaussianNB(), "predict_proba", "decision_function"),
+    ):
+        assert hasattr(SelectiveClassifier(inner), has)
+        assert not hasattr(SelectiveClassifier(inner), lacks)
 
 
 @pytest.mark.parametrize("loss", ["zero_one", "absolute", "squared"])
@@ -113,207 +85,118 @@ def test_score_is_minus_the_area_under_the_curve(loss):
         assert selective.score(X, y, sample_weight) == -expected < 0
 
 
-@pytest.mark.parametrize(
-    "score",
-    [
-        *("auto", "conditional_risk", "margin"),
-        *(ConditionalRisk(decision="bayes"), Margin(kind="max")),
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("samples", [(X, y), (X2, y2)], ids=["multiclass", "binary"])
-def test_predict_is_one_pass_of_the_classifier(monkeypatch, samples, score):
-    selective = SelectiveClassifier(LogisticRegression(), uncertainty_score=score)
-    rows, labels = samples
-    predicted = selective.fit(rows, labels).predict(rows)
-    expected = np.where(predicted == -1, -1, selective.estimator_.predict(rows))
-    np.testing.assert_array_equal(predicted, expected)
-    passes, decide = [], LogisticRegression.decision_function
+# One call for label, uncertainty and acceptance, by one pass of what is inside
+
+FLOWERS, SPECIES = load_iris(return_X_y=True)
+IRIS = StandardScaler().fit_transform(FLOWERS)
+IS_OOD = np.where(np.arange(150) % 5 == 0, -1, SPECIES)
+STEPS = make_pipeline(StandardScaler(), GaussianNB()).fit(IRIS, SPECIES)
+
+
+def rejecting(estimator=None, score="auto", *, coverage=0.6, **options):
+    return SelectiveClassifier(
+        LogisticRegression() if estimator is None else estimator,
+        target_coverage=coverage,
+        uncertainty_score=score,
+        cv=None if isinstance(estimator, FrozenEstimator) else 2,
+        random_state=0,
+        **options,
+    )
+
+
+KINDS = {
+    "default": SelectiveClassifier(LogisticRegression()),
+    "rejects nobody by label": rejecting(reject_label=None),
+    "bayes": rejecting(score=ConditionalRisk(decision="bayes")),
+    "largest": rejecting(score=Margin(kind="max")),
+    **{name: rejecting(score=name) for name in ("entropy", "top_two_gap", "margin")},
+    "learned": rejecting(score=SELE(alphas=0.1)),
+    "frozen, in a pipeline": rejecting(FrozenEstimator(STEPS), coverage=0.7),
+    "double": DoubleScoreOODClassifier(
+        LogisticRegression(), min_tpr=0.8, novelty_score=KNN(2), cv=2
+    ),
+    "outputs": SelectiveRegressor(
+        Ridge(), target_coverage=0.8, uncertainty_score=SELE(alphas=0.1), cv=2
+    ),
+}
+LABELS = {"double": IS_OOD, "outputs": FLOWERS[:, [3, 2]]}
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def kind(request):
+    model = KINDS[request.param]
+    return request.param, model.fit(IRIS, LABELS.get(request.param, SPECIES))
+
+
+@QUIET
+def test_predict_all_is_what_the_separate_methods_say(kind):
+    name, estimator = kind
+    decisions = estimator.predict_all(IRIS)
+    assert type(decisions) is Decisions
+    labels = getattr(estimator, "predict_label", estimator.predict)(IRIS)
+    np.testing.assert_array_equal(decisions.label, labels)
+    np.testing.assert_array_equal(decisions.uncertainty, estimator.uncertainty(IRIS))
+    np.testing.assert_array_equal(decisions.accepted, estimator.accept(IRIS))
+    assert all(type(values) is np.ndarray for values in decisions)
+    assert 0 < decisions.accepted.sum() < 150 or name == "default"
+
+
+@QUIET
+def test_one_call_is_one_pass_of_the_classifier(kind, monkeypatch):
+    name, estimator = kind
+    if name in ("outputs", "frozen, in a pipeline"):
+        return
+    scorer, passes = get_selective_scorer("neg_aurc"), []
+    expected, decide = estimator.predict(IRIS), LogisticRegression.decision_function
     monkeypatch.setattr(
         LogisticRegression,
         "decision_function",  # what all its methods go through
         lambda self, X: passes.append(len(X)) or decide(self, X),
     )
-    np.testing.assert_array_equal(selective.predict(rows), predicted)
-    assert passes == [300]
+    np.testing.assert_array_equal(estimator.predict(IRIS), expected)
+    estimator.predict_all(IRIS)
+    scorer(estimator, IRIS, SPECIES)
+    estimator.score(IRIS, SPECIES)
+    assert passes == [150] * 4
 
 
-# Which samples fit the classifier and which solve the rule
+def test_metrics_do_without_it():
+    class Outsider(BaseEstimator):
+        """A classifier of another package that rejects, without `predict_all`."""
 
+        def __init__(self, inner=None):
+            self.inner = inner
+            self.predict, self.predict_label = inner.predict, inner.predict_label
+            self.uncertainty = inner.uncertainty
 
-@pytest.mark.parametrize("cost", [0.0, 0.2, 0.5, 3.0])
-@pytest.mark.parametrize(
-    "loss", ["zero_one", "absolute", [[0, 1, 2], [3, 0, 1], [4, 2, 0]]]
-)
-def test_plug_in_rule_compares_the_risk_with_the_cost(loss, cost):
-    selective = SelectiveClassifier(
-        LogisticRegression(), reject_cost=cost, loss=loss, cv="plug_in"
-    )
-    with warnings.catch_warnings():  # of a cost above the largest loss
-        warnings.simplefilter("ignore", RejectionWarning)
-        selective.fit(X, y)
-    assert selective.rule_.threshold == selective.rule_.reject_cost == cost
-    assert np.isnan(selective.rule_.coverage)
-    np.testing.assert_array_equal(selective.accept(X), selective.uncertainty(X) <= cost)
-
-
-def test_reject_cost_is_solved_out_of_fold_by_default():
-    rule = SelectiveClassifier(LogisticRegression(), reject_cost=0.2).fit(X2, y2).rule_
-    probabilities = cross_val_predict(
-        LogisticRegression(), X2, y2, cv=5, method="predict_proba"
-    )
-    risk, losses = probabilities.min(axis=1), probabilities.argmax(axis=1) != y2
-    # What the probabilities claim counts as 30 more rows.
-    mixed = (len(y2) * losses + 30 * risk) / (len(y2) + 30)
-    assert rule.threshold == solve_reject_cost(risk, mixed, 0.2).threshold
-    measured = rule.measure(risk, losses)
-    assert (rule.coverage, rule.selective_risk) == pytest.approx(
-        (measured.coverage, measured.selective_risk)
-    )
-
-
-SPLITS = [(train, test) for train, test in KFold(3).split(X2)]
-SOLVERS = {
-    "reject_cost": solve_reject_cost,
-    "target_risk": solve_target_risk,
-    "target_coverage": solve_target_coverage,
-}
-
-
-@pytest.mark.parametrize(
-    "cv", [None, 4, KFold(3), SPLITS], ids=["None", "4", "KFold", "splits"]
-)
-@pytest.mark.parametrize("target", TARGETS, ids=str)
-@pytest.mark.filterwarnings("ignore:.*rests on .* accepted calibration samples")
-def test_rule_is_solved_on_pooled_predictions_out_of_fold(cv, target):
-    ((name, value),) = target.items()
-    model = make_pipeline(StandardScaler(), LogisticRegression())
-    selective = SelectiveClassifier(model, uncertainty_score="margin", cv=cv, **target)
-    rule = selective.fit(X2, y2).rule_
-    values = cross_val_predict(model, X2, y2, cv=cv, method="decision_function")
-    assert rule == SOLVERS[name](-abs(values), (values > 0) != y2, value)
-    final = clone(model).fit(X2, y2)
-    np.testing.assert_array_equal(selective.predict_label(X2), final.predict(X2))
-
-
-def test_rule_uses_the_loss():
-    costs = np.array([[0.0, 1.0], [10.0, 0.0]])
-    selective = SelectiveClassifier(
-        LogisticRegression(), target_risk=1.5, loss=costs, cv=3
-    ).fit(X2, y2)
-    probabilities = cross_val_predict(
-        LogisticRegression(), X2, y2, cv=3, method="predict_proba"
-    )
-    labels = probabilities.argmax(axis=1)
-    risk_of_zero, risk_of_one = (probabilities @ costs).T
-    scores = np.where(labels == 0, risk_of_zero, risk_of_one)
-    expected = solve_target_risk(scores, costs[y2, labels], 1.5)
-    rule = selective.rule_
-    assert rule.threshold == pytest.approx(expected.threshold, rel=1e-12)
-    assert rule.proba_at_threshold == pytest.approx(
-        expected.proba_at_threshold, rel=1e-9
-    )
-    assert rule.coverage == pytest.approx(expected.coverage, rel=1e-12)
-    assert rule.selective_risk == pytest.approx(1.5, rel=1e-12)
-
-
-def test_share_held_out_solves_the_rule():
-    selective = SelectiveClassifier(
-        GaussianNB(), target_coverage=0.5, cv=0.4, random_state=7
-    ).fit(X2, y2)
-    splitter = StratifiedShuffleSplit(1, test_size=0.4, random_state=7)
-    ((train, test),) = splitter.split(X2, y2)
-    final = GaussianNB().fit(X2[train], y2[train])
-    np.testing.assert_array_equal(selective.estimator_.theta_, final.theta_)
-    probabilities = final.predict_proba(X2[test])
-    losses = probabilities.argmax(axis=1) != y2[test]
-    assert selective.rule_ == solve_target_coverage(
-        probabilities.min(axis=1), losses, 0.5
-    )
-
-
-# Targets that are met, and draws at the threshold
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        *(("target_coverage", value) for value in (0.1, 0.37, 0.5, 0.8, 0.99)),
-        *(("target_risk", value) for value in (0.2, 0.25, 0.3)),
-    ],
-)
-@pytest.mark.filterwarnings("ignore:.*rests on .* accepted calibration samples")
-def test_targets_are_met_exactly_in_expectation(name, value, weighted):
-    weight = np.random.default_rng(2).random(150) if weighted else np.ones(150)
-    selective = SelectiveClassifier(TIED, **{name: value})
-    rule = selective.fit(X[150:], y[150:], sample_weight=weight).rule_
-    accepted = weight * selective.accept_proba(X[150:])
-    losses = selective.predict_label(X[150:]) != y[150:]
-    coverage = accepted.sum() / weight.sum()
-    risk = np.average(losses, weights=accepted)
-    assert 0 < rule.proba_at_threshold < 1
-    assert rule.coverage == pytest.approx(coverage, rel=1e-12)
-    assert rule.selective_risk == pytest.approx(risk, rel=1e-12)
-    met = coverage if name == "target_coverage" else risk
-    assert met == pytest.approx(value, rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("target", "side"), [({"target_risk": 0.25}, 0), ({"target_coverage": 0.6}, 1)]
-)
-@pytest.mark.filterwarnings("ignore:.*rests on .* accepted calibration samples")
-def test_without_randomization_the_tie_is_taken_on_the_safe_side(target, side):
-    selective = SelectiveClassifier(TIED, randomize=False, **target)
-    selective.fit(X[150:], y[150:])
-    accepted = selective.accept_proba(X[150:])
-    losses = selective.predict_label(X[150:]) != y[150:]
-    at_threshold = selective.uncertainty(X[150:]) == selective.rule_.threshold
-    assert at_threshold.sum() > 1
-    np.testing.assert_array_equal(accepted[at_threshold], side)
-    if side:
-        assert accepted.mean() >= 0.6
-    else:
-        assert losses[accepted == 1].mean() <= 0.25
-    np.testing.assert_array_equal(selective.accept(X), selective.accept(X))
+    inner = clone(KINDS["bayes"]).fit(IRIS, SPECIES)
+    scorer = get_selective_scorer("neg_aurc")
+    assert scorer(Outsider(inner), IRIS, SPECIES) == scorer(inner, IRIS, SPECIES)
 
 
 # Decisions that are not the most probable class
 
 
-def test_bayes_decision_minimises_the_expected_cost():
+def test_loss_of_the_estimator_is_that_of_its_score():
     costs = np.array([[0.0, 1.0, 8.0], [2.0, 0.0, 1.0], [5.0, 0.5, 0.0]])
-    selective = SelectiveClassifier(
-        LogisticRegression(),
-        loss=costs,
-        reject_cost=0.6,
-        uncertainty_score=ConditionalRisk(decision="bayes"),
-        cv="plug_in",
-    ).fit(X, y)
-    probabilities = selective.predict_proba(X)
-    labels, risks = [], []
-    for row in probabilities:
-        risk_of = [sum(row[t] * costs[t, k] for t in range(3)) for k in range(3)]
-        labels.append(int(np.argmin(risk_of)))
-        risks.append(min(risk_of))
-    np.testing.assert_array_equal(selective.predict_label(X), labels)
-    np.testing.assert_allclose(selective.uncertainty(X), risks, rtol=1e-12)
-    assert (probabilities.argmax(axis=1) != labels).mean() > 0.1
-    np.testing.assert_array_equal(
-        selective.predict(X), np.where(np.array(risks) <= 0.6, labels, -1)
-    )
+    for score in (ConditionalRisk(decision="bayes"), "auto"):
+        selective = SelectiveClassifier(LogisticRegression(), loss=costs, reject_cost=1)
+        selective.set_params(uncertainty_score=score, cv="plug_in").fit(X, y)
+        labels, risks = selective.predict_label(X), selective.predict_proba(X) @ costs
+        risk = np.take_along_axis(risks, labels[:, np.newaxis], axis=1).ravel()
+        np.testing.assert_allclose(selective.uncertainty(X), risk, rtol=1e-12)
+        is_best = risk == pytest.approx(risks.min(axis=1), rel=1e-12)
+        assert is_best == (score != "auto")
+
+
+LOGISTIC = LogisticRegression(class_weight={0: 9})
 
 
 @pytest.mark.parametrize(
     "estimator",
     [
         FixedThresholdClassifier(LogisticRegression(), threshold=0.2),
-        TunedThresholdClassifierCV(
-            LogisticRegression(class_weight={0: 9}),
-            scoring="recall",
-            cv=2,
-            thresholds=10,
-        ),
+        TunedThresholdClassifierCV(LOGISTIC, scoring="recall", cv=2, thresholds=10),
         make_pipeline(
             StandardScaler(),
             FixedThresholdClassifier(LogisticRegression(), threshold=0.8),
@@ -332,23 +215,7 @@ def test_moved_decision_threshold_is_respected(estimator):
     assert risk.max() > 0.5
 
 
-def test_frozen_classifier_is_used_as_it_is():
-    fitted = GaussianNB().fit(X[:150], y[:150])
-    before = fitted.predict_proba(X)
-    selective = SelectiveClassifier(FrozenEstimator(fitted), target_coverage=0.5)
-    selective.fit(X[150:], y[150:])
-    np.testing.assert_array_equal(selective.predict_proba(X), before)
-    scores = 1 - before[150:].max(axis=1)
-    losses = fitted.predict(X[150:]) != y[150:]
-    expected = solve_target_coverage(scores, losses, 0.5)
-    assert selective.rule_.threshold == pytest.approx(expected.threshold, rel=1e-12)
-    assert selective.rule_.selective_risk == expected.selective_risk
-
-
-# Labels of every kind
-
-
-# Containers
+# Containers, searches and weights
 
 
 @pytest.mark.parametrize(
@@ -359,64 +226,50 @@ def test_frozen_classifier_is_used_as_it_is():
 def test_sparse_in(estimator):
     # Two trees often disagree, and then the classes are equally probable.
     dense, y = np.round(X2[:90]), y2[:90]  # more rows make `dia` inefficient
-    arguments = {"target_coverage": 0.5, "random_state": 0}
-    plain = SelectiveClassifier(estimator, **arguments).fit(dense, y)
+    model = SelectiveClassifier(estimator, target_coverage=0.5, random_state=0)
+    plain = clone(model).fit(dense, y)
     labels = plain.predict_label(dense)
     for form in ("csr", "csc", "coo", "dia", "lil", "dok", "bsr"):
         X_sparse = getattr(sparse, f"{form}_array")(dense)
-        selective = SelectiveClassifier(estimator, **arguments).fit(X_sparse, y)
+        selective = clone(model).fit(X_sparse, y)
         assert selective.rule_.coverage == pytest.approx(plain.rule_.coverage), form
-        found = selective.predict_label(X_sparse)
+        found, accepted = selective.predict_label(X_sparse), selective.accept(X_sparse)
         np.testing.assert_array_equal(found, labels, err_msg=form)
         rejected = selective.predict(X_sparse) == -1
-        accepted = selective.accept(X_sparse)
         np.testing.assert_array_equal(rejected, ~accepted, err_msg=form)
-
-
-# Pipelines and searches
 
 
 def test_cross_validate_and_cross_val_predict():
     labels = np.array(["a", "b"])[y2]
     selective = SelectiveClassifier(GaussianNB(), target_coverage=0.5, random_state=0)
-    results = cross_validate(
-        selective,
-        X2,
-        labels,
-        cv=3,
-        scoring={"area": get_selective_scorer("neg_aurc"), "accuracy": "accuracy"},
-        return_estimator=True,
-    )
+    scoring = {"area": get_selective_scorer("neg_aurc"), "accuracy": "accuracy"}
+    results = cross_validate(selective, X2, labels, cv=3, scoring=scoring)
     predicted = cross_val_predict(selective, X2, labels, cv=3)
     assert set(predicted) == {"a", "b", "reject"}
     folds = StratifiedKFold(3).split(X2, y2)
-    for (train, test), estimator, area in zip(
-        folds, results["estimator"], results["test_area"], strict=True
-    ):
+    for (train, test), area in zip(folds, results["test_area"], strict=True):
         fitted = clone(selective).fit(X2[train], labels[train])
         np.testing.assert_array_equal(predicted[test], fitted.predict(X2[test]))
-        np.testing.assert_array_equal(predicted[test], estimator.predict(X2[test]))
         assert area == fitted.score(X2[test], labels[test])
     # To scikit-learn's accuracy a rejection is an error.
     accuracy = (predicted == labels).mean()
     assert results["test_accuracy"].mean() == pytest.approx(accuracy)
 
 
-# Weights and metadata
-
-
-@pytest.mark.filterwarnings("ignore::sklearn_reject.exceptions.RejectionWarning")
+@QUIET
 @pytest.mark.parametrize("target", TARGETS, ids=str)
 @pytest.mark.parametrize("score", ["conditional_risk", entropies])
 def test_integer_weights_equal_repeated_rows(target, score):
     if score == "conditional_risk" and "reject_cost" in target:
         # Elsewhere what the risk claims counts as 30 rows, weighted or not.
         target = {**target, "cv": "plug_in"}
+    # Few distinct probabilities: every rule has many samples at its threshold.
+    tied = FrozenEstimator(clone(TREE).fit(X[:150], y[:150]))
     X_tune, y_tune = X[150:], y[150:]
     weight = np.random.default_rng(0).integers(1, 4, len(X_tune))
     weight[::5] = 0
     rows = np.repeat(np.arange(len(X_tune)), weight)
-    selective = SelectiveClassifier(TIED, uncertainty_score=score, **target)
+    selective = SelectiveClassifier(tied, uncertainty_score=score, **target)
     weighted = clone(selective).fit(X_tune, y_tune, sample_weight=weight).rule_
     repeated = clone(selective).fit(X_tune[rows], y_tune[rows]).rule_
     for field in ("threshold", "proba_at_threshold", "coverage", "selective_risk"):
@@ -424,24 +277,47 @@ def test_integer_weights_equal_repeated_rows(target, score):
         assert getattr(weighted, field) == expected, field
 
 
-def test_score_parameters_can_be_searched():
-    selective = SelectiveClassifier(
-        LinearSVC(random_state=0), uncertainty_score=Margin()
+# Regression of one output and of several
+
+QUICK = LossRegression(HistGradientBoostingRegressor(max_iter=20))
+
+
+def distance(y_true, y_pred):
+    return np.linalg.norm(y_true - y_pred, axis=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("score", [QUICK, SELE(alphas=0.01), "auto", "sele"], ids=str)
+@pytest.mark.parametrize("loss", ["squared", "absolute", distance])
+def test_spread_is_learned(score, loss):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 3))
+    spread = np.exp(X[:, 1])
+    y = X[:, 0] + spread * rng.normal(size=1500)
+    if callable(loss):
+        y = np.column_stack([y, 2 * X[:, 2] + spread * rng.normal(size=1500)])
+    selective = SelectiveRegressor(LinearRegression(), loss=loss, target_coverage=0.5)
+    selective.set_params(uncertainty_score=score, random_state=0)
+    selective.fit(X[:1000], y[:1000])
+    X, y, spread = X[1000:], y[1000:], spread[1000:]
+    predictions, uncertainty = selective.predict(X), selective.uncertainty(X)
+    assert predictions.shape == y.shape
+    assert np.corrcoef(*np.argsort(np.argsort([uncertainty, spread])))[0, 1] > 0.6
+    losses, accepted = selective.loss_(y, predictions), selective.accept(X)
+    assert accepted.mean() == pytest.approx(0.5, abs=0.1)
+    assert losses[accepted].mean() < 0.6 * losses.mean()
+
+
+@QUIET
+def test_several_outputs_are_averaged():
+    Y = FLOWERS[:, 2:]
+    model = SelectiveRegressor(Ridge(), loss="absolute", target_coverage=0.5, cv=2)
+    predictions = model.set_params(uncertainty_score=QUICK).fit(IRIS, Y).predict(IRIS)
+    losses = model.loss_(Y, predictions)
+    np.testing.assert_allclose(losses, np.abs(Y - predictions).mean(axis=1))
+    expected = aurc_score(
+        losses, np.zeros(150), model.uncertainty(IRIS), loss="absolute"
     )
-    selective.set_params(uncertainty_score__kind="max").fit(X, y)
-    values = selective.decision_function(X)
-    np.testing.assert_array_equal(selective.uncertainty(X), -values.max(axis=1))
-
-
-def test_splits_given_as_masks_or_lists():
-    rows = np.arange(300)
-    masks = [(rows % 3 != k, rows % 3 == k) for k in range(3)]
-    indices = [tuple(map(np.flatnonzero, mask)) for mask in masks]
-    lists = [[part.tolist() for part in split] for split in indices]
-    rules = [
-        SelectiveClassifier(GaussianNB(), target_coverage=0.5, cv=cv)
-        .fit(X, y, sample_weight=1.0 + rows % 2)
-        .rule_
-        for cv in (masks, indices, lists)
-    ]
-    assert rules[0] == rules[1] == rules[2]
+    assert model.score(IRIS, Y) == pytest.approx(-expected)
+    with pytest.raises(ValueError, match="same number of outputs"):
+        model.score(IRIS, Y[:, 0])
