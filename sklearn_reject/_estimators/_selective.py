@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
-from sklearn.base import is_classifier
+from sklearn.base import ClassifierMixin
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_reject._estimators._base import (
@@ -59,7 +59,7 @@ class SelectiveMixin(RejectMixin):
 
     def _fit(self, X, y, **params):
         # Ask: all that can be wrong is found before anything is fitted.
-        target, of_classes = find_target(self), is_classifier(self)
+        target, of_classes = find_target(self), isinstance(self, ClassifierMixin)
         kind, other = "classifier", "Regressor"
         if not of_classes:
             kind, other = "regressor", "Classifier"
@@ -117,10 +117,11 @@ class SelectiveMixin(RejectMixin):
         if known and calibration.losses.max() > problem.max_loss:
             raise ValueError(
                 f"losses holds {calibration.losses.max():g}, above max_loss="
-                f"{problem.max_loss:g}. Pass the largest possible loss."
+                f"{problem.max_loss:g}. Pass the largest possible loss, or clip the "
+                "losses."
             )
         rule = _solve_rule(self, problem, calibration)
-        if not is_classifier(self):
+        if not isinstance(self, ClassifierMixin):
             return {"rule_": rule}
         target, bounds = problem.target, None
         if calibration is not None:

@@ -122,7 +122,7 @@ PLAIN = {"cv": "plug_in"}
 BY_CLASS = {"group_by": "class"}
 RATE = "target_failure_rate"
 NEIGHBORS = {"estimator": KNeighborsClassifier()}
-WAY_OUT = "call `set_fit_request(sample_weight=True)` on the meta-estimator"
+WAY_OUT = "call `set_fit_request(sample_weight=True)`"
 PLACED = {"estimator": Never(), "target_risk": 0.1}
 FAILURES = BY_CLASS | {RATE: 0.06, "cv": 0.5}
 # Options, and words of a message that comes before anything is fitted.
@@ -252,7 +252,7 @@ OF_FITS = [
     *(
         ({"estimator": estimator, "uncertainty_score": score}, [USED, *words])
         for estimator, score, words in (
-            (LinearSVC(), "entropy", ["LinearSVC", "`predict_proba`"]),
+            (LinearSVC(), "conditional_risk", ["LinearSVC", "`predict_proba`"]),
             (BAYES, "margin", ["GaussianNB", "`decision_function`"]),
             (BAYES, "likelihood_ratio", ["learns from OOD samples", "DoubleScore"]),
             (BAYES, "nearest", ["a novelty score such as", "'knn'"]),
@@ -400,7 +400,7 @@ def test_samples(options, data, words):
 OF_REGRESSORS = [
     ({"target_coverage": None}, "One of reject_cost, target_risk, .* must be given"),
     ({"reject_cost": 1}, "At most one of"),
-    ({"estimator": BAYES}, "estimator must be a regressor, got the classifier"),
+    ({"estimator": BAYES}, "estimator must be a regressor, got GaussianNB"),
     ({"estimator": 3}, "estimator must be a regressor"),
     *(
         ({"loss": loss}, "'squared', 'absolute' or a callable")
@@ -414,7 +414,7 @@ OF_REGRESSORS = [
         for options in ({}, CERTIFIED, CERTIFIED | {"loss": absolute})
     ),
     ({"target_coverage": None, RATE: 1, "max_loss": 1.5}, "clip the losses"),
-    ({"uncertainty_score": "entropy"}, "`predict_proba`"),
+    ({"uncertainty_score": "conditional_risk"}, "`predict_proba`"),
     ({"uncertainty_score": "conditional_risk"}, "got LinearRegression"),
     ({"uncertainty_score": "true_class_probability"}, "needs a classifier"),
     *(

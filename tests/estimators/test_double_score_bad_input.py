@@ -61,7 +61,7 @@ BAD_OPTIONS = [
     ({"reject_label": 1}, "reject_label=1 is one of the classes"),
     ({"loss": "huge"}, "huge"),
     ({"cv": 1}, "cv must be None, at least 2 folds"),
-    ({"cv": 1.5}, "cv as a float is the share"),
+    ({"cv": 1.5}, "cv as a float, the share"),
     ({"ood_label": 7}, "y has no row with ood_label=7, and max_fpr"),
     # Guarantees.
     (CERTIFIED | {"confidence_level": 2.0}, r"must be in \]0, 1\[, got 2.0"),

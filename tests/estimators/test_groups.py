@@ -19,6 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_reject import SelectiveClassifier
 from sklearn_reject.exceptions import RejectionWarning
+from tests.samples import entropies
 
 N = 300
 POINTS, y = make_blobs(N, 3, centers=3, cluster_std=4.0, random_state=0)
@@ -102,7 +103,7 @@ def test_groups_are_those_of_all_samples_given():
     data = np.column_stack([POINTS, np.where(np.arange(N) < 3, 7, 8)])
     rows = [(np.arange(3), np.arange(3, N))]  # none of group 7 calibrates
     tree = DecisionTreeClassifier(random_state=0)
-    options = {"estimator": tree, "uncertainty_score": "entropy", "target_risk": 0.9}
+    options = {"estimator": tree, "uncertainty_score": entropies, "target_risk": 0.9}
     with pytest.warns(RejectionWarning, match=r"7.0: it has no calibration sample"):
         model = fit(data, cv=rows, **options)
     assert list(model.rule_.rules) == [7.0, 8.0]

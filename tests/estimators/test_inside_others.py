@@ -141,7 +141,7 @@ def test_a_classifier_that_takes_no_weights(inner):
     with pytest.raises(ValueError, match=message):
         member.fit(X, Y, sample_weight=WEIGHT)
     bag = BaggingClassifier(member, 3, random_state=0)
-    with pytest.raises(ValueError, match=message + ".*BaggingClassifier"):
+    with pytest.raises(ValueError, match=message):
         bag.fit(X, Y)
     # The way out that the message names: rows are drawn where nobody asks for weights.
     with config_context(enable_metadata_routing=True):

@@ -238,17 +238,17 @@ ERRORS = [
                 {},
                 SURER,
                 "confidence_level=0.9 is not possible with this fit, which has held "
-                "out no .* Call fit with a confidence_level",
+                "out no .* Fit a clone with the confidence_level",
             ),
             (
                 CERTIFIED,
                 {"confidence_level": None},
-                "confidence_level=None is not possible .* has held out a part",
+                "confidence_level=None is not possible .* has held out some samples",
             ),
             (
                 PRIOR | CERTIFIED,
                 COSTS,
-                r"confidence_level=0\.9 needs bounds to guarantee",
+                r"confidence_level=0\.9 needs bounds",
             ),
             (CERTIFIED, {"min_tpr": 0.999}, "cannot certify"),
         )

@@ -109,7 +109,7 @@ def test_groups_reach_the_splitter(make, is_routed):
     same = clone(model).set_params(cv=splits).fit(X, labels)
     assert repr(model.rule_) == repr(same.rule_)
     for inner in (GaussianNB(), make_pipeline(GaussianNB())):
-        words = "groups were given, but cv=3 does not use.* Use a splitter such as"
+        words = "groups are used neither by cv=3 nor.* Pass a splitter such as"
         with pytest.raises(ValueError, match=words):
             make(inner, cv=3).fit(X, labels, groups=groups)
 

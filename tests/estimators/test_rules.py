@@ -34,6 +34,7 @@ from sklearn_reject.selection import (
     solve_target_failure_rate,
     solve_target_risk,
 )
+from tests.samples import entropies
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::sklearn_reject.exceptions.RejectionWarning"
@@ -108,7 +109,7 @@ def failures(value):
 # Data, and what is asked for.
 CASES = {
     "cost": (THREE, cost(0.3)),
-    "cost, another score": (THREE, cost(0.3) | {"uncertainty_score": "entropy"}),
+    "cost, another score": (THREE, cost(0.3) | {"uncertainty_score": entropies}),
     "cost, few samples": (SMALL, cost(0.2)),
     "cost, learned score": (SMALL, cost(0.45) | LEARNED),
     "cost, of a stack": (THREE, cost(0.2) | STACK),

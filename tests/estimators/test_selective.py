@@ -29,6 +29,7 @@ from sklearn_reject import (
 )
 from sklearn_reject.metrics import aurc_score, get_selective_scorer
 from sklearn_reject.scores import KNN, SELE, ConditionalRisk, LossRegression, Margin
+from tests.samples import entropies
 
 
 def make_samples(n_classes):
@@ -109,7 +110,7 @@ KINDS = {
     "rejects nobody by label": rejecting(reject_label=None),
     "bayes": rejecting(score=ConditionalRisk(decision="bayes")),
     "largest": rejecting(score=Margin(kind="max")),
-    **{name: rejecting(score=name) for name in ("entropy", "top_two_gap", "margin")},
+    **{name: rejecting(score=name) for name in ("margin", "msp")},
     "learned": rejecting(score=SELE(alphas=0.1)),
     "frozen, in a pipeline": rejecting(FrozenEstimator(STEPS), coverage=0.7),
     "double": DoubleScoreOODClassifier(

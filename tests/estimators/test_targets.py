@@ -90,7 +90,7 @@ TOLD = [
     ),
     # Few samples
     (ONE_OF_THREE, {"target_coverage": 0.5, "cv": 0.3}, "class 2 has only one", None),
-    (THREE, {"target_coverage": 1.0, "cv": 0.005}, "without stratification. Pass", 1),
+    (THREE, {"target_coverage": 1.0, "cv": 0.005}, "without stratification, as", 1),
     (two_blobs(90), {"target_risk": 0.01}, FEW, None),
     (two_blobs(500, 0.03), {"min_precision": {0: 0.9, 1: 0.98}}, FEW_OF_CLASS, None),
     (THREE, {"group_by": 0, "target_coverage": 0.8}, "makes 300 groups for 300", None),
