@@ -86,8 +86,10 @@ class FittedMixin:
             )
         twin = copy(self)
         for name, value in (self.get_params(deep=False) | params).items():
-            # Splits may come from a generator, of which there can be no second one.
-            setattr(twin, name, value if name == "cv" else clone(value, safe=False))
+            # Splits may come from a generator, of which there can be no second one, and
+            # a copy of a callable would be another one.
+            is_shared = name in ("cv", "group_by")
+            setattr(twin, name, value if is_shared else clone(value, safe=False))
         twin._keep_params()
         return twin
 

@@ -141,14 +141,12 @@ def _column(group_by, X):
         ) from error
 
 
-def groups_of_retarget(fitted, changes, other):
+def groups_of_retarget(fitted, other):
     """Return the groups that a copy of a fitted estimator has, None without them.
 
     Those of a column are known of the samples given to `fit` only.
     """
     group_by, calibration = other.group_by, other.calibration_
-    if "group_by" not in changes and fitted.group_by is fitted.group_by_:
-        group_by = fitted.group_by_  # a copy of a callable is another one
     classes = getattr(other, "classes_", None)
     if not makes_rules(group_by, classes):
         return None

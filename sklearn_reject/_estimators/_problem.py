@@ -157,7 +157,7 @@ def retarget(estimator, changes):
         changes = {**dict.fromkeys(names), **changes}
     other = estimator._copy_fitted(changes, (*names, *_OF_ANY))
     check_option(other.randomize, "randomize", (True, False))
-    groups = groups_of_retarget(estimator, changes, other)
+    groups = groups_of_retarget(estimator, other)
     calibration = other.calibration_
     if groups is not None:
         calibration = groups.add_to(calibration)

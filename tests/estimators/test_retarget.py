@@ -186,6 +186,13 @@ def test_what_is_not_given_stays_within_its_model():
     assert certified.retarget(confidence_level=None).rule_.certificate is None
 
 
+def test_a_callable_of_groups_is_the_same_in_copies_of_copies():
+    first = fit(CLASSIFIER, group_by=LastColumn(), **COVERAGE)
+    again = first.retarget(target_coverage=0.7).retarget(**COVERAGE)
+    assert repr(again.rule_) == repr(first.rule_)
+    np.testing.assert_array_equal(again.predict(X), first.predict(X))
+
+
 def test_everything_is_shared_but_parameters():
     model = fit(DOUBLE, **RATES)
     copy = model.retarget(min_tpr=0.6)

@@ -105,12 +105,15 @@ def rejecting(estimator=None, score="auto", *, coverage=0.6, **options):
     )
 
 
+NAMES = "margin", "msp"
+OF_TWO = {f"{name} of two classes": name for name in ("auto", *NAMES)}
 KINDS = {
     "default": SelectiveClassifier(LogisticRegression()),
     "rejects nobody by label": rejecting(reject_label=None),
     "bayes": rejecting(score=ConditionalRisk(decision="bayes")),
     "largest": rejecting(score=Margin(kind="max")),
-    **{name: rejecting(score=name) for name in ("margin", "msp")},
+    **{name: rejecting(score=name) for name in NAMES},
+    **{name: rejecting(score=score) for name, score in OF_TWO.items()},
     "learned": rejecting(score=SELE(alphas=0.1)),
     "frozen, in a pipeline": rejecting(FrozenEstimator(STEPS), coverage=0.7),
     "double": DoubleScoreOODClassifier(
@@ -120,7 +123,8 @@ KINDS = {
         Ridge(), target_coverage=0.8, uncertainty_score=SELE(alphas=0.1), cv=2
     ),
 }
-LABELS = {"double": IS_OOD, "outputs": FLOWERS[:, [3, 2]]}
+LABELS = dict.fromkeys(OF_TWO, SPECIES == 0) | {"double": IS_OOD}
+LABELS["outputs"] = FLOWERS[:, [3, 2]]
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -147,6 +151,7 @@ def test_one_call_is_one_pass_of_the_classifier(kind, monkeypatch):
     name, estimator = kind
     if name in ("outputs", "frozen, in a pipeline"):
         return
+    y = LABELS[name] if name in OF_TWO else SPECIES
     scorer, passes = get_selective_scorer("neg_aurc"), []
     expected, decide = estimator.predict(IRIS), LogisticRegression.decision_function
     monkeypatch.setattr(
@@ -156,8 +161,8 @@ def test_one_call_is_one_pass_of_the_classifier(kind, monkeypatch):
     )
     np.testing.assert_array_equal(estimator.predict(IRIS), expected)
     estimator.predict_all(IRIS)
-    scorer(estimator, IRIS, SPECIES)
-    estimator.score(IRIS, SPECIES)
+    scorer(estimator, IRIS, y)
+    estimator.score(IRIS, y)
     assert passes == [150] * 4
 
 
