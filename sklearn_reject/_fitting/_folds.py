@@ -55,8 +55,11 @@ class Samples:
         `train` are the rows that the estimator was fitted on, the columns of a kernel
         matrix; None where it is to be fitted on these very rows.
         """
+        X, y = self.X, self.y
         if isinstance(rows, slice):
-            return self.X, self.y
+            return X, y
+        if type(X) is type(y) is np.ndarray and X.ndim == 2 and len(X) != X.shape[1]:
+            return X[rows], y[rows]  # a kernel would be square
         if isinstance(train, slice):
             return _safe_indexing(self.X, rows), _safe_indexing(self.y, rows)
         return _safe_split(estimator, self.X, self.y, rows, train)
