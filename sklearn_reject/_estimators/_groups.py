@@ -135,9 +135,9 @@ def _column(group_by, X):
         names = column_names(X)
         known = f"has the columns {names!r}" if names else f"has the shape {X.shape}"
         raise ValueError(
-            f"group_by={group_by!r} is not a column of X, which {known}. If a step "
-            "before the estimator drops or renames it, or returns an array, put the "
-            "pipeline inside the estimator, or use set_output(transform='pandas')."
+            f"group_by={group_by!r} is not a column of X, which {known}. Pass a name "
+            "of a frame, or a position. If a step before the estimator makes an array, "
+            "put the pipeline inside, or use set_output(transform='pandas')."
         ) from error
 
 
