@@ -27,6 +27,7 @@ from sklearn_reject._validation import (
     check_number,
     check_option,
     check_vector,
+    take_weight,
 )
 from sklearn_reject.losses import chunked_sele, exact_sele, make_chunks
 from sklearn_reject.scores._features import (
@@ -308,14 +309,13 @@ def fit_linear(score, solve, predictions, targets, losses, weight, task=nullcont
     iterations; each fit of one penalty runs within ``task()``.
     """
     alphas = sorted({float(a) for a in np.atleast_1d(score.alphas)}, reverse=True)
-    weight = np.ones(len(losses)) if weight is None else weight
     samples = predictions, targets, weight
     parts = _split_off(losses, score.validation_fraction, score.random_state)
     if parts is None or len(alphas) == 1:
         with task():
             return next(_fit_path(score, solve, *samples, alphas)), {}
     train, held = parts
-    inner = predictions.take(train), targets[train], weight[train]
+    inner = predictions.take(train), targets[train], take_weight(weight, train)
     path, models = _fit_path(score, solve, *inner, alphas), []
     for _ in alphas:
         with task():
@@ -323,7 +323,8 @@ def fit_linear(score, solve, predictions, targets, losses, weight, task=nullcont
     # All models of a path have the same features.
     design = models[0].design(predictions.take(held))
     scores = [design.predict(model.weights) for model in models]
-    areas = [aurc_score(s, losses[held], sample_weight=weight[held]) for s in scores]
+    weight_held = take_weight(weight, held)
+    areas = [aurc_score(s, losses[held], sample_weight=weight_held) for s in scores]
     best = models[int(np.argmin(areas))]
     if score.refit:
         best = next(_fit_path(score, solve, *samples, [best.alpha], best.weights))
@@ -339,6 +340,7 @@ def _fit_path(score, solve, predictions, targets, weight, alphas, start=None):
     has_labels = is_per_label(score.features) and score.classes_ is not None
     n_labels = len(score.classes_) if has_labels else 1
     design = Design(scaler.transform(matrix), predictions.labels, n_labels)
+    weight = np.ones(len(targets)) if weight is None else weight
     targets, weight = targets[design.order], weight[design.order]
     is_unseen = [first == end for first, end in design.groups]
     # Categories that a part lacks are columns that its weights lack.
