@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -38,9 +39,6 @@ _NAMES = [
     *("auto", "input", "model_input", "response"),
     *("input+response", "model_input+response"),
 ]
-
-# Categories that histogram gradient boosting can tell apart.
-_MOST_CATEGORIES = 255
 
 # What learns by default. With 1,000 samples the area under the risk-coverage curve of
 # the forest was .98 times that of 100 rounds of boosting on twelve sets, and .85 times
@@ -94,8 +92,7 @@ class FeatureScore(LearnedScore):
                 )
             self._n_steps_ = n_steps
         if self._n_steps_ == 0 and self.features_ != "response":
-            feature_map = self.make_map()
-            feature_map.encode(X, feature_map.encoder.fit)
+            self.make_map().encode(X, Encoder.fit)
         return self
 
     def _check_features(self):
@@ -158,8 +155,7 @@ class FeatureScore(LearnedScore):
             if classify
             else HistGradientBoostingRegressor
         )
-        categories = self._map_.categories
-        options = {"categorical_features": categories, "early_stopping": False}
+        options = {"categorical_features": self._map_.codes, "early_stopping": False}
         return kind(random_state=source, **options, **_ROUNDS)
 
     def _expect(self, learners, predictions):
@@ -192,11 +188,7 @@ def sees_outputs(features):
 
 @dataclass(eq=False)
 class FeatureMap:
-    """Makes numeric features of :class:`Predictions`, for what learns from them.
-
-    Once fitted, `categories` are the places of codes of few categories, None without
-    any.
-    """
+    """Makes numeric features of :class:`Predictions`, for what learns from them."""
 
     features: object
     encoder: Encoder
@@ -206,23 +198,24 @@ class FeatureMap:
 
         A transformer sees the targets; nothing else does.
         """
-        self.transformer, self.categories = None, None
+        self.transformer = None
         if not isinstance(self.features, str):
-            self.transformer = clone(self.features)
-            self.transformer.fit(predictions.X, targets)
-        matrix = self._make(predictions, self.encoder.fit)
-        if self.features != "response":
-            self.categories = self.encoder.find_codes(_MOST_CATEGORIES) or None
-        return matrix
+            self.transformer = clone(self.features).fit(predictions.X, targets)
+        return self._make(predictions, Encoder.fit)
 
     def transform(self, predictions):
         """Return the features, each row whatever the others are."""
-        return self._make(predictions, self.encoder.transform)
+        return self._make(predictions, lambda encoder, X: encoder.transform(X)[0])
+
+    @property
+    def codes(self):
+        """The places of codes of categories, None without any."""
+        return np.flatnonzero(~self.encoder.is_number).tolist() or None
 
     def encode(self, X, encode):
-        """Return a matrix of samples, or say what to do where there is none."""
+        """Return what the encoder makes of samples, or say what to do about it."""
         return encode_or_explain(
-            encode,
+            partial(encode, self.encoder),
             X,
             f"features={self.features!r} cannot convert the samples to numbers",
             "Use features='response', or a transformer that can, such as the "

@@ -9,21 +9,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_reject._response._response import Response
 from sklearn_reject._validation import check_takes
-from sklearn_reject.scores._base import UncertaintyScore
-from sklearn_reject.scores._detectors import LikelihoodRatio, OutlierDetector
-from sklearn_reject.scores._distances import KNN, Mahalanobis, RelativeMahalanobis
-from sklearn_reject.scores._gain import ExpectedGain
-from sklearn_reject.scores._linear import SELE
-from sklearn_reject.scores._logits import (
-    GEN,
-    MSP,
-    ODIN,
-    SIRC,
-    Energy,
-    MaxLogit,
-    ReAct,
-    ViM,
+from sklearn_reject.scores import (
+    _detectors,
+    _distances,
+    _linear,
+    _logits,
+    _plug_in,
+    _regression,
 )
+from sklearn_reject.scores._base import UncertaintyScore
+from sklearn_reject.scores._gain import ExpectedGain
 from sklearn_reject.scores._novelty import NoveltyScore
 from sklearn_reject.scores._plug_in import (
     CallableScore,
@@ -31,31 +26,20 @@ from sklearn_reject.scores._plug_in import (
     Margin,
     PlugInScore,
 )
-from sklearn_reject.scores._regression import (
-    ErrorProbability,
-    LossRegression,
-    TrueClassProbability,
-)
+from sklearn_reject.scores._regression import LossRegression
 
 # What `gain_score` calls the score that is "auto" elsewhere.
 CONFIDENCE = "confidence"
 
-_UNCERTAINTY_SCORES = {
-    score.name: score
-    for score in (
-        *(ConditionalRisk, ErrorProbability, LossRegression, Margin, SELE),
-        TrueClassProbability,
-    )
-}
 
-_NOVELTY_SCORES = {
-    score.name: score
-    for score in (
-        *(GEN, KNN, MSP, ODIN, SIRC, Energy, LikelihoodRatio, Mahalanobis, MaxLogit),
-        *(OutlierDetector, ReAct, RelativeMahalanobis, ViM),
-    )
-}
+def _by_name(*modules):
+    """Return the scores in some modules by the names that they have."""
+    kinds = [v for m in modules for v in vars(m).values() if isinstance(v, type)]
+    return {kind.name: kind for kind in kinds if getattr(kind, "name", None)}
 
+
+_UNCERTAINTY_SCORES = _by_name(_linear, _plug_in, _regression)
+_NOVELTY_SCORES = _by_name(_detectors, _distances, _logits)
 _CALLABLE = "a score object or a callable (estimator, X) -> (n_samples,)"
 
 
