@@ -34,7 +34,6 @@ from sklearn_reject.scores._regression import (
     TrueClassProbability,
 )
 from sklearn_reject.scores._resolve import (
-    FrozenNovelty,
     NoveltyUncertainty,
     UncertaintyNovelty,
     get_novelty_names,

@@ -12,8 +12,10 @@ from sklearn.utils import check_array, get_tags
 
 from sklearn_reject._validation import find_missing_labels, is_missing
 
-# Columns of indicators for one column of categories; the rarest share the last one.
+# Indicators, or codes, for one column of categories; the rarest share the last one.
+# Histogram gradient boosting can tell so many codes apart.
 _MOST_INDICATORS = 50
+_MOST_CODES = 255
 
 # Of a sparse matrix with more columns than that, only so many directions are dense.
 _MOST_COLUMNS = 256
@@ -32,7 +34,7 @@ class Encoder:
     are missing are imputed by `strategy`; `add_indicator` as in `SimpleImputer`. Zeros
     stand for a column without any value, as histogram gradient boosting fails on such.
     A sparse matrix stays one if that `keeps_sparse`; otherwise few directions are taken
-    of many columns.
+    of many columns. Once fitted, `is_number` tells which columns hold numbers.
     """
 
     one_hot: bool = True
@@ -40,78 +42,66 @@ class Encoder:
     strategy: str = "mean"
     add_indicator: bool = False
     random_state: object = None
+    is_number = np.ones(0, dtype=bool)
 
     def fit(self, X):
         """Find out what the columns hold, and return the matrix."""
         self.are_texts = None if is_numeric(X) else _find_texts(X)
-        self.encoder, self.imputer, self.svd = None, None, None
         self.is_sparse = sparse.issparse(X) and (self.keeps_sparse or is_wide(X))
+        self.on_numbers, self.on_texts, self.is_empty = None, None, False
         numbers, texts = self._split(X)
         if self.is_sparse and not self.keeps_sparse:
             n_directions = min(_N_DIRECTIONS, *numbers.shape)
-            svd = TruncatedSVD(n_directions, random_state=self.random_state)
-            self.svd = svd.set_output(transform="default").fit(numbers)
-        if not self.is_sparse:
-            self._fit_columns(numbers, texts)
-        self.is_empty = False
-        matrix = self._join(numbers, texts)
-        if not (self.one_hot or self.is_sparse):
-            self.is_empty = np.isnan(matrix).all(axis=0)
-            matrix = np.where(self.is_empty, 0.0, matrix)
-        n_numbers = matrix.shape[1] if self.is_sparse else numbers.shape[1]
-        self.is_number = np.arange(matrix.shape[1]) < n_numbers
-        return matrix
-
-    def _fit_columns(self, numbers, texts):
-        self.misses = np.isnan(numbers).any(axis=0)
-        if self.one_hot and numbers.shape[1]:
-            options = {"strategy": self.strategy, "add_indicator": self.add_indicator}
-            imputer = SimpleImputer(keep_empty_features=True, **options)
-            with np.errstate(over="ignore"):
-                self.imputer = imputer.fit(numbers)
-        if texts is not None:
-            encoder = OrdinalEncoder(
-                handle_unknown="use_encoded_value", unknown_value=np.nan
+            self.on_numbers = TruncatedSVD(n_directions, random_state=self.random_state)
+        elif self.one_hot and not self.is_sparse and numbers.shape[1]:
+            self.on_numbers = SimpleImputer(
+                strategy=self.strategy,
+                add_indicator=self.add_indicator,
+                keep_empty_features=True,
             )
-            if self.one_hot:
-                options = {"max_categories": _MOST_INDICATORS, "sparse_output": False}
-                encoder = OneHotEncoder(handle_unknown="infrequent_if_exist", **options)
-            self.encoder = encoder.fit(texts)
+        if self.on_numbers is not None:
+            with np.errstate(over="ignore"):
+                self.on_numbers.set_output(transform="default").fit(numbers)
+        if texts is not None:
+            on_texts = self._make_text_encoder()
+            self.on_texts = on_texts.set_output(transform="default").fit(texts)
+        matrix = self._join(numbers, texts)
+        self.is_number = np.arange(matrix.shape[1]) < numbers.shape[1]
+        if self.is_sparse:
+            return matrix
+        self.is_complete = ~np.isnan(numbers).any(axis=0)
+        self.is_empty = np.isnan(matrix).all(axis=0)
+        return np.where(self.is_empty, 0.0, matrix)
+
+    def _make_text_encoder(self):
+        if self.one_hot:
+            options = {"max_categories": _MOST_INDICATORS, "sparse_output": False}
+            return OneHotEncoder(handle_unknown="infrequent_if_exist", **options)
+        options = {"handle_unknown": "use_encoded_value", "unknown_value": np.nan}
+        return OrdinalEncoder(max_categories=_MOST_CODES, **options)
 
     def transform(self, X):
-        """Return the matrix, sparse only where X is."""
-        return self._join(*self._split(X))
-
-    def count_gaps(self, X):
-        """Return the matrix, and how many values each row alone is missing.
+        """Return the matrix, sparse only where X is, and how many values a row misses.
 
         These are in columns of which no sample that was fitted on missed one.
         """
         numbers, texts = self._split(X)
-        gaps = np.zeros(numbers.shape[0], dtype=int)
+        n_missing = np.zeros(numbers.shape[0], dtype=int)
         if self.one_hot and not self.is_sparse:
-            gaps = np.isnan(numbers)[:, ~self.misses].sum(axis=1)
-        return self._join(numbers, texts), gaps
-
-    def find_codes(self, most):
-        """Return the places of columns of codes of at most so many categories."""
-        if self.encoder is None or self.one_hot:
-            return []
-        sizes = np.array([len(known) for known in self.encoder.categories_])
-        return np.flatnonzero(~self.is_number)[sizes <= most].tolist()
+            n_missing = np.isnan(numbers)[:, self.is_complete].sum(axis=1)
+        return self._join(numbers, texts), n_missing
 
     def _split(self, X):
         """Return numbers, (n_samples, n_numbers), and texts, None if there are none."""
         texts = None
-        if self.are_texts is None:
-            if sparse.issparse(X) and not self.is_sparse:
-                X = X.toarray()
+        if self.are_texts is not None:
+            numbers, texts = _split_table(X, self.are_texts)
+        else:
+            X = X.toarray() if sparse.issparse(X) and not self.is_sparse else X
             options = {"dtype": np.float64, "ensure_all_finite": self.is_sparse}
             numbers = check_array(X, accept_sparse="csr", **options)
-            if self.is_sparse:
-                return sparse.csr_matrix(numbers), None
-        else:
-            numbers, texts = _split_table(X, self.are_texts)
+        if self.is_sparse:
+            return sparse.csr_matrix(numbers), None
         if not self.one_hot:
             return np.clip(numbers, -_LARGEST, _LARGEST), texts
         if np.isinf(numbers).any():
@@ -119,13 +109,13 @@ class Encoder:
         return numbers, texts
 
     def _join(self, numbers, texts):
-        if self.is_sparse:
-            return numbers if self.svd is None else self.svd.transform(numbers)
-        if self.imputer is not None:
-            numbers = self.imputer.transform(numbers)
-        parts = [numbers] if texts is None else [numbers, self.encoder.transform(texts)]
-        matrix = np.hstack([np.asarray(part, dtype=np.float64) for part in parts])
-        return matrix if self.one_hot else np.where(self.is_empty, 0.0, matrix)
+        if self.on_numbers is not None:
+            numbers = self.on_numbers.transform(numbers)
+        if texts is not None:
+            numbers = np.hstack([numbers, self.on_texts.transform(texts)])
+        if self.one_hot or self.is_sparse:
+            return numbers
+        return np.where(self.is_empty, 0.0, numbers)
 
 
 def is_numeric(X):
@@ -176,19 +166,18 @@ def _find_texts(X):
 
 def _holds_text(name, column):
     values = np.asarray(column)
-    if str(getattr(column, "dtype", "")) == "category" or values.dtype.kind in "US":
-        return True
-    if values.dtype.kind != "O":
-        return False
+    is_category = str(getattr(column, "dtype", "")) == "category"
+    if is_category or values.dtype.kind != "O":
+        return is_category or values.dtype.kind in "US"
     present = values[~find_missing_labels(values)].tolist()
-    for value in present:
-        if not isinstance(value, (Real, str, bytes)):
+    others = [value for value in present if not isinstance(value, Real)]
+    for value in others:
+        if not isinstance(value, (str, bytes)):
             raise TypeError(
-                f"column {name!r}: the argument must be a string or a number, or "
-                f"datetime64, got {value!r}."
+                f"column {name!r} holds {value!r}, neither a number nor a text."
             )
     # Whatever comes later in a column without any value is new.
-    return not present or not all(isinstance(value, Real) for value in present)
+    return bool(others) or not present
 
 
 def _split_table(X, are_texts):
@@ -196,13 +185,12 @@ def _split_table(X, are_texts):
     columns = _split_columns(X)
     if len(columns) != len(are_texts):
         raise ValueError(f"{len(columns)} columns, not {len(are_texts)}.")
-    numbers, texts = [np.empty((len(columns[0][1]), 0))], []
-    for is_text, (name, column) in zip(are_texts, columns, strict=True):
-        if is_text:
-            texts.append(_as_texts(column))
-        else:
-            numbers.append(_as_numbers(name, column))
-    return np.column_stack(numbers), np.column_stack(texts) if texts else None
+    pairs = list(zip(are_texts, columns, strict=True))
+    texts = [_as_texts(column) for is_text, (_, column) in pairs if is_text]
+    numbers = [_as_numbers(*named) for is_text, named in pairs if not is_text]
+    n_samples = len(columns[0][1])
+    numbers = np.column_stack([np.empty((n_samples, 0)), *numbers])
+    return numbers, np.column_stack(texts) if texts else None
 
 
 def _as_numbers(name, column):

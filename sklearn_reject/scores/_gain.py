@@ -224,7 +224,7 @@ class ExpectedGain(FeatureScore):
             max_iter=int(np.clip(n_samples // 80, 30, 100)),
             max_leaf_nodes=16,
             early_stopping=False,
-            categorical_features=self._map_.categories,
+            categorical_features=self._map_.codes,
             random_state=self.random_state,
         )
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.decomposition import TruncatedSVD
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_reject._response._steps import find_steps
+from sklearn_reject._response._response import Response
 from sklearn_reject._typing import Estimator, MatrixLike
 from sklearn_reject.scores._encoding import (
     Encoder,
@@ -31,10 +32,9 @@ class InputScore(NoveltyScore):
     def check(self, estimator: Estimator, X: MatrixLike) -> None:
         super().check(estimator, X)
         # What will be made of samples is known where they are seen as they are.
-        model = find_steps(estimator).model
-        is_raw = self.features is None and sees_samples(estimator)
-        if is_raw and not isinstance(model, MLPClassifier):
-            _encode(Encoder(random_state=0).fit, X, model)
+        view, is_raw = Response(estimator, X), sees_samples(estimator)
+        if is_raw and not (self.features or isinstance(view.model, MLPClassifier)):
+            _encode(Encoder(random_state=0).fit, view)
 
 
 class Inputs:
@@ -54,22 +54,17 @@ class Inputs:
     def fit(self, response):
         """Return the matrix of ID samples."""
         self.encoders, self.mean, self.is_directed = None, None, True
-        views = _views(response)
+        views = response.views
         are_networks = all(isinstance(view.model, MLPClassifier) for view in views)
         if self.function is not None or are_networks:
             matrix = self._take(response)
             self.is_number = np.ones(matrix.shape[1], dtype=bool)
             return matrix
-        self.encoders = [
-            Encoder(strategy="median", add_indicator=True, **self.options)
-            for _ in views
-        ]
-        pairs = zip(self.encoders, views, strict=True)
-        matrix = join(
-            [_encode(e.fit, view.transform(), view.model) for e, view in pairs]
-        )
-        self.is_number = np.concatenate([one.is_number for one in self.encoders])
-        self.is_directed = any(one.svd is not None for one in self.encoders)
+        options = {"strategy": "median", "add_indicator": True, **self.options}
+        self.encoders = encoders = [Encoder(**options) for _ in views]
+        matrix = join([_encode(e.fit, v) for e, v in zip(encoders, views, strict=True)])
+        self.is_number = np.concatenate([one.is_number for one in encoders])
+        self.is_directed = any(isinstance(e.on_numbers, TruncatedSVD) for e in encoders)
         return matrix
 
     def scale(self, matrix, weight=None):
@@ -100,10 +95,8 @@ class Inputs:
         if self.encoders is None:
             matrix = self._take(response)
             return self._scaled(matrix), np.zeros(len(matrix), dtype=int)
-        pairs = zip(self.encoders, _views(response), strict=True)
-        parts = [
-            _encode(e.count_gaps, view.transform(), view.model) for e, view in pairs
-        ]
+        pairs = zip(self.encoders, response.views, strict=True)
+        parts = [_encode(encoder.transform, view) for encoder, view in pairs]
         matrices, n_missing = zip(*parts, strict=True)
         return self._scaled(join(matrices)), sum(n_missing)
 
@@ -122,7 +115,7 @@ class Inputs:
         """Return what is looked at as it is."""
         if self.function is not None:
             return call(self.function, "features", response.estimator, response.X)
-        return np.hstack([view.features for view in _views(response)])
+        return np.hstack([view.features for view in response.views])
 
     def _scaled(self, matrix):
         if self.mean is None:
@@ -131,17 +124,12 @@ class Inputs:
         return np.clip(scaled, -_FARTHEST, _FARTHEST, out=scaled)
 
 
-def _views(response):
-    """Return the responses of the classifiers inside, one for all that see the same."""
-    return response.views
-
-
-def _encode(encode, X, model):
+def _encode(encode, view):
     """Return what is made of what reaches a classifier, or say what to do."""
     return encode_or_explain(
         encode,
-        X,
-        f"The inputs of {type(model).__name__} cannot be used as features",
+        view.transform(),
+        f"The inputs of {type(view.model).__name__} cannot be used as features",
         "Put the preprocessing into a Pipeline with the classifier, or pass a callable "
         "(estimator, X) -> (n_samples, n_features) as the `features` of the score.",
     )

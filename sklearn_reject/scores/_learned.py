@@ -327,13 +327,13 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
 
     def _outputs_and_labels(self, response):
         """Return the outputs and labels of :class:`Predictions`."""
-        needs_outputs = self._needs_outputs()
-        outputs = np.empty((response.n_samples, 0))
+        n_samples = response.n_samples
+        outputs, labels = np.empty((n_samples, 0)), np.zeros(n_samples, dtype=np.intp)
         if self.classes_ is None:
-            if needs_outputs:
+            if self._needs_outputs():
                 values = np.asarray(response.labels, dtype=np.float64)
-                outputs = values.reshape(len(outputs), -1)
-            return outputs, np.zeros(len(outputs), dtype=np.intp)
+                outputs = values.reshape(n_samples, -1)
+            return outputs, labels
         positions, unknown = index_labels(response.classes, self.classes_)
         if unknown.any():
             label = response.classes[unknown].tolist()[0]
@@ -342,7 +342,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
                 f"{self.classes_.tolist()} given."
             )
         # The outputs come first: labels may follow from them without a pass.
-        if needs_outputs:
+        if self._needs_outputs():
             outputs = _find_outputs(response, positions, len(self.classes_))
         return outputs, positions[response.label_indices]
 
@@ -494,20 +494,17 @@ def _find_outputs(response, positions, n_classes):
     The classes that the estimator knows are at `positions` among them.
     """
     if hasattr(response.estimator, "predict_proba"):
-        outputs, absent = response.probabilities, 0.0
+        values, absent = response.probabilities, 0.0
     elif hasattr(response.estimator, "decision_function"):
-        outputs = response.decision_values
-        if outputs.ndim == 1 and n_classes == 2:
-            return outputs[:, np.newaxis]
-        if outputs.ndim == 1:
-            outputs = np.column_stack([-outputs, outputs])
+        values = response.decision_values
+        if values.ndim == 1 and n_classes == 2:
+            return values[:, np.newaxis]
+        if values.ndim == 1:
+            values = np.column_stack([-values, values])
         # A class that the fold lacks is as far off as the farthest of the others.
-        absent = outputs.min(axis=1, keepdims=True)
+        absent = values.min(axis=1, keepdims=True)
     else:
         return np.eye(n_classes)[positions[response.label_indices]]
-    if np.array_equal(positions, np.arange(n_classes)):
-        return outputs
-    aligned = np.empty((len(outputs), n_classes))
-    aligned[:] = absent
-    aligned[:, positions] = outputs
-    return aligned
+    outputs = np.full((len(values), n_classes), absent, dtype=np.float64)
+    outputs[:, positions] = values
+    return outputs

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 
@@ -195,17 +196,12 @@ class SELE(FeatureScore):
         check_number(self.tol, "tol", open_low=True)
 
     def learn(self, predictions: Predictions, targets: Any, sample_weight: Any) -> None:
-        results = {}
-        make_solver = partial(self._make_solver, results)
         task = partial(self._task, "fit-alpha")
         samples = predictions, targets, targets, sample_weight
-        self._model_, self.areas_ = fit_linear(self, make_solver, *samples, task)
-        self.alpha_ = self._model_.alpha
-        self.coef_ = self._model_.weights[:, :-1]
-        self.intercept_ = self._model_.weights[:, -1]
-        self.n_iter_ = int(results[self.alpha_].nit)
-        # Status 1 is that of iterations used up.
-        if results[self.alpha_].status == 1:
+        model, self.areas_ = fit_linear(self, self._minimize, *samples, task)
+        self._model_, self.alpha_, self.n_iter_ = model, model.alpha, model.n_iter
+        self.coef_, self.intercept_ = model.weights[:, :-1], model.weights[:, -1]
+        if self.n_iter_ >= self.max_iter:
             warnings.warn(
                 f"SELE did not converge in max_iter={self.max_iter} iterations at "
                 f"alpha={self.alpha_:g}. Increase max_iter or tol, or remove the "
@@ -220,36 +216,26 @@ class SELE(FeatureScore):
     def _count_tasks(self):
         return np.size(self.alphas)
 
-    def _make_solver(self, results, design, losses, weight):
-        """Return what minimizes the penalized loss, and keeps its results by alpha."""
-        weight = np.ones(len(losses)) if weight is None else weight
+    def _minimize(self, design, losses, weight, alpha, start):
+        """Return weights of least penalized loss, and the number of iterations."""
         # Penalties then mean the same whatever the unit and the rate of the errors.
-        mean = np.average(losses, weights=weight)
-        losses = losses / mean if mean > 0 else losses
+        losses = losses / (np.average(losses, weights=weight) or 1.0)
         sele = exact_sele
         if self.method == "chunked":
             chunks = make_chunks(len(losses), self.chunk_size, self.random_state)
             sele = partial(chunked_sele, chunks=chunks, n_jobs=self.n_jobs)
-        options = {"maxiter": self.max_iter, "gtol": self.tol, "ftol": self.tol / 10}
 
-        def objective(flat, alpha):
+        def objective(flat):
             scores = design.scores(flat.reshape(design.shape))
             value, gradient = sele(scores, losses, weight)
             penalty = alpha / 2 * (flat @ flat)
             return value + penalty, design.adjoint(gradient).ravel() + alpha * flat
 
-        def solve(alpha, start):
-            results[alpha] = minimize(
-                objective,
-                start.ravel(),
-                args=(alpha,),
-                jac=True,
-                method="L-BFGS-B",
-                options=options,
-            )
-            return results[alpha].x.reshape(design.shape)
-
-        return solve
+        options = {"maxiter": self.max_iter, "gtol": self.tol, "ftol": self.tol / 10}
+        found = minimize(
+            objective, start.ravel(), jac=True, method="L-BFGS-B", options=options
+        )
+        return found.x.reshape(design.shape), int(found.nit)
 
 
 class Design:
@@ -303,6 +289,7 @@ class LinearModel:
     scaler: StandardScaler
     weights: np.ndarray
     alpha: float
+    n_iter: int
 
     def predict(self, predictions):
         """Return the scores of samples."""
@@ -314,72 +301,76 @@ class LinearModel:
         return Design(matrix, predictions.labels, len(self.weights))
 
 
-def fit_linear(
-    options, make_solver, predictions, targets, losses, weight, task=nullcontext
-):
+def fit_linear(score, solve, predictions, targets, losses, weight, task=nullcontext):
     """Return a model, its penalty that of least area, and the areas by penalty.
 
     They are empty where there is nothing to choose, or too little to choose by.
-    `options` is a score that has the parameters. ``make_solver(design, targets,
-    weight)`` returns ``solve(alpha, start)``, which returns weights; each fit of one
-    penalty runs within ``task()``.
+    ``solve(design, targets, weight, alpha, start)`` returns weights, and the number of
+    iterations; each fit of one penalty runs within ``task()``.
     """
-    alphas = sorted({float(a) for a in np.atleast_1d(options.alphas)}, reverse=True)
-    fit_path = partial(_fit_path, options, make_solver)
-    parts = _split_off(losses, options.validation_fraction, options.random_state)
+    alphas = sorted({float(a) for a in np.atleast_1d(score.alphas)}, reverse=True)
+    samples = predictions, targets, weight
+    parts = _split_off(losses, score.validation_fraction, score.random_state)
     if parts is None or len(alphas) == 1:
-        [model] = fit_path(predictions, targets, weight, alphas[:1], task)
-        return model, {}
+        with task():
+            return next(_fit_path(score, solve, *samples, alphas)), {}
     train, held = parts
-    samples = predictions.take(train), targets[train], take_weight(weight, train)
-    models = fit_path(*samples, alphas, task)
+    inner = predictions.take(train), targets[train], take_weight(weight, train)
+    path, models = _fit_path(score, solve, *inner, alphas), []
+    for _ in alphas:
+        with task():
+            models.append(next(path))
     # All models of a path have the same features.
     design = models[0].design(predictions.take(held))
+    scores = [design.predict(model.weights) for model in models]
     weight_held = take_weight(weight, held)
-    scores = (design.predict(model.weights) for model in models)
     areas = [aurc_score(s, losses[held], sample_weight=weight_held) for s in scores]
     best = models[int(np.argmin(areas))]
-    if options.refit:
-        start = best.weights
-        [best] = fit_path(predictions, targets, weight, [best.alpha], start=start)
+    if score.refit:
+        best = next(_fit_path(score, solve, *samples, [best.alpha], best.weights))
     return best, dict(zip(alphas, areas, strict=True))
 
 
-def _fit_path(
-    options,
-    make_solver,
-    predictions,
-    targets,
-    weight,
-    alphas,
-    task=nullcontext,
-    start=None,
-):
-    """Return a model for each penalty, whose fit starts from the one before."""
-    features = options.make_map()
+def _fit_path(score, solve, predictions, targets, weight, alphas, start=None):
+    """Yield a model for each penalty, whose fit starts from the one before."""
+    features = score.make_map()
     matrix = features.fit(predictions, targets)
     scaler = StandardScaler(with_mean=not sparse.issparse(matrix))
     scaler.set_output(transform="default").fit(matrix, sample_weight=weight)
-    matrix = scaler.transform(matrix)
-    has_labels = is_per_label(features.features) and options.classes_ is not None
-    n_labels = len(options.classes_) if has_labels else 1
-    design = Design(matrix, predictions.labels, n_labels)
-    weight = take_weight(weight, design.order)
-    solve = make_solver(design, targets[design.order], weight)
+    has_labels = is_per_label(score.features) and score.classes_ is not None
+    n_labels = len(score.classes_) if has_labels else 1
+    design = Design(scaler.transform(matrix), predictions.labels, n_labels)
+    weight = np.ones(len(targets)) if weight is None else weight
+    targets, weight = targets[design.order], weight[design.order]
     is_unseen = [first == end for first, end in design.groups]
     # Categories that a part lacks are columns that its weights lack.
     if start is None or start.shape != design.shape:
         start = np.zeros(design.shape)
-    models = []
     for alpha in alphas:
-        with task():
-            start = solve(alpha, start)
+        start, n_iter = solve(design, targets, weight, alpha, start)
         # Labels that were not seen are as uncertain as the average sample.
         weights = start.copy()
         weights[is_unseen, :-1] = 0.0
         weights[is_unseen, -1] = np.average(design.scores(start), weights=weight)
-        models.append(LinearModel(features, scaler, weights, alpha))
-    return models
+        yield LinearModel(features, scaler, weights, alpha, n_iter)
+
+
+def solve_ridge(design, targets, weight, alpha, start):
+    """Return the weights of a ridge regression for each label, and no iterations.
+
+    They minimize 1/n sum_i w_i (target_i - s_i)^2 + alpha ||w||^2, intercepts free.
+    """
+    weights = np.zeros_like(start)
+    for (first, end), row in zip(design.groups, weights, strict=True):
+        part = slice(first, end)
+        matrix = design.matrix[part]
+        matrix = matrix.toarray() if sparse.issparse(matrix) else matrix
+        # Without a penalty, directions without spread get no slope.
+        ridge = Ridge(alpha * weight.sum()) if alpha > 0 else LinearRegression()
+        if first < end:
+            ridge.fit(matrix, targets[part], weight[part])
+            row[:] = *ridge.coef_, ridge.intercept_
+    return weights, 0
 
 
 def check_linear_options(options):
@@ -389,52 +380,6 @@ def check_linear_options(options):
     check_option(options.refit, "refit", (True, False))
 
 
-def make_ridge_solver(design, targets, weight):
-    """Return what minimizes 1/n sum_i w_i (target_i - s_i)^2 + alpha ||w||^2.
-
-    Each label has a problem of its own, of which one eigendecomposition solves all
-    penalties; intercepts are free. The start does not matter.
-    """
-    weight = np.ones(len(targets)) if weight is None else weight
-    total, parts = weight.sum(), [slice(*group) for group in design.groups]
-    labels = [
-        _solver_of_label(design.matrix[part], targets[part], weight[part])
-        for part in parts
-    ]
-    return lambda alpha, start: np.stack([solve(alpha * total) for solve in labels])
-
-
-def _solver_of_label(matrix, targets, weight):
-    """Return the function of the penalty that returns slopes and intercept of a label.
-
-    The centered normal equations are decomposed once for all penalties.
-    """
-    if not len(targets):
-        return lambda penalty: np.zeros(matrix.shape[1] + 1)
-    matrix = matrix.toarray() if sparse.issparse(matrix) else matrix
-    mean = np.average(matrix, axis=0, weights=weight)
-    mean_target = weight @ targets / weight.sum()
-    root = np.sqrt(weight)[:, np.newaxis]
-    centered = (matrix - mean) * root
-    values, vectors = np.linalg.eigh(centered.T @ centered)
-    moments = vectors.T @ (centered.T @ ((targets - mean_target) * root[:, 0]))
-    # Directions without spread would get any slope if there is no penalty.
-    least = values.max() * len(values) * np.finfo(np.float64).eps
-    least = max(least, np.finfo(np.float64).tiny)
-
-    def solve(penalty):
-        spread = np.maximum(values, 0) + penalty
-        usable = spread > least
-        slopes = vectors[:, usable] @ (moments[usable] / spread[usable])
-        return np.append(slopes, mean_target - mean @ slopes)
-
-    return solve
-
-
-# Samples that a part needs so that there is anything to order.
-_FEWEST = 2
-
-
 def _split_off(losses, fraction, random_state):
     """Return the rows to learn from and to validate on, None if there are too few.
 
@@ -442,8 +387,9 @@ def _split_off(losses, fraction, random_state):
     """
     has_loss = losses > 0
     n_with, n_without = has_loss.sum(), (~has_loss).sum()
-    if n_with < _FEWEST or len(losses) * min(fraction, 1 - fraction) < _FEWEST:
+    # Of fewer than two there is nothing to order.
+    if n_with < 2 or len(losses) * min(fraction, 1 - fraction) < 2:
         return None
-    kind = ShuffleSplit if n_without < _FEWEST else StratifiedShuffleSplit
+    kind = ShuffleSplit if n_without < 2 else StratifiedShuffleSplit
     splitter = kind(1, test_size=fraction, random_state=random_state)
     return next(splitter.split(np.zeros(len(losses)), has_loss))

@@ -17,7 +17,7 @@ from sklearn_reject.scores._learned import Predictions, check_classifier
 from sklearn_reject.scores._linear import (
     check_linear_options,
     fit_linear,
-    make_ridge_solver,
+    solve_ridge,
 )
 
 ALPHAS = (0.0, 1e-4, 1e-3, 1e-2, 1e-1)
@@ -190,7 +190,7 @@ class LossRegression(RegressedScore):
             super().learn(predictions, targets, sample_weight)
             return
         samples = predictions, targets, losses, sample_weight
-        self.regressor_, self.areas_ = fit_linear(self, make_ridge_solver, *samples)
+        self.regressor_, self.areas_ = fit_linear(self, solve_ridge, *samples)
         self.alpha_ = self.regressor_.alpha
 
     def estimate(self, predictions: Predictions) -> np.ndarray:

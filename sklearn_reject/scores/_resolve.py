@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
-
 import numpy as np
 from sklearn.base import OutlierMixin, clone, is_regressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_reject._response._response import Response
-from sklearn_reject._typing import Estimator, MatrixLike
 from sklearn_reject._validation import check_takes
-from sklearn_reject.scores._base import UncertaintyScore, forget
-from sklearn_reject.scores._detectors import LikelihoodRatio, OutlierDetector
-from sklearn_reject.scores._distances import KNN, Mahalanobis, RelativeMahalanobis
-from sklearn_reject.scores._gain import ExpectedGain
-from sklearn_reject.scores._linear import SELE
-from sklearn_reject.scores._logits import (
-    GEN,
-    MSP,
-    ODIN,
-    SIRC,
-    Energy,
-    MaxLogit,
-    ReAct,
-    ViM,
+from sklearn_reject.scores import (
+    _detectors,
+    _distances,
+    _linear,
+    _logits,
+    _plug_in,
+    _regression,
 )
+from sklearn_reject.scores._base import UncertaintyScore
+from sklearn_reject.scores._gain import ExpectedGain
 from sklearn_reject.scores._novelty import NoveltyScore
 from sklearn_reject.scores._plug_in import (
     CallableScore,
@@ -34,31 +26,20 @@ from sklearn_reject.scores._plug_in import (
     Margin,
     PlugInScore,
 )
-from sklearn_reject.scores._regression import (
-    ErrorProbability,
-    LossRegression,
-    TrueClassProbability,
-)
+from sklearn_reject.scores._regression import LossRegression
 
 # What `gain_score` calls the score that is "auto" elsewhere.
 CONFIDENCE = "confidence"
 
-_UNCERTAINTY_SCORES = {
-    score.name: score
-    for score in (
-        *(ConditionalRisk, ErrorProbability, LossRegression, Margin, SELE),
-        TrueClassProbability,
-    )
-}
 
-_NOVELTY_SCORES = {
-    score.name: score
-    for score in (
-        *(GEN, KNN, MSP, ODIN, SIRC, Energy, LikelihoodRatio, Mahalanobis, MaxLogit),
-        *(OutlierDetector, ReAct, RelativeMahalanobis, ViM),
-    )
-}
+def _by_name(*modules):
+    """Return the scores in some modules by the names that they have."""
+    kinds = [v for m in modules for v in vars(m).values() if isinstance(v, type)]
+    return {kind.name: kind for kind in kinds if getattr(kind, "name", None)}
 
+
+_UNCERTAINTY_SCORES = _by_name(_linear, _plug_in, _regression)
+_NOVELTY_SCORES = _by_name(_detectors, _distances, _logits)
 _CALLABLE = "a score object or a callable (estimator, X) -> (n_samples,)"
 
 
@@ -129,49 +110,57 @@ def resolve_score(
     >>> resolve_score("auto", LinearSVC())
     Margin()
     """
-    given, frozen = uncertainty_score, isinstance(uncertainty_score, FrozenEstimator)
-    known = {**_UNCERTAINTY_SCORES, ExpectedGain.name: ExpectedGain}
-    if isinstance(given, str) and given == "auto":
+    of_gain = name == "gain_score"
+    names = [CONFIDENCE, ExpectedGain.name] * of_gain + get_score_names()
+    given, known = uncertainty_score, {**_NOVELTY_SCORES, **_UNCERTAINTY_SCORES}
+    if isinstance(given, str) and given == (CONFIDENCE if of_gain else "auto"):
         score = _automatic_score(estimator, name)
-    elif isinstance(given, str) and given in known:
-        score = known[given]()
-    elif _is_novelty(given):
-        return NoveltyUncertainty(resolve_novelty(given, random_state=random_state))
-    elif hasattr(given, "evaluate") and not isinstance(given, type):
-        score = clone(given)
-    elif callable(given) and not isinstance(given, type):
-        check_takes(given, name, "estimator", "X")
-        score = CallableScore(given)
     else:
+        score = _make(given, {**known, ExpectedGain.name: ExpectedGain}, name)
+    if score is None:
         raise ValueError(
-            f"{name} must be 'auto', one of {get_score_names()}, a novelty score such "
-            f"as {get_novelty_names()}, {_CALLABLE}, got {given!r}."
+            f"{name} must be 'auto', one of {names}, a novelty score such as "
+            f"{get_novelty_names()}, {_CALLABLE}, got {given!r}."
         )
-    if frozen:
+    if _is_novelty(score):
+        return NoveltyUncertainty(resolve_novelty(score, random_state=random_state))
+    if isinstance(score, FrozenEstimator):
         check_is_fitted(score.estimator, "estimator_")
-    elif getattr(score, "needs_expert", False):
+    elif getattr(score, "needs_expert", False) and not of_gain:
         raise ValueError(
             f"{name}={given!r} learns from the labels of an expert and can only be the "
             "gain_score of a DeferringClassifier. Use 'error_probability', or "
             "FrozenEstimator(score) of one fitted with expert_labels."
         )
-    return with_defaults(score, loss=loss, random_state=random_state)
+    return _with_defaults(score, loss=loss, random_state=random_state)
 
 
-def with_defaults(score, **given):
+def _make(given, known, parameter):
+    """Return a new score of a name, an object or a callable, None of anything else."""
+    if isinstance(given, str):
+        return known[given]() if given in known else None
+    if isinstance(given, type):
+        return None
+    if hasattr(given, "evaluate") or _is_novelty(given):
+        return clone(given)
+    if not callable(given):
+        return None
+    check_takes(given, parameter, "estimator", "X")
+    return CallableScore(given)
+
+
+def _is_novelty(score):
+    """Tell whether an object is a novelty score; a detector may have such a flag."""
+    return callable(getattr(score, "novelty", None))
+
+
+def _with_defaults(score, **given):
     """Set the parameters of a score that were left at None, and return it."""
     parameters = score.get_params(deep=False)
     for key, value in given.items():
         if value is not None and parameters.get(key, value) is None:
             score.set_params(**{key: value})
     return score
-
-
-def _is_novelty(given):
-    """Tell whether a name or an object stands for a novelty score."""
-    if isinstance(given, str):
-        return given in _NOVELTY_SCORES and given not in _UNCERTAINTY_SCORES
-    return not isinstance(given, type) and callable(getattr(given, "novelty", None))
 
 
 def get_novelty_names() -> list[str]:
@@ -227,26 +216,18 @@ def resolve_novelty(novelty_score, estimator=None, random_state=None):
     >>> resolve_novelty(Margin())
     UncertaintyNovelty(uncertainty_score=Margin())
     """
-    given, is_novelty = novelty_score, _is_novelty(novelty_score)
-    if isinstance(given, str) and given in _NOVELTY_SCORES:
-        score = _NOVELTY_SCORES[given]()
-    elif is_novelty or (hasattr(given, "evaluate") and not isinstance(given, type)):
-        score = clone(given)
-        if isinstance(given, FrozenEstimator):
-            score = FrozenNovelty(given)
-        elif not is_novelty:
-            score = UncertaintyNovelty(score)
-    elif callable(given) and not isinstance(given, type):
-        check_takes(given, "novelty_score", "estimator", "X")
-        score = UncertaintyNovelty(CallableScore(given))
-    else:
+    given = novelty_score
+    score = _make(given, _NOVELTY_SCORES, "novelty_score")
+    if score is None:
         is_detector = isinstance(given, OutlierMixin) or hasattr(given, "score_samples")
         wrap = " Wrap it: OutlierDetector(detector)." if is_detector else ""
         raise ValueError(
             f"novelty_score must be one of {get_novelty_names()}, {_CALLABLE}, got "
             f"{given!r}.{wrap}"
         )
-    return with_defaults(score, random_state=random_state)
+    if isinstance(score, FrozenEstimator) or not _is_novelty(score):
+        return UncertaintyNovelty(score)
+    return _with_defaults(score, random_state=random_state)
 
 
 def _automatic_score(estimator, parameter):
@@ -264,13 +245,7 @@ _FEWEST_LEARNED = 1000
 
 
 def resolve_gain(
-    gain_score,
-    estimator,
-    *,
-    n_samples=np.inf,
-    loss=None,
-    random_state=None,
-    name="gain_score",
+    gain_score, estimator, *, n_samples=np.inf, loss=None, random_state=None
 ):
     """Turn what a user gives as `gain_score` into candidates to choose from.
 
@@ -295,9 +270,6 @@ def resolve_gain(
     random_state : int or None, default=None
         Source of randomness for a score that has a `random_state` left at None.
 
-    name : str, default="gain_score"
-        How the user calls the parameter, for errors.
-
     Returns
     -------
     candidates : dict of str to UncertaintyScore
@@ -311,30 +283,14 @@ def resolve_gain(
     names, options = [gain_score], {"loss": loss, "random_state": random_state}
     if isinstance(gain_score, str) and gain_score == "auto":
         methods = "predict_proba", "decision_function"
-        has_confidence = any(hasattr(estimator, method) for method in methods)
-        names = [CONFIDENCE] * has_confidence
-        if n_samples >= _FEWEST_LEARNED or not has_confidence:
+        names = [CONFIDENCE] * any(hasattr(estimator, method) for method in methods)
+        if n_samples >= _FEWEST_LEARNED or not names:
             names.append(ExpectedGain.name)
-    elif isinstance(gain_score, str) and gain_score not in {
-        *(CONFIDENCE, ExpectedGain.name),
-        *(*_UNCERTAINTY_SCORES, *_NOVELTY_SCORES),
-    }:
-        raise ValueError(
-            f"{name} must be 'auto', {CONFIDENCE!r}, {ExpectedGain.name!r}, one of "
-            f"{get_score_names()}, {_CALLABLE}, got {gain_score!r}."
-        )
     candidates = {}
     for given in names:
-        if isinstance(given, str) and given == ExpectedGain.name:
-            candidates[given] = with_defaults(ExpectedGain(), **options)
-        elif isinstance(given, ExpectedGain):
-            candidates["ExpectedGain"] = with_defaults(clone(given), **options)
-        else:
-            is_plain = isinstance(given, str) and given == CONFIDENCE
-            known = "auto" if is_plain else given
-            score = resolve_score(known, estimator, name=name, **options)
-            called = given if isinstance(given, str) else type(score).__name__
-            candidates[called] = score
+        score = resolve_score(given, estimator, name="gain_score", **options)
+        called = given if isinstance(given, str) else type(score).__name__
+        candidates[called] = score
     return candidates
 
 
@@ -380,19 +336,20 @@ class AutomaticScore(PlugInScore):
 
 
 class UncertaintyNovelty(NoveltyScore):
-    """A plug-in uncertainty score, taken for a measure of novelty.
+    """A plug-in uncertainty score, or any frozen score, taken for one of novelty.
+
+    One that is frozen goes by the classifier that it was fitted with, whatever
+    classifier is around it now.
 
     Parameters
     ----------
-    uncertainty_score : PlugInScore
-        Score that needs nothing but a fitted classifier. It is cloned. One that is
-        learned has to be fitted on samples that the classifier has not seen, and to be
-        passed to :func:`resolve_novelty` inside a
-        :class:`~sklearn.frozen.FrozenEstimator`.
+    uncertainty_score : PlugInScore or FrozenEstimator
+        Score that needs nothing but a fitted classifier, which is cloned, or a frozen
+        one around a fitted :class:`NoveltyScore` or :class:`UncertaintyScore`.
 
     Attributes
     ----------
-    uncertainty_score_ : PlugInScore
+    uncertainty_score_ : UncertaintyScore or NoveltyScore
         The fitted score.
 
     Raises
@@ -412,66 +369,31 @@ class UncertaintyNovelty(NoveltyScore):
     array([0.  , 0.15])
     """
 
-    def __init__(self, uncertainty_score: PlugInScore) -> None:
+    def __init__(self, uncertainty_score):
         self.uncertainty_score = uncertainty_score
 
     def learn(self, response, y, sample_weight, X_ood):
         score = self.uncertainty_score
-        if getattr(score, "learns", True):
+        if isinstance(score, FrozenEstimator):
+            check_is_fitted(score.estimator, "estimator_")
+            self.uncertainty_score_ = score.estimator
+        elif getattr(score, "learns", True):
             raise ValueError(
                 f"novelty_score must be a novelty or a plug-in score, got {score!r}. "
                 "Fit it on samples that are new to the classifier, and pass "
                 "FrozenEstimator(score)."
             )
-        self.uncertainty_score_ = clone(score).fit(estimator=response.estimator)
+        else:
+            self.uncertainty_score_ = clone(score).fit(estimator=response.estimator)
 
     def compute(self, response):
+        score = self.uncertainty_score_
+        own = getattr(score, "estimator_", response.estimator)
+        if _thaw(own) is not _thaw(response.estimator):
+            response = Response(own, response.X)
         # A novelty may be infinite, which an uncertainty must not.
-        return self.uncertainty_score_.evaluate(response)[1]
-
-
-class FrozenNovelty(NoveltyScore):
-    """A score that is fitted already and stays as it is.
-
-    It goes by the classifier that it was fitted with, whatever classifier is around it
-    now.
-
-    Parameters
-    ----------
-    score : FrozenEstimator
-        Around a fitted :class:`NoveltyScore` or :class:`UncertaintyScore`.
-
-    Raises
-    ------
-    NotFittedError
-        If the score is not fitted.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.frozen import FrozenEstimator
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sklearn_reject.scores import MSP, FrozenNovelty
-    >>> X, y = load_iris(return_X_y=True)
-    >>> clf = GaussianNB().fit(X, y)
-    >>> fitted = MSP().fit(estimator=clf)
-    >>> score = FrozenNovelty(FrozenEstimator(fitted)).fit(estimator=clf)
-    >>> score.novelty(X[[0, 70]]).round(2)
-    array([0.  , 0.15])
-    """
-
-    def __init__(self, score: Estimator) -> None:
-        self.score = score
-
-    def learn(self, response, y, sample_weight, X_ood):
-        check_is_fitted(self.score.estimator, "estimator_")
-
-    def compute(self, response):
-        inner = self.score.estimator
-        if _thaw(inner.estimator_) is _thaw(response.estimator):
-            return inner.from_response(response)
-        score = inner.novelty if hasattr(inner, "novelty") else inner.uncertainty
-        return score(response.X)
+        is_novelty = _is_novelty(score)
+        return score.compute(response) if is_novelty else score.evaluate(response)[1]
 
 
 def _thaw(estimator):
@@ -515,75 +437,32 @@ class NoveltyUncertainty(UncertaintyScore):
     array([   0., 1816.])
     """
 
-    def __init__(self, novelty_score: NoveltyScore) -> None:
+    def __init__(self, novelty_score):
         self.novelty_score = novelty_score
 
     @property
-    def needs_samples(self) -> bool:
+    def needs_samples(self):
         """Whether `fit` needs the samples that the classifier was fitted on."""
         return self.novelty_score.needs_samples
 
     @property
-    def takes_sparse(self) -> bool:
+    def takes_sparse(self):
         """Whether the score works on a sparse matrix of samples as it is."""
         return self.novelty_score.takes_sparse
 
-    def check(self, estimator: Estimator, X: MatrixLike) -> None:
-        """Raise for samples that the score cannot see, before anything is fitted.
-
-        Parameters
-        ----------
-        estimator : estimator
-            Classifier, fitted or not.
-
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples.
-
-        Raises
-        ------
-        ValueError
-            As :meth:`NoveltyScore.check` does.
-        """
+    def check(self, estimator, X):
+        """Raise for samples that the score cannot see, before anything is fitted."""
         self.novelty_score.check(estimator, X)
 
-    def fit(
-        self,
-        X: MatrixLike | None = None,
-        y: Any = None,
-        *,
-        estimator: Estimator,
-        **given: Any,
-    ) -> Self:
-        """Fit the novelty score.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features), \
-                default=None
-            Samples, normally those that the classifier was fitted on.
-
-        y : array-like of shape (n_samples,), default=None
-            Their labels.
-
-        estimator : estimator
-            Fitted classifier.
-
-        **given : object
-            What else :meth:`NoveltyScore.fit` takes.
-
-        Returns
-        -------
-        self : object
-            The fitted score.
-        """
-        forget(self)
+    def fit(self, X=None, y=None, *, estimator, **given):
+        """Fit the novelty score; what is `given` is for its own `fit`."""
         score = self.novelty_score
+        is_of_classes = score.needs_labels or score.needs_classes
         if score.needs_ood:
             raise ValueError(
                 f"uncertainty_score={score!r} learns from OOD samples, but there are "
                 "none here. Use another score, or DoubleScoreOODClassifier."
             )
-        is_of_classes = score.needs_labels or score.needs_classes
         if is_of_classes and is_regressor(estimator):
             raise ValueError(
                 f"uncertainty_score={score!r} needs class labels or logits, which a "
@@ -593,5 +472,5 @@ class NoveltyUncertainty(UncertaintyScore):
         self.estimator_ = estimator
         return self
 
-    def compute(self, response: Response) -> np.ndarray:
+    def compute(self, response):
         return self.novelty_score_.from_response(response)
