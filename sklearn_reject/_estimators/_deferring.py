@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import indexable
 
 from sklearn_reject._curves._deferral import deferral_area_score
 from sklearn_reject._estimators._base import (
@@ -31,7 +30,7 @@ from sklearn_reject._labels import mark_rejected, merge_labels
 from sklearn_reject._response._response import Response
 from sklearn_reject._sklearn import _num_samples, available_if, take_rows
 from sklearn_reject._typing import MatrixLike
-from sklearn_reject._validation import index_labels, require_in_memory
+from sklearn_reject._validation import index_labels
 from sklearn_reject.exceptions import ExpertError
 from sklearn_reject.losses import losses_where_known
 from sklearn_reject.scores import evaluate_score
@@ -192,10 +191,8 @@ class DeferMixin:
         self._require_fit()
         response = Response(self.estimator_, X)
         # The probabilities come first: labels may follow from them without a pass.
-        own = response.probabilities
-        probabilities = self._align(own, self.estimator_)
-        _, _, deferred = self._decide(X, None, response)
-        rows = np.flatnonzero(deferred)
+        probabilities = self._align(response.probabilities, self.estimator_)
+        rows = np.flatnonzero(self._decide(X, response=response)[2])
         if self.expert_ is not None and len(rows):
             asked = ask(self.expert_, _take(X, rows), rows, "probabilities")
             probabilities[rows] = self._align(asked, self.expert_)
@@ -293,10 +290,8 @@ class DeferMixin:
         score : float
             At most zero, higher is better.
         """
-        require_in_memory(
-            X=X, y=y, sample_weight=sample_weight, expert_labels=expert_labels
-        )
-        X, y = indexable(X, y)
+        given = {"sample_weight": sample_weight, "expert_labels": expert_labels}
+        X, y = read_samples(X, y, given, check_class_labels)
         first, second, gain = self._opinions(X, expert_labels)
         second = losses_where_known(self.loss_, y, second, "expert_labels")
         losses = self.loss_(y, first), second
@@ -351,8 +346,8 @@ class DeferMixin:
         given["sample_weight"] = sample_weight
         X, y = read_samples(X, y, given, check_class_labels)
         if expert_labels is not None:
-            given = expert_labels, len(y), self.classes_, self.expert_
-            expert_labels = read_labels(*given)
+            known = len(y), self.classes_, self.expert_
+            expert_labels = read_labels(expert_labels, *known)
         options = expert_labels, sample_weight, confidence_level
         return report_deferral(fitted, X, y, *options)
 

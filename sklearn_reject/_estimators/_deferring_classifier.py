@@ -366,10 +366,8 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         known = _join_classes(classes, self.expert)
         labels = read_labels_of_fit(expert_labels, len(y), known, self.expert)
         samples = Samples(X, y, *route_to_both(self, len(y), params))
-        names = {"name": "defer_label", "automatic": "defer"}
-        fitted = {
-            "defer_label_": resolve_reject_label(self.defer_label, known, **names)
-        }
+        words = {"name": "defer_label", "automatic": "defer"}
+        defer_label = resolve_reject_label(self.defer_label, known, **words)
         groups = find_groups(self, X, classes)
         loss = check_loss(self.loss, labels=classes)
         score_seed, row_seed = draw_seeds(self.random_state)
@@ -382,8 +380,8 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         problem = problem.posed_by(self, samples.sample_weight, classes)
 
         # Plan: what is promised is about samples that are drawn independently.
-        is_certified = self.confidence_level is not None
-        plan = plan_fits(self, samples, learns=learns, stratify=not is_certified)
+        stratify = self.confidence_level is None
+        plan = plan_fits(self, samples, learns=learns, stratify=stratify)
 
         # Evaluate
         consultation = Consultation(loss, labels)
@@ -397,8 +395,9 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             calibration = groups.add_to(calibration)
 
         # Solve and store
-        fitted |= {"expert_": evaluated.expert, "gain_score_": evaluated.score.score}
+        fitted = {"expert_": evaluated.expert, "gain_score_": evaluated.score.score}
         fitted |= {"areas_": evaluated.areas, "classes_": classes}
+        fitted["defer_label_"] = defer_label
         return solve_and_store(self, problem, evaluated, samples, calibration, **fitted)
 
     def _solve(self, problem, calibration):
@@ -413,21 +412,20 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             options["pilot"] = pilot.gain, pilot.loss_first, pilot.loss_second
             if groups is not None:
                 options["pilot"] += (groups.of_rows(pilot.predictions, pilot.rows),)
-        if isinstance(target, DeferralCost):
+        is_cost = isinstance(target, DeferralCost)
+        if is_cost:
             # A learned gain could be compared with the cost as it is. On six real sets,
             # with four draws and four costs, the best cut saves as much with 100
             # samples, and more with 1,000: .0039 of the loss of the better opinion
             # alone, instead of .0022. What the expert asks in turn counts, too.
-            loss = calibration.loss_second + calibration.cost_second
-            rule = target.solve({**samples, "loss_second": loss}, options)
-            with gather_warnings():  # of what the solver has said
-                rule = rule.measure(**samples, **known)
-            _warn_of_useless_expert(rule)
-            return {"rule_": rule}
+            samples["loss_second"] = calibration.loss_second + calibration.cost_second
         rule = target.solve(samples, options)
+        if is_cost:
+            with gather_warnings():  # of what the solver has said
+                rule = rule.measure(**calibration.samples, **known)
         # A bound on the risk, or on the share, may be why nothing is deferred.
-        is_bound = target.bounds_losses or level is not None
-        if not is_bound and max(target.values) > 0:
+        is_bound = target.bounds_losses or level is not None or max(target.values) == 0
+        if is_cost or not is_bound:
             _warn_of_useless_expert(rule)
         return {"rule_": rule}
 
@@ -502,12 +500,14 @@ def _warn_of_useless_expert(rule):
     if not min(rule.second_risk, rule.system_risk) >= rule.first_risk > 0:
         return
     what = "Nothing is deferred, as no part of high gain is worth the cost of asking"
+    way_out = ""
     if rule.deferral_rate > 0:
         what = f"Deferring {rule.deferral_rate:.3g} of the samples saves nothing"
+        way_out = "a smaller max_deferral, "
     warn_user(
         f"{what}: on the calibration set the expert has risk {rule.second_risk:.3g} "
-        f"and the first classifier {rule.first_risk:.3g}. Use another expert, defer "
-        "less, or pass more samples to learn where this one is better.",
+        f"and the first classifier {rule.first_risk:.3g}. Use another expert, {way_out}"
+        "or more samples to learn where this one is better.",
         once=True,
     )
 

@@ -62,21 +62,21 @@ def read_labels(expert_labels, n_samples, classes, expert=None, *, of_person=Tru
 
     They are those of a person, or may stand for what a fixed expert would say.
     """
-    is_asked_here = of_person or not is_fixed(expert)
-    if is_asked_here and not asks_person(expert):
+    may_stand = is_fixed(expert) and not of_person
+    if not (may_stand or asks_person(expert)):
         raise ValueError(
             f"expert_labels were given, but the expert {expert!r} predicts them here. "
             "Omit expert_labels; `fit` and `score` take those of a FrozenEstimator."
         )
     labels = labels_or_none(expert_labels, n_samples, "expert_labels")
-    for code in (-1, "-1"):
-        n_coded = sum(label == code for label in labels)
-        if n_coded and code not in classes.tolist():
-            raise ValueError(
-                f"expert_labels has {code!r} for {n_coded} samples, which is no class. "
-                "Pass NaN or None where nobody was asked; rename the label if it is an "
-                "answer."
-            )
+    codes = {-1, "-1"}.difference(classes.tolist())
+    coded = [label for label in labels if label in codes]
+    if coded:
+        raise ValueError(
+            f"expert_labels has {coded[0]!r} for {len(coded)} samples, which is no "
+            "class. Pass NaN or None where nobody was asked; rename the label if it is "
+            "an answer."
+        )
     return labels
 
 
@@ -90,9 +90,10 @@ def read_labels_of_fit(expert_labels, n_samples, classes, expert):
         labels = read_labels(expert_labels, *given, of_person=False)
     if all(label is None for label in labels):
         raise ValueError(
-            "expert_labels has no label at all, so nothing can be learned about the "
-            "expert. Pass those of a random part of the samples at least, NaN or None "
-            "elsewhere; with metadata routing, `set_fit_request(expert_labels=True)`."
+            "expert_labels is None or has no label, so nothing can be learned about "
+            "the expert. Pass the labels of a random part of the samples at least, NaN "
+            "or None elsewhere; with metadata routing, "
+            "`set_fit_request(expert_labels=True)`."
         )
     return labels
 
