@@ -28,12 +28,7 @@ from sklearn_reject._estimators._targets import (
     DeferralCost,
     find_target,
 )
-from sklearn_reject._fitting._deferral import (
-    Consultation,
-    DeferralCalibration,
-    Gains,
-    evaluate_deferral,
-)
+from sklearn_reject._fitting._deferral import DeferralCalibration, Gains, evaluate_gains
 from sklearn_reject._fitting._experts import check_expert, is_fixed, read_labels_of_fit
 from sklearn_reject._fitting._folds import Samples
 from sklearn_reject._fitting._routing import (
@@ -384,8 +379,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         plan = plan_fits(self, samples, learns=learns, stratify=stratify)
 
         # Evaluate
-        consultation = Consultation(loss, labels)
-        evaluated = evaluate_deferral(self, gains, consultation, samples, plan)
+        evaluated = evaluate_gains(self, gains, labels, samples, plan)
         warn_of_lost_classes(self, evaluated.estimator, classes)
         classes = _join_classes(classes, evaluated.expert)
         _warn_of_unknown_labels(evaluated.calibration.expert_labels, classes)

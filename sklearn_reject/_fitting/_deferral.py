@@ -54,10 +54,11 @@ class Gains(FoldScore):
     @classmethod
     def of(cls, scores, loss, classes):
         """Return scores with the loss of a classifier of all these classes."""
-        plain = {name: ReadOffGain(score, loss) for name, score in scores.items()}
-        learned = {n: s for n, s in scores.items() if learns(s)}
-        learned = {n: evaluation_of(s, loss, classes) for n, s in learned.items()}
-        return cls(plain | learned)
+        found = {name: ReadOffGain(score, loss) for name, score in scores.items()}
+        for name, score in scores.items():
+            if learns(score):
+                found[name] = evaluation_of(score, loss, classes)
+        return cls(found)
 
     @property
     def last(self):
@@ -241,12 +242,13 @@ class EvaluatedDeferral(Evaluated):
     areas: dict | None = None
 
 
-def evaluate_deferral(caller, gains, consultation, samples, plan):
+def evaluate_gains(caller, gains, expert_labels, samples, plan):
     """Fit a classifier, an expert and a score of gain, and evaluate them out of sample.
 
-    `gains` and `consultation` are what folds evaluate of classifier and expert, `plan`
-    is of :mod:`sklearn_reject._fitting._splits`.
+    `gains` are scores for folds, `expert_labels` those that users give, or None, and
+    `plan` is of :mod:`sklearn_reject._fitting._splits`.
     """
+    consultation = Consultation(gains.last.loss, expert_labels)
     evaluate = partial(_evaluate, caller, gains, consultation, samples)
     return avoid_coarse_scores(evaluate, plan, samples, caller.random_state)
 
