@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     )
     from sklearn_reject._estimators._base import Decisions as Decisions
     from sklearn_reject._estimators._decoder import ExpectedLossDecoder
-    from sklearn_reject._estimators._deferring_classifier import (
+    from sklearn_reject._estimators._deferring import (
         DeferralDecisions as DeferralDecisions,
     )
     from sklearn_reject._estimators._deferring_classifier import DeferringClassifier
@@ -65,7 +65,7 @@ _HOMES = {
 _RESULTS = {
     "AchievedBound": "sklearn_reject._estimators._targets",
     "Decisions": "sklearn_reject._estimators._base",
-    "DeferralDecisions": "sklearn_reject._estimators._deferring_classifier",
+    "DeferralDecisions": "sklearn_reject._estimators._deferring",
     "Interval": "sklearn_reject._interval",
     "Report": "sklearn_reject._estimators._report_table",
     "ReportPart": "sklearn_reject._estimators._report_table",

@@ -1,114 +1,173 @@
 """What a first classifier and an expert say about samples that neither has seen."""
 
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 
 import numpy as np
-from sklearn.base import clone
 
 from sklearn_reject._curves._deferral import choose_by_area
-from sklearn_reject._fitting._experts import evaluate_expert, is_fixed
+from sklearn_reject._fitting._experts import consult, in_rows, is_fixed
 from sklearn_reject._fitting._folds import (
+    Collected,
     FoldScore,
     Uncertainty,
     check_labels,
-    fit_score,
+    evaluation_of,
     fit_with_folds,
     learns,
-    learns_from_samples,
-    needs_samples,
 )
-from sklearn_reject._fitting._out_of_sample import Evaluated, cross_fit
-from sklearn_reject._fitting._splits import inner_folds
+from sklearn_reject._fitting._out_of_sample import (
+    Evaluated,
+    avoid_coarse_scores,
+    cross_fit,
+)
+from sklearn_reject._fitting._splits import ALL_ROWS, inner_folds
 from sklearn_reject._response._response import Response
+from sklearn_reject._sklearn import _num_samples
 from sklearn_reject._validation import take_weight
+from sklearn_reject.exceptions import ExpertError
+from sklearn_reject.losses import losses_where_known
 from sklearn_reject.scores import evaluate_score
 
 
 @dataclass(frozen=True, eq=False)
+class ReadOffGain(Uncertainty):
+    """A score of what asking gains that is read off a fitted classifier, and a loss."""
+
+    def evaluate_response(self, response, y):
+        """Return gain, loss and prediction of each sample."""
+        labels, gain = evaluate_score(self.score, response, "gain_score")
+        check_labels(response)
+        return gain, self.loss(y, labels), labels
+
+
+@dataclass(frozen=True, eq=False)
 class Gains(FoldScore):
-    """Scores of what asking an expert gains, by name, a loss, and all class labels.
+    """Scores of what asking an expert gains, by name, each with the loss.
 
     There is one, or one that is read off a classifier before one that is learned.
     """
 
     scores: dict
-    loss: object
-    classes: np.ndarray
+
+    @classmethod
+    def of(cls, scores, loss, classes):
+        """Return scores with the loss of a classifier of all these classes."""
+        found = {name: ReadOffGain(score, loss) for name, score in scores.items()}
+        for name, score in scores.items():
+            if learns(score):
+                found[name] = evaluation_of(score, loss, classes)
+        return cls(found)
 
     @property
-    def learned(self):
-        """The score that is learned from what folds collect, None without."""
-        return next((s for s in self.scores.values() if learns(s)), None)
+    def last(self):
+        """The score that is learned from what folds collect, or the only one."""
+        return list(self.scores.values())[-1]
 
     @property
     def learns(self):
         """Whether samples are needed that the classifier was not fitted on."""
-        return any(map(learns_from_samples, self.scores.values()))
+        return any(score.learns for score in self.scores.values())
+
+    @property
+    def is_learned(self):
+        """Whether a score is learned from what folds collect."""
+        return isinstance(self.last, Collected)
 
     @property
     def needs_expert(self):
-        """Whether a score is learned from what an expert says."""
-        return getattr(self.learned, "needs_expert", False)
+        """Whether it is learned from what an expert says, too."""
+        return getattr(self.last.score, "needs_expert", False)
 
     def check(self, estimator, X):
         """Let scores choose their features, or object to the samples."""
         for score in self.scores.values():
-            if learns(score):
-                score.resolve(self.classes, self.loss).choose_features(estimator, X)
-            elif needs_samples(score):
-                score.check(estimator, X)
+            score.check(estimator, X)
 
     def clone(self):
         """Return an unfitted copy; what is learned is not fitted on folds."""
-        scores = self.scores.items()
-        return replace(
-            self, scores={n: s if learns(s) else clone(s) for n, s in scores}
-        )
+        return Gains({name: score.clone() for name, score in self.scores.items()})
 
-    def fit(self, estimator, samples, rows, caller, context):
-        """Fit the classifier, and tell the scores of it."""
-        super().fit(estimator, samples, rows, caller, context)
-        for score in self.scores.values():
-            if not learns(score):
-                fit_score(score, estimator, samples, rows, samples.final)
+    def fit(self, *args):
+        """Fit the classifier, and tell the score of it that is read off, if any."""
+        next(iter(self.scores.values())).fit(*args)
 
     def evaluate_response(self, response, y):
-        """Return labels, losses, gains read off, and what others are learned from."""
-        # Scores come first: labels may follow from what they are read off.
-        found = []
-        for score in self.scores.values():
-            if learns(score):
-                found += score.collect(response, y)
-            else:
-                found.append(evaluate_score(score, response, "gain_score")[1])
-        check_labels(response)
-        return response.labels, self.loss(y, response.labels), *found
+        """Return what each score finds, one after the other."""
+        found = (x.evaluate_response(response, y) for x in self.scores.values())
+        return tuple(chain.from_iterable(found))
 
     def learn(self, estimator, samples, values, second, plan, n_jobs):
-        """Return the score of the least area, its gains of all folds, and the areas.
+        """Return the score of least area, and areas; gains, losses and labels of folds.
 
         `values` are what folds said of the first classifier, `second` of the expert.
         """
-        _, first, *found = values
-        names, score = list(self.scores), self.learned
-        if score is None:
-            return self.scores[names[0]], found[0], {}
-        X, _ = samples.take(estimator, plan.tested, plan.final)
-        seen = score.samples_of(Response(estimator, X))
-        *plain, outputs, labels, targets = found
+        if not self.is_learned:
+            return self.last.score, {}, values
+        score, rows = self.last.score, plan.tested
+        *plain, outputs, labels, targets, first = values
         if self.needs_expert:
             targets = np.column_stack([first, second[1]])
         collected = outputs, labels, targets
-        weight = take_weight(samples.sample_weight, plan.tested)
-        gains = cross_fit(score, seen, collected, weight, plan, n_jobs)
-        name, areas = names[-1], {}
-        gains = dict(zip(names, [*plain, gains], strict=True))
+        weight = take_weight(samples.sample_weight, rows)
+        X, _ = samples.take(estimator, rows, plan.final)
+        seen = score.samples_of(Response(estimator, X))
+        gain = cross_fit(score, seen, collected, weight, plan, n_jobs)
+        areas = {}
         if plain:
-            losses = first, second[1]
-            name, areas = choose_by_area(gains, *losses, sample_weight=weight)
-        if self.scores[name] is score:
-            score.fit_collected(seen, *collected, weight, estimator=estimator)
-        return self.scores[name], gains[name], areas
+            gains = dict(zip(self.scores, [plain[0], gain], strict=True))
+            name, areas = choose_by_area(gains, first, second[1], sample_weight=weight)
+            if self.scores[name] is not self.last:
+                return self.scores[name].score, areas, plain
+        score.fit_collected(seen, *collected, weight, estimator=estimator)
+        return score, areas, (gain, first, self.last.labels(collected))
+
+
+@dataclass(eq=False)
+class Consultation(FoldScore):
+    """What an expert says, by its loss, and what it costs where it asks in turn.
+
+    `labels` are those that users give (n_samples,), some of which may be missing, or
+    None. What is not fitted is asked once, about some rows, and `known` then.
+    """
+
+    loss: object
+    labels: np.ndarray | None = None
+    known: tuple | None = None
+
+    def fit(self, estimator, samples, rows, *context):
+        """Fit an expert; where one inside fails, its rows are those of all samples."""
+        try:
+            super().fit(estimator, samples, rows, *context)
+        except ExpertError as error:
+            every = np.arange(_num_samples(samples.X))
+            raise in_rows(error, every[rows]) from (error.__cause__ or error)
+
+    def evaluate(self, estimator, samples, rows, train):
+        """Return label, loss and cost of each row; None and NaN where not known."""
+        X, y = samples.take(estimator, rows, train)
+        rows = np.arange(_num_samples(samples.X))[rows]
+        labels, costs = consult(estimator, X, rows, self.labels)
+        name = "expert" if self.labels is None else "expert_labels"
+        losses = losses_where_known(self.loss, y, labels, name)
+        return labels.astype(object), losses, costs
+
+    def evaluate_fixed(self, expert, samples, plan):
+        """Return what an expert who is not fitted says of rows of folds, and held out.
+
+        It is asked about all of them at once.
+        """
+        every = np.arange(_num_samples(samples.X))
+        parts = plan.tested, plan.held_out
+        parts = [every[:0] if rows is None else every[rows] for rows in parts]
+        if self.known is None:
+            rows = np.union1d(*parts)
+            asked = ALL_ROWS if len(rows) == len(every) else rows
+            self.known = rows, self.evaluate(expert, samples, asked, ALL_ROWS)
+        rows, found = self.known
+        places = (np.searchsorted(rows, part) for part in parts)
+        return [[values[place] for values in found] for place in places]
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,14 +177,14 @@ class DeferralCalibration:
     Attributes
     ----------
     gain : ndarray of shape (n_calibration,)
-        Score of what asking gains, higher = deferred first.
-
-    predictions, expert_labels : ndarray of shape (n_calibration,)
-        Labels by the first classifier, and by the expert: None where not asked.
+        Score of what asking gains.
 
     loss_first, loss_second : ndarray of shape (n_calibration,)
         Loss of each by the first classifier, and by the expert: NaN where the expert
         was not asked.
+
+    predictions, expert_labels : ndarray of shape (n_calibration,)
+        Labels by the first classifier, and by the expert: None where not asked.
 
     cost_second : ndarray of shape (n_calibration,)
         What the expert has paid for asking others in turn.
@@ -152,8 +211,8 @@ class DeferralCalibration:
     """
 
     gain: np.ndarray
-    predictions: np.ndarray
     loss_first: np.ndarray
+    predictions: np.ndarray
     expert_labels: np.ndarray
     loss_second: np.ndarray
     cost_second: np.ndarray
@@ -172,17 +231,6 @@ class DeferralCalibration:
 
 
 @dataclass(frozen=True, eq=False)
-class Gain(Uncertainty):
-    """A score of what asking gains that is read off, and a loss."""
-
-    def evaluate_response(self, response, y):
-        """Return gain, loss and prediction of each sample."""
-        labels, gain = evaluate_score(self.score, response, "gain_score")
-        check_labels(response)
-        return gain, self.loss(y, labels), labels
-
-
-@dataclass(frozen=True, eq=False)
 class EvaluatedDeferral(Evaluated):
     """A fitted classifier, expert and score of gain, and what they say out of sample.
 
@@ -194,57 +242,66 @@ class EvaluatedDeferral(Evaluated):
     areas: dict | None = None
 
 
-def evaluate_deferral(caller, gains, consultation, samples, needs_pilot, plan):
+def evaluate_gains(caller, gains, expert_labels, samples, plan):
     """Fit a classifier, an expert and a score of gain, and evaluate them out of sample.
 
-    `gains` and `consultation` are what folds evaluate of classifier and expert, `plan`
-    is of :mod:`sklearn_reject._fitting._splits`. Where samples are held out, others are
-    evaluated out of fold to learn from, and for a pilot.
+    `gains` are scores for folds, `expert_labels` those that users give, or None, and
+    `plan` is of :mod:`sklearn_reject._fitting._splits`.
     """
-    estimator, expert, X, y = caller.estimator, caller.expert, samples.X, samples.y
-    gains.check(estimator, X)
-    # Where samples are held out, and nothing is learned of it, that will do.
-    of_expert = plan
-    if not plan.folds and (gains.learned is not None or needs_pilot):
-        folds = inner_folds(np.arange(len(y))[plan.final], y, stratify=True)
+    consultation = Consultation(gains.last.loss, expert_labels)
+    evaluate = partial(_evaluate, caller, gains, consultation, samples)
+    return avoid_coarse_scores(evaluate, plan, samples, caller.random_state)
+
+
+def _evaluate(caller, gains, consultation, samples, plan):
+    """Evaluate by a plan: of folds, or of a share held out.
+
+    Where samples are held out, others are evaluated out of fold to learn from, and for
+    a pilot.
+    """
+    gains.check(caller.estimator, samples.X)
+    every, of_expert = np.arange(len(samples.y)), plan
+    has_pilot = caller.confidence_level is not None and plan.final is not ALL_ROWS
+    if not plan.folds and (gains.is_learned or has_pilot):
+        folds = inner_folds(every[plan.final], samples.y, stratify=True)
         plan = replace(plan, folds=folds)
-        of_expert = plan if gains.needs_expert or needs_pilot else of_expert
-    samples = replace(samples, final=plan.final)
+        if gains.needs_expert or has_pilot:  # otherwise it is not asked in vain
+            of_expert = plan
+    samples, expert = replace(samples, final=plan.final), caller.expert
     context = caller._init_callback_context(max_subtasks=2, sequential_subtasks=False)
-    context.call_on_fit_task_begin(estimator=caller, X=X, y=y)
+    context.call_on_fit_task_begin(estimator=caller, X=samples.X, y=samples.y)
     # The expert, who may be dear, comes last: samples that no one can use cost nothing.
-    task = _part_of(context, "fit-estimator", 0, plan)
-    estimator, gains, values = fit_with_folds(
-        estimator, gains, samples, plan.folds, caller, task
-    )
-    task = None if is_fixed(expert) else _part_of(context, "fit-expert", 1, of_expert)
-    given = replace(samples, fit_params=samples.expert_params)
-    expert, second, second_held_out = evaluate_expert(
-        expert, consultation, given, of_expert, caller, task
-    )
-    context.call_on_fit_task_end(estimator=caller, X=X, y=y)
+    estimator, gains, values = _fit("estimator", gains, samples, plan, caller, context)
+    if is_fixed(expert):
+        given = expert, samples, of_expert
+        second, second_held_out = consultation.evaluate_fixed(*given)
+    else:
+        given = replace(samples, fit_params=samples.expert_params), of_expert
+        expert, of_fit, second = _fit("expert", consultation, *given, caller, context)
+        if plan.held_out is not None:
+            held_out = plan.held_out, plan.final
+            second_held_out = of_fit.evaluate(expert, samples, *held_out)
+    context.call_on_fit_task_end(estimator=caller, X=samples.X, y=samples.y)
 
-    [*_, score], found, areas = gains.scores.values(), None, {}
-    if plan.folds:
-        of_folds = estimator, samples, values, second, plan, caller.n_jobs
-        score, gain, areas = gains.learn(*of_folds)
-        if second:
-            found = DeferralCalibration(gain, *values[:2], *second, plan.tested)
-    score = Gain(score, gains.loss)
+    of_folds, found = (values, second, plan, caller.n_jobs), None
+    score, areas, values = gains.learn(estimator, samples, *of_folds)
+    if of_expert.folds:
+        found = DeferralCalibration(*values, *second, plan.tested)
+    score = ReadOffGain(score, consultation.loss)
     if plan.held_out is not None:
-        of_held_out = estimator, samples, plan.held_out, plan.final
-        gain, losses, labels = score.evaluate(*of_held_out)
-        rows = np.arange(len(y))[plan.held_out]
-        second = labels, losses, *second_held_out, rows
-        found = DeferralCalibration(gain, *second, pilot=found)
-    found_of = {"expert": expert, "calibration": found, "areas": areas}
-    return EvaluatedDeferral(
-        estimator, score, plan, found.gain, rows=found.rows, **found_of
-    )
+        values = score.evaluate(estimator, samples, plan.held_out, plan.final)
+        second = *second_held_out, every[plan.held_out]
+        found = DeferralCalibration(*values, *second, pilot=found)
+    weight = take_weight(samples.sample_weight, found.rows)
+    found = replace(found, sample_weight=weight)
+    given = estimator, score, plan, found.gain, found.loss_first, found.predictions
+    return EvaluatedDeferral(*given, found.rows, None, expert, found, areas)
 
 
-def _part_of(context, name, number, plan):
-    """Return the context of all fits of one of both."""
-    n_fits = len(plan.folds) + 1
-    options = {"max_subtasks": n_fits, "sequential_subtasks": False}
-    return context.subcontext(task_name=name, task_id=number, **options)
+def _fit(name, score, samples, plan, caller, context):
+    """Return classifier or expert, fitted, and with its score what folds say of it."""
+    options = {"max_subtasks": len(plan.folds) + 1, "sequential_subtasks": False}
+    number = ("estimator", "expert").index(name)
+    task = context.subcontext(task_name=f"fit-{name}", task_id=number, **options)
+    given = getattr(caller, name), score, samples, plan.folds, caller, task
+    return fit_with_folds(*given, name)

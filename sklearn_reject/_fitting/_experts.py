@@ -1,16 +1,16 @@
-"""Second opinions: who gives them, what is asked, and what they say out of sample."""
+"""Second opinions: who may be asked, what is asked, and what comes back."""
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.base import is_classifier, is_regressor
 from sklearn.frozen import FrozenEstimator
+from sklearn.utils import check_consistent_length
 
-from sklearn_reject._fitting._folds import FoldScore, fit_with_folds
-from sklearn_reject._fitting._splits import ALL_ROWS
 from sklearn_reject._sklearn import _num_samples
+from sklearn_reject._validation import check_takes
 from sklearn_reject.exceptions import ExpertError
-from sklearn_reject.losses import label_array, labels_or_none, losses_where_known
+from sklearn_reject.losses import label_array, labels_or_none
 
 _N_SHOWN = 5
 
@@ -28,17 +28,73 @@ def asks_person(expert):
     return expert is None
 
 
-def read_labels(expert_labels, n_samples, classes):
-    """Return labels that a user gives for an expert as objects, None where missing."""
+def check_expert(expert):
+    """Raise for what cannot be asked, or hides what a cascade leaves to a person."""
+    if expert is None:
+        return
+    is_class, has_predict = isinstance(expert, type), hasattr(expert, "predict")
+    is_function = callable(expert) and not hasattr(expert, "fit")
+    can_be_asked = has_predict or is_function
+    if hasattr(expert, "__sklearn_tags__") and not is_class:
+        # Some classifiers have `predict` only when they are fitted.
+        can_be_asked &= not is_regressor(expert)
+        can_be_asked |= is_classifier(expert)
+    if is_class or not can_be_asked:
+        raise ValueError(
+            "expert must be a classifier, an object with `predict`, a callable X -> "
+            f"labels, or None for a person, got {expert!r}."
+        )
+    if is_function and not has_predict:
+        check_takes(expert, "expert", "X")
+    last = expert
+    while hasattr(last, "steps") or hasattr(last, "refit"):  # pipelines and searches
+        last = last.steps[-1][1] if hasattr(last, "steps") else last.estimator
+    if last is not expert and hasattr(last, "expert"):
+        raise ValueError(
+            f"expert is a {type(expert).__name__} around a DeferringClassifier, which "
+            "hides what that defers to a person and pays. Pass the DeferringClassifier "
+            "itself, with the other steps inside, or the best estimator of a search."
+        )
+
+
+def read_labels(expert_labels, n_samples, classes, expert=None, *, of_person=True):
+    """Return labels that a user gives for an expert as objects, None where missing.
+
+    They are those of a person, or may stand for what a fixed expert would say.
+    """
+    may_stand = is_fixed(expert) and not of_person
+    if not (may_stand or asks_person(expert)):
+        raise ValueError(
+            f"expert_labels were given, but the expert {expert!r} predicts them here. "
+            "Omit expert_labels; `fit` and `score` take those of a FrozenEstimator."
+        )
     labels = labels_or_none(expert_labels, n_samples, "expert_labels")
-    for code in (-1, "-1"):
-        n_coded = sum(label == code for label in labels)
-        if n_coded and code not in classes.tolist():
-            raise ValueError(
-                f"expert_labels has {code!r} for {n_coded} samples, which is no class. "
-                "Pass NaN or None where nobody was asked; rename the label if it is an "
-                "answer."
-            )
+    codes = {-1, "-1"}.difference(classes.tolist())
+    coded = [label for label in labels if label in codes]
+    if coded:
+        raise ValueError(
+            f"expert_labels has {coded[0]!r} for {len(coded)} samples, which is no "
+            "class. Pass NaN or None where nobody was asked; rename the label if it is "
+            "an answer."
+        )
+    return labels
+
+
+def read_labels_of_fit(expert_labels, n_samples, classes, expert):
+    """Return labels as :func:`read_labels` does, or None where an expert is asked."""
+    if expert_labels is None and not asks_person(expert):
+        return None
+    labels = [None]
+    if expert_labels is not None:
+        given = n_samples, classes, expert
+        labels = read_labels(expert_labels, *given, of_person=False)
+    if all(label is None for label in labels):
+        raise ValueError(
+            "expert_labels is None or has no label, so nothing can be learned about "
+            "the expert. Pass the labels of a random part of the samples at least, NaN "
+            "or None elsewhere; with metadata routing, "
+            "`set_fit_request(expert_labels=True)`."
+        )
     return labels
 
 
@@ -68,43 +124,41 @@ def ask(expert, X, rows, what="labels"):
 
     `rows` are the positions of these in what the user has given, for errors.
     """
-    levels, costs = np.zeros(len(rows), dtype=np.intp), np.zeros((len(rows), 0))
-    if expert is None:
-        return Answers(np.full(len(rows), None), levels, costs, levels == 0)
     try:
         if what == "probabilities":
-            return _probabilities(expert, X, len(rows))
+            probabilities = np.asarray(expert.predict_proba(X))
+            check_consistent_length(rows, probabilities)
+            return probabilities
         if hasattr(expert, "_answer_all"):
             return expert._answer_all(X)
-        labels = getattr(expert, "predict", expert)(X)
-        labels, is_known = label_array(labels, len(rows), "what the expert predicts")
-        if not is_known.all():
-            missing = np.flatnonzero(~is_known)
-            raise ExpertError("", missing) from ValueError("no label came back")
+        labels = np.full(len(rows), None) if expert is None else _labels(expert, X)
     except ExpertError as error:  # of a cascade, with the labels of the others
-        cause = error.__cause__ or error
-        raise _failure(cause, rows[error.rows], error.labels) from cause
+        raise in_rows(error, rows) from (error.__cause__ or error)
     except Exception as error:
-        raise _failure(error, rows) from error
-    return Answers(labels, levels, costs, levels > 0)
+        raise in_rows(error, rows) from error
+    levels, costs = np.zeros(len(rows), dtype=np.intp), np.zeros((len(rows), 0))
+    return Answers(labels, levels, costs, (levels == 0) & (expert is None))
 
 
-def _probabilities(expert, X, n_samples):
-    probabilities = np.asarray(expert.predict_proba(X))
-    shape = n_samples, len(expert.classes_)
-    if probabilities.shape != shape:
-        raise ValueError(
-            f"predict_proba gave an array of shape {probabilities.shape}, and {shape} "
-            "are samples and classes"
-        )
-    return probabilities
+def _labels(expert, X):
+    labels = getattr(expert, "predict", expert)(X)
+    name = "what the expert predicts"
+    labels, is_known = label_array(labels, _num_samples(X), name)
+    if not is_known.all():
+        missing = np.flatnonzero(~is_known)
+        raise ExpertError("", missing) from ValueError("no label came back")
+    return labels
 
 
-def _failure(reason, rows, labels=None):
+def in_rows(error, rows):
+    """Return an error of an expert that has failed on some rows, by their numbers."""
+    labels = None
+    if isinstance(error, ExpertError):
+        rows, labels, error = rows[error.rows], error.labels, error.__cause__ or error
     shown = ", ".join(map(str, rows[:_N_SHOWN])) + ", ..." * (len(rows) > _N_SHOWN)
     return ExpertError(
         f"The expert failed on {len(rows)} samples, rows {shown} "
-        f"({type(reason).__name__}: {reason}). Ask again about the rows in `rows` of "
+        f"({type(error).__name__}: {error}). Ask again about the rows in `rows` of "
         "this error, or about fewer at once.",
         rows,
         labels,
@@ -128,68 +182,3 @@ def consult(expert, X, rows, known):
             "metadata routing, call `set_score_request(expert_labels=True)`."
         )
     return fill_in(labels, is_open, known), costs.sum(axis=1)
-
-
-@dataclass(frozen=True, eq=False)
-class Consultation(FoldScore):
-    """What an expert says, by its loss, and what it costs where it asks in turn.
-
-    `labels` are those that users give (n_samples,), some of which may be missing, or
-    None. What is not fitted is asked once, and `known` then.
-    """
-
-    loss: object
-    labels: np.ndarray | None = None
-    known: dict = field(default_factory=dict)
-
-    def fit(self, estimator, samples, rows, caller, context):
-        """Fit an expert; where one inside fails, its rows are those of all samples."""
-        try:
-            super().fit(estimator, samples, rows, caller, context)
-        except ExpertError as error:
-            every = np.arange(_num_samples(samples.X))
-            cause = error.__cause__ or error
-            raise _failure(cause, every[rows][error.rows]) from cause
-
-    def evaluate(self, estimator, samples, rows, train):
-        """Return label, loss and cost of each row; None and NaN where not known."""
-        X, y = samples.take(estimator, rows, train)
-        rows = np.arange(_num_samples(samples.X))[rows]
-        labels, costs = consult(estimator, X, rows, self.labels)
-        name = "expert" if self.labels is None else "expert_labels"
-        losses = losses_where_known(self.loss, y, labels, name)
-        return labels.astype(object), losses, costs
-
-
-def evaluate_expert(expert, consultation, samples, plan, caller, context):
-    """Return an expert, fitted, and what it says out of sample.
-
-    The latter are labels, losses and costs of the rows that folds test, one after the
-    other, and of those held out by the plan; nothing where there are none.
-    """
-    if is_fixed(expert):
-        return expert, *_ask_once(expert, consultation, samples, plan)
-    expert, consultation, of_folds = fit_with_folds(
-        expert, consultation, samples, plan.folds, caller, context, "expert"
-    )
-    of_held_out = ()
-    if plan.held_out is not None:
-        of_held_out = consultation.evaluate(expert, samples, plan.held_out, plan.final)
-    return expert, of_folds, of_held_out
-
-
-def _ask_once(expert, consultation, samples, plan):
-    """Return what an expert that is not fitted says, asked about all rows at once."""
-    every, known = np.arange(_num_samples(samples.X)), consultation.known
-    parts = plan.tested, plan.held_out
-    parts = [None if part is None else every[part] for part in parts]
-    if not known:
-        rows = np.unique(np.concatenate([part for part in parts if part is not None]))
-        asked = ALL_ROWS if len(rows) == len(every) else rows
-        found = consultation.evaluate(expert, samples, asked, ALL_ROWS)
-        known.update(rows=rows, found=found)
-    places = [None if p is None else np.searchsorted(known["rows"], p) for p in parts]
-    return [
-        () if place is None else tuple(values[place] for values in known["found"])
-        for place in places
-    ]

@@ -1,6 +1,7 @@
-"""DeferringClassifier: who is asked, about what, and what comes back."""
+"""DeferringClassifier: who is asked, about what, what comes back, and what fails."""
 
-from functools import partial
+import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -11,13 +12,16 @@ from sklearn.datasets import make_classification
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import VotingClassifier
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import cross_val_predict
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_reject import DeferringClassifier
+from sklearn_reject.exceptions import ExpertError
 from sklearn_reject.metrics import deferral_area_score
 from sklearn_reject.scores import ExpectedGain
 from sklearn_reject.selection import GroupedDeferralRule, solve_deferral
@@ -27,6 +31,8 @@ X, y = make_classification(
 )
 FIT, NEW = slice(0, 250), slice(250, 400)
 WORDS = np.array(["low", "medium", "very high"])
+TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
+KNOWS = KNeighborsClassifier(5).fit(X, y)
 
 
 class Oracle(ClassifierMixin, BaseEstimator):
@@ -43,9 +49,9 @@ class Oracle(ClassifierMixin, BaseEstimator):
         return np.array([self.truth[tuple(row)] for row in X])
 
 
-confident = partial(
-    DeferringClassifier, GaussianNB(), gain_score="confidence", random_state=0
-)
+def confident(expert=None, estimator=None, **options):
+    options = {"gain_score": "confidence", "random_state": 0} | options
+    return DeferringClassifier(estimator or GaussianNB(), expert, **options)
 
 
 def fit(model, rows=FIT, **options):
@@ -55,21 +61,20 @@ def fit(model, rows=FIT, **options):
 def test_expert_is_asked_once_about_the_deferred_rows_only():
     oracle = Oracle()
     model = fit(confident(FrozenEstimator(oracle), max_deferral=0.3))
-    oracle.asked.clear()
+    [in_fit] = oracle.asked
+    assert len(in_fit) == 250
+    # Labels that are given stand for its predictions.
+    given = fit(clone(model), expert_labels=y[FIT])
+    assert given.rule_ == model.rule_
     deferred = model.defer(X[NEW])
-    assert not oracle.asked
-    labels = model.predict(X[NEW])
-    [asked] = oracle.asked
-    np.testing.assert_array_equal(asked, X[NEW][deferred])
-    np.testing.assert_array_equal(labels[deferred], y[NEW][deferred])
-    first = model.predict_first(X[NEW])
-    np.testing.assert_array_equal(labels[~deferred], first[~deferred])
+    assert len(oracle.asked) == 1
+    labels, first = model.predict(X[NEW]), model.predict_first(X[NEW])
+    np.testing.assert_array_equal(oracle.asked[1], X[NEW][deferred])
+    np.testing.assert_array_equal(labels, np.where(deferred, y[NEW], first))
     assert 0.2 < deferred.mean() < 0.4
     # Of nothing, nothing is asked.
-    oracle.asked.clear()
     np.testing.assert_array_equal(model.predict(X[NEW][~deferred]), first[~deferred])
-    model.predict_all(X[NEW][~deferred])
-    assert not oracle.asked
+    assert len(oracle.asked) == 2
 
 
 @pytest.mark.parametrize("target", ["deferral_cost", "max_deferral", "target_risk"])
@@ -90,15 +95,13 @@ def test_rule_is_that_of_predictions_out_of_fold(target):
 @pytest.mark.parametrize("labels", [np.array([-1, 0, 1]), WORDS, np.array([5, 7, 9])])
 def test_person_answers_what_is_marked(labels):
     words = labels[y]
-    model = confident(max_deferral=0.25).fit(
-        X[FIT], words[FIT], expert_labels=words[FIT]
-    )
-    deferred, answers = model.defer(X[NEW]), model.predict(X[NEW])
-    marked = model.defer_label_
+    model = confident(max_deferral=0.25)
+    model.fit(X[FIT], words[FIT], expert_labels=words[FIT])
+    deferred, first = model.defer(X[NEW]), model.predict_first(X[NEW])
+    marked, answers = model.defer_label_, model.predict(X[NEW])
     assert marked not in labels
     assert (marked == "defer") == (labels is WORDS)
     np.testing.assert_array_equal(answers == marked, deferred)
-    first = model.predict_first(X[NEW])
     np.testing.assert_array_equal(answers[~deferred], first[~deferred])
     plain = clone(model).set_params(defer_label=None)
     plain.fit(X[FIT], words[FIT], expert_labels=words[FIT])
@@ -133,29 +136,16 @@ def test_dates_are_labels_in_any_unit(unit):
         confident().fit(X, y.astype("datetime64[ns]"), expert_labels=dates)
 
 
-def test_labels_of_a_frozen_expert_stand_for_its_predictions():
-    oracle = Oracle()
-    model = confident(FrozenEstimator(oracle), max_deferral=0.25)
-    fit(model, expert_labels=y[FIT])
-    assert not oracle.asked
-    other = fit(confident(FrozenEstimator(oracle), max_deferral=0.25))
-    assert len(oracle.asked) == 1  # everything at once
-    assert model.rule_ == other.rule_
-
-
 def cascade(last=None):
     """Return two classifiers and whoever is last, to be asked at a cost."""
-    tree = DecisionTreeClassifier(max_depth=3, random_state=0)
-    inner = confident(last, deferral_cost=0.2).set_params(estimator=tree)
-    return confident(inner, deferral_cost=0.05)
+    return confident(confident(last, TREE, deferral_cost=0.2), deferral_cost=0.05)
 
 
 def test_cascade_asks_each_level_about_its_rows():
     oracle = Oracle()
     model = fit(cascade(FrozenEstimator(oracle)))
     oracle.asked.clear()
-    labels = model.predict(X[NEW])
-    deferred = model.defer(X[NEW])
+    labels, deferred = model.predict(X[NEW]), model.defer(X[NEW])
     again = model.expert_.defer(X[NEW][deferred])
     [asked] = oracle.asked
     np.testing.assert_array_equal(asked, X[NEW][deferred][again])
@@ -163,15 +153,13 @@ def test_cascade_asks_each_level_about_its_rows():
     system, *stages = report.parts
     names = ["GaussianNB", "DecisionTreeClassifier", "Oracle"]
     assert [stage.name for stage in stages] == names
-    counts = [(~deferred).sum(), (~again).sum(), again.sum()]
-    shares = [stage.coverage.value for stage in stages]
-    assert shares == pytest.approx(np.array(counts) / len(deferred))
-    spent = [0.0, 0.05 * deferred.mean(), 0.2 * again.sum() / len(deferred)]
+    shares = np.array([(~deferred).sum(), (~again).sum(), again.sum()]) / 150
+    assert [stage.coverage.value for stage in stages] == pytest.approx(shares)
+    spent = [0.0, 0.05 * deferred.mean(), 0.2 * again.sum() / 150]
     assert [stage.cost for stage in stages] == pytest.approx(spent)
     assert system.cost == pytest.approx(sum(spent))
     assert system.risk.value == pytest.approx(np.mean(labels != y[NEW]))
-    assert stages[2].risk.value == 0
-    assert report.to_dict()["parts"][1]["cost"] == 0
+    assert stages[2].risk.value == report.to_dict()["parts"][1]["cost"] == 0
     assert "cost of asking" in str(report)
     free = confident(FrozenEstimator(oracle), max_deferral=0.2)
     assert "cost" not in str(fit(free).report(X[NEW], y[NEW]))
@@ -184,11 +172,8 @@ def test_costs_of_a_cascade_count_for_the_first():
 
     def share(cost):
         # The inner one asks about everything, if it is asked at all.
-        inner = DeferringClassifier(
-            FrozenEstimator(wrong),
-            FrozenEstimator(Oracle()),
-            gain_score="confidence",
-            deferral_cost=cost,
+        inner = confident(
+            FrozenEstimator(Oracle()), FrozenEstimator(wrong), deferral_cost=cost
         )
         inner = FrozenEstimator(fit(inner))
         assert inner.defer(X[NEW]).all()
@@ -207,18 +192,8 @@ def test_cascade_to_a_person():
     assert (person.name, person.risk.value) == ("person", 0)
 
 
-def test_rows_one_by_one_and_in_chunks():
-    model = fit(confident(KNeighborsClassifier(3), max_deferral=0.35))
-    whole = model.predict_all(X[NEW])
-    parts = [model.predict_all(row[np.newaxis]) for row in X[NEW]]
-    for name in whole._fields:
-        joined = np.concatenate([getattr(part, name) for part in parts])
-        np.testing.assert_array_equal(joined, getattr(whole, name))
-
-
 def test_probabilities_are_those_of_whoever_answers():
-    tree = DecisionTreeClassifier(max_depth=4, random_state=0)
-    model = fit(confident(tree, max_deferral=0.3))
+    model = fit(confident(TREE, max_deferral=0.3))
     deferred, proba = model.defer(X[NEW]), model.predict_proba(X[NEW])
     expected = model.estimator_.predict_proba(X[NEW])
     expected[deferred] = model.expert_.predict_proba(X[NEW][deferred])
@@ -230,17 +205,15 @@ def test_probabilities_are_those_of_whoever_answers():
     )
 
 
-def test_score_is_minus_the_area():
+@pytest.mark.parametrize("every", [1, 2])
+def test_score_is_minus_the_area(every):
     model = fit(confident(max_deferral=0.3), expert_labels=y[FIT])
-    gain = model.gain(X[NEW])
-    first, half = model.predict_first(X[NEW]), np.arange(150) % 2 == 0
-    for asked in (np.full(150, True), half):
-        answers = np.where(asked, y[NEW], np.nan)
-        area = deferral_area_score(
-            y[NEW][asked], first[asked], y[NEW][asked], gain[asked]
-        )
-        score = model.score(X[NEW], y[NEW], expert_labels=answers)
-        assert score == pytest.approx(-area, rel=1e-12)
+    new, truth = X[NEW][::every], y[NEW][::every]
+    first, gain = model.predict_first(new), model.gain(new)
+    area = deferral_area_score(truth, first, truth, gain)
+    answers = np.where(np.arange(150) % every, np.nan, y[NEW])
+    score = model.score(X[NEW], y[NEW], expert_labels=answers)
+    assert score == pytest.approx(-area, rel=1e-12)
 
 
 @pytest.mark.parametrize("score", ["auto", "gain", "error_probability"])
@@ -295,32 +268,23 @@ FRAME = pd.DataFrame(X, columns=list("abcdef")).assign(region=REGION)
 
 def by_region(**options):
     numbers = make_column_transformer(("passthrough", list("abcdef")))
-    tree = DecisionTreeClassifier(max_depth=6, random_state=0)
-    return DeferringClassifier(
-        make_pipeline(numbers, GaussianNB()),
-        make_pipeline(numbers, tree),
-        **{"gain_score": "confidence", "group_by": "region", **options},
-        random_state=0,
-    )
+    both = make_pipeline(numbers, TREE), make_pipeline(numbers, GaussianNB())
+    return confident(*both, group_by="region", **options)
 
 
 def test_a_budget_for_each_group():
     budgets = {"north": 0.4, "south": 0.1}
     model = by_region(max_deferral=budgets).fit(FRAME[FIT], y[FIT])
     assert isinstance(model.rule_, GroupedDeferralRule)
-    found = model.calibration_
+    found, deferred = model.calibration_, model.defer(FRAME[NEW])
     for group, budget in budgets.items():
-        gain, first, second = (
-            column[found.groups == group]
-            for column in (found.gain, found.loss_first, found.loss_second)
-        )
-        rule = solve_deferral(gain, first, second, max_deferral=budget)
-        own = model.rule_.rules[group]
-        assert own.threshold == rule.threshold
-        assert own.proba_at_threshold == rule.proba_at_threshold
-        assert own.deferral_rate == pytest.approx(rule.deferral_rate)
-        deferred = model.defer(FRAME[NEW])[REGION[NEW] == group]
-        assert deferred.mean() < budget + 0.1
+        columns = found.gain, found.loss_first, found.loss_second
+        columns = [column[found.groups == group] for column in columns]
+        rule, own = solve_deferral(*columns, max_deferral=budget), model.rule_.rules
+        assert own[group].threshold == rule.threshold
+        assert own[group].proba_at_threshold == rule.proba_at_threshold
+        assert own[group].deferral_rate == pytest.approx(rule.deferral_rate)
+        assert deferred[REGION[NEW] == group].mean() < budget + 0.1
 
 
 def test_costs_of_groups():
@@ -336,3 +300,188 @@ def test_certified_in_every_group():
     certificates = model.fit(FRAME[FIT], y[FIT]).rule_.certificate
     levels = {group: each.confidence_level for group, each in certificates.items()}
     assert levels == pytest.approx({"north": 0.9, "south": 0.9})
+
+
+# What cannot be asked or learned from, and experts that fail
+
+
+def timeout(X):
+    raise TimeoutError("no answer")
+
+
+class NoFit:
+    """Has a method that a class has, too, but only objects can be asked."""
+
+    def predict(self, X):
+        return KNOWS.predict(X)
+
+
+CERTIFIED = {"target_risk": 0.3, "confidence_level": 0.9}
+
+# Options, labels of the expert, and what is said.
+BAD_FITS = [
+    ({}, None, r"None or has no label.*set_fit_request"),
+    ({"expert": GaussianNB()}, y[FIT], r"predicts them here"),
+    ({}, y[FIT][:-1], r"expert_labels"),
+    ({}, np.full(250, np.nan), r"has no label"),
+    ({}, np.where(y[FIT], y[FIT], -1), r"-1 for 78 samples.*Pass NaN or None"),
+    ({"expert": FrozenEstimator(KNOWS)}, np.full(250, -1.0), r"which is no class"),
+    ({}, np.append(y[FIT][1:].astype(str), "-1"), r"'-1' for 1 samples"),
+    *(
+        ({"expert": expert}, None, r"expert must be a classifier, an object")
+        for expert in (
+            *("strong", LogisticRegression, StandardScaler(), BaseEstimator(), NoFit),
+        )
+    ),
+    # What they pay for asking would not be seen.
+    *(
+        ({"expert": expert}, labels, r"around a DeferringClassifier")
+        for labels in (None, y[FIT])
+        for expert in (
+            make_pipeline(StandardScaler(), confident()),
+            GridSearchCV(confident(KNOWS), {"max_deferral": [0.1, 0.2]}),
+        )
+    ),
+    ({"deferral_cost": -1}, y[FIT], r"deferral_cost"),
+    ({"max_deferral": 1.5}, y[FIT], r"max_deferral"),
+    ({"deferral_cost": 1, "max_deferral": 0.3}, y[FIT], r"At most one of"),
+    ({"confidence_level": 0.9, "cv": 0.3}, y[FIT], r"no bound"),
+    ({**CERTIFIED, "cv": 5}, y[FIT], r"needs samples on which"),
+    ({"defer_label": 1}, y[FIT], r"defer_label=1 is one of the classes"),
+    ({"gain_score": "entropie"}, y[FIT], r"gain_score must be"),
+    ({"cv": "plug_in"}, y[FIT], r"cv must be None"),
+    ({"max_deferral": {"a": 0.1}}, y[FIT], r"group_by=None makes no"),
+    ({"group_by": "class"}, y[FIT], r"group_by='class' is for true classes"),
+]
+
+
+@pytest.mark.parametrize(("options", "labels", "message"), BAD_FITS)
+def test_bad_fits(options, labels, message):
+    with pytest.raises(ValueError, match=message):
+        fit(confident(**options), expert_labels=labels)
+
+
+@pytest.mark.parametrize(
+    ("options", "n_known", "message"),
+    [
+        ({"gain_score": "gain"}, 1, r"none is known"),
+        ({}, 1, r"loss_second is missing in all 75 samples"),
+        (CERTIFIED, 0, r"loss_second is missing"),
+    ],
+    ids=["gain", "held out", "pilot"],
+)
+def test_too_few_answers_to_learn_from(options, n_known, message):
+    # Those of the other part do not help.
+    rows = fit(confident(cv=0.3, **options), expert_labels=y[FIT]).calibration_.rows
+    known = np.setdiff1d(np.arange(250), rows)[:n_known] if n_known else rows
+    answers = np.full(250, np.nan)
+    answers[known] = y[known]
+    cv = None if "gain_score" in options else 0.3
+    with pytest.raises(ValueError, match=message):
+        fit(confident(cv=cv, **options), expert_labels=answers)
+
+
+def test_labels_that_are_missing_or_that_nobody_would_look_at():
+    with pytest.raises(ValueError, match=r"expert_labels is None"):
+        fit(confident(), expert_labels=y[FIT]).score(X[NEW], y[NEW])
+    model = fit(confident(TREE))
+    for method in (model.score, model.report):
+        with pytest.raises(ValueError, match=r"were given.*Omit expert_labels"):
+            method(X[NEW], y[NEW], expert_labels=y[NEW])
+        with pytest.raises(ValueError, match=r"inconsistent numbers of samples"):
+            method(X[NEW], y[NEW][:-1])
+
+
+def test_warnings_are_given_once():
+    inner = confident(DummyClassifier(), max_deferral=0.3)
+    answers = np.where(GaussianNB().fit(X, y).predict(X) == y, None, y)[FIT]
+    for parts, labels, words, n_expected in (
+        # Inner and outer classifier have an expert, of risks of its own.
+        ((inner, TREE), None, "samples saves nothing", 2),
+        ((), answers, "by more than chance", 1),
+    ):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            fit(confident(*parts, max_deferral=0.3), expert_labels=labels)
+        messages = [str(warning.message) for warning in caught]
+        assert len(messages) == len(set(messages))
+        assert sum(words in message for message in messages) == n_expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (timeout, "no answer"),
+        (lambda X: np.zeros(len(X) - 1), "what the expert predicts"),
+        (lambda X: np.zeros((len(X), 3)), "what the expert predicts"),
+        (lambda X: 0, "what the expert predicts"),
+    ],
+    ids=["none", "few", "columns", "one"],
+)
+def test_failing_expert_names_the_rows_and_loses_nothing(answer, message):
+    model = fit(confident(FrozenEstimator(KNOWS), max_deferral=0.3))
+    deferred, first = model.defer(X[NEW]), model.predict_first(X[NEW])
+    model.expert_ = answer
+    with pytest.raises(ExpertError, match=message) as caught:
+        model.predict(X[NEW])
+    error = caught.value
+    np.testing.assert_array_equal(error.rows, np.flatnonzero(deferred))
+    np.testing.assert_array_equal(error.labels, np.where(deferred, -1, first))
+    again = pickle.loads(pickle.dumps(error))
+    np.testing.assert_array_equal(again.labels, error.labels)
+
+
+def test_failing_last_level_keeps_the_labels_of_the_middle():
+    inner = confident(FrozenEstimator(KNOWS), max_deferral=0.5)
+    model = fit(confident(inner, TREE, max_deferral=0.6))
+    expected, deferred = model.predict(X[NEW]), model.defer(X[NEW])
+    rows = np.flatnonzero(deferred)[model.expert_.defer(X[NEW][deferred])]
+    model.expert_.expert_ = timeout
+    with pytest.raises(ExpertError) as caught:
+        model.predict(X[NEW])
+    np.testing.assert_array_equal(caught.value.rows, rows)
+    expected[rows] = -1
+    np.testing.assert_array_equal(caught.value.labels, expected)
+
+
+def test_probabilities_of_too_few_samples():
+    class Cut:
+        classes_ = KNOWS.classes_
+        predict = KNOWS.predict
+
+        def predict_proba(self, X):
+            return KNOWS.predict_proba(X)[:1]
+
+    model = fit(confident(Cut(), max_deferral=0.3))
+    with pytest.raises(ExpertError, match=r"inconsistent numbers") as caught:
+        model.predict_proba(X[NEW])
+    deferred = model.defer(X[NEW])
+    np.testing.assert_array_equal(caught.value.rows, np.flatnonzero(deferred))
+
+
+def test_only_missing_answers_of_a_function_are_failures():
+    def some(X):
+        return [None if row % 7 == 0 else y for row, y in enumerate(KNOWS.predict(X))]
+
+    model = fit(confident(KNOWS))
+    before = model.rule_
+    with pytest.raises(ExpertError, match=r"no label came back") as caught:
+        fit(model.set_params(expert=some))
+    np.testing.assert_array_equal(caught.value.rows, np.arange(0, 250, 7))
+    assert model.rule_ is before
+
+
+@pytest.mark.parametrize("cv", [None, 0.3], ids=["folds", "share"])
+def test_rows_of_a_frozen_expert_that_fails_inside_a_cascade(cv):
+    asked = []
+
+    def expert(X):
+        asked.extend(map(tuple, X))
+        timeout(X)
+
+    inner = confident(expert, FrozenEstimator(KNOWS), max_deferral=0.3)
+    with pytest.raises(ExpertError, match=r"TimeoutError: no answer") as caught:
+        fit(confident(inner, cv=cv))
+    assert 0 < len(asked) < 250
+    np.testing.assert_array_equal(X[FIT][caught.value.rows], asked)
+    assert isinstance(caught.value.__cause__, TimeoutError)

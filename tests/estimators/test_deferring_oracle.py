@@ -75,20 +75,16 @@ def place_of(target, value):
     return brentq(lambda place: risk_above(place) - value, 0.35 / 0.9, 1)
 
 
-TARGETS = [
-    ("deferral_cost", 0.0),
-    ("deferral_cost", 0.1),
-    ("max_deferral", 0.2),
-    ("max_deferral", 0.9),
-    ("target_risk", 0.2),
-    ("target_risk", 0.17),
-]
-
-
 PLACE = FunctionTransformer(lambda X: X[:, :1])
 
 
-@pytest.mark.parametrize(("target", "value"), TARGETS)
+@pytest.mark.parametrize(
+    ("target", "value"),
+    [
+        *(("deferral_cost", 0.0), ("deferral_cost", 0.1), ("max_deferral", 0.2)),
+        *(("max_deferral", 0.9), ("target_risk", 0.2), ("target_risk", 0.17)),
+    ],
+)
 @pytest.mark.parametrize(
     ("score", "n_samples", "slack"),
     [
