@@ -155,7 +155,7 @@ KINDLESS += [np.float16("nan")]
             (label, classes, f"={label!r} is one of the classes {classes}")
             for label, classes in IS_A_CLASS
         ),
-        *((label, [0, 2], " must be 'auto', None, a number") for label in KINDLESS),
+        *((label, [0, 2], " must be None, a number") for label in KINDLESS),
     ],
     ids=str,
 )
