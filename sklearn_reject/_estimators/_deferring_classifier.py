@@ -32,8 +32,7 @@ from sklearn_reject._estimators._deferral_rules import (
 )
 from sklearn_reject._estimators._groups import find_groups, is_word, labels_of
 from sklearn_reject._estimators._problem import Problem, retarget, solve_and_store
-from sklearn_reject._estimators._report import report_deferral
-from sklearn_reject._estimators._report_table import Report
+from sklearn_reject._estimators._report import Report, report_deferral
 from sklearn_reject._estimators._targets import (
     DEFERRAL_TARGETS,
     DeferralCost,

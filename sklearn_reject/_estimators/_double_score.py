@@ -24,8 +24,7 @@ from sklearn_reject._estimators._ood_target import (
     OODTarget,
     keep_calibration,
 )
-from sklearn_reject._estimators._report import report_ood
-from sklearn_reject._estimators._report_table import Report
+from sklearn_reject._estimators._report import Report, report_ood
 from sklearn_reject._fitting._folds import (
     RiskAndNovelty,
     Samples,
