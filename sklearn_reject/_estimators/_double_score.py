@@ -32,11 +32,7 @@ from sklearn_reject._fitting._folds import (
     losses_inside,
 )
 from sklearn_reject._fitting._out_of_sample import evaluate_for_threshold
-from sklearn_reject._fitting._routing import (
-    check_inner,
-    draw_seeds,
-    route_params,
-)
+from sklearn_reject._fitting._routing import check_inner, draw_seeds, route_params
 from sklearn_reject._fitting._splits import (
     Plan,
     check_cv_choice,
@@ -359,33 +355,38 @@ class DoubleScoreOODClassifier(RejectClassifier):
             If a parameter is invalid, bounds of different models are given, or there
             are no ID samples, or no OOD samples where a bound or a score needs them.
         """
-        target = OODTarget.of(self)
+        # Ask: all that can be wrong is found before anything is fitted.
+        target, known = OODTarget.of(self), None
         check_inner(self, "classifier")
         params["sample_weight"] = sample_weight
         X, y = read_samples(X, y, params, check_class_labels)
         samples = Samples(X, y, *route_params(self, len(y), params))
-
-        known, is_frozen = None, isinstance(self.estimator, FrozenEstimator)
+        is_frozen = isinstance(self.estimator, FrozenEstimator)
         if is_frozen:
             known = find_classes(self.estimator, None)
         origins = Origins.to_fit(y, self.ood_label, self.wild_label, known)
-        classes, is_ood, inner = origins.classes, origins.is_outside, self.estimator
+        classes, is_ood = origins.classes, origins.is_outside
         reject_label = resolve_reject_label(self.reject_label, classes)
         loss = check_loss(self.loss, labels=classes)
         score_seed, row_seed = draw_seeds(self.random_state)
-        risk, novelty = self.uncertainty_score, self.novelty_score
-        risk = resolve_score(risk, inner, loss=loss, random_state=score_seed)
-        novelty = resolve_novelty(novelty, inner, random_state=score_seed)
+        given = {"estimator": self.estimator, "random_state": score_seed}
+        risk = resolve_score(self.uncertainty_score, **given, loss=loss)
+        novelty = resolve_novelty(self.novelty_score, **given)
         score = RiskAndNovelty(risk, novelty, loss, classes, is_ood)
         learns = score.learns or self.confidence_level is not None
         check_cv_choice(self, learns=learns)
         target.check_samples(origins, novelty, loss, samples.sample_weight)
         origins.warn_of_classes(self.ood_label, self.wild_label, is_frozen=is_frozen)
 
+        # Plan
         plan, held_out = self._plan(target, samples, score, learns)
+
+        # Evaluate
         evaluated = evaluate_for_threshold(self, score, samples, plan)
         warn_of_lost_classes(self, evaluated.estimator, classes)
         calibration = keep_calibration(evaluated, samples, held_out, row_seed)
+
+        # Solve and store
         rule = target.solve(calibration, loss)
         self._store(
             evaluated.estimator,
