@@ -59,12 +59,7 @@ from sklearn_reject._validation import (
     take_weight,
 )
 from sklearn_reject.losses import check_loss
-from sklearn_reject.scores import (
-    NoveltyScore,
-    find_labels,
-    resolve_novelty,
-    resolve_score,
-)
+from sklearn_reject.scores import NoveltyScore, resolve_novelty, resolve_score
 from sklearn_reject.selection import MODEL_PARAMETERS, DoubleScoreRule
 
 # What may be asked for beside `min_tpr`, one of them.
@@ -622,9 +617,6 @@ class DoubleScoreOODClassifier(RejectClassifier):
     def _evaluate(self, response):
         """Return labels, and risk and novelty as the columns of a matrix."""
         return evaluate_both(self.uncertainty_score_, self.novelty_score_, response)
-
-    def _labels(self, response):
-        return find_labels(self.uncertainty_score_, response)
 
     def _combine(self, scores):
         return self.rule_.combine(*scores.T)

@@ -153,15 +153,22 @@ def test_numbers_are_those_of_counts(make, options, labels, level):
         check_mean(part.risk, means["risk"][0][rows], level)
 
 
-def test_promises_are_what_was_asked_for():
-    asked = {"risk": "selective_risk", "coverage": "coverage"}
-    asked["failure rate"] = "failure_rate"
-    for quantity, attribute in asked.items():
-        model = selective(**TARGETS[quantity])
-        promise = promise_of(model)
-        assert (promise.quantity, promise.part) == (quantity, "all")
-        assert promise.bound == next(iter(TARGETS[quantity].values()))
-        assert promise.calibration == getattr(model.rule_, attribute)
+ACHIEVED = {"risk": "selective_risk", "coverage": "coverage"}
+ACHIEVED["failure rate"] = "failure_rate"
+
+
+@pytest.mark.parametrize("name", ["risk", "coverage", "failure rate", "groups"])
+def test_promises_are_what_was_asked_for(name):
+    model = selective(**TARGETS[name])
+    rules = getattr(model.rule_, "rules", {None: model.rule_})
+    promises = model.report(X_test, y_test).promises
+    for promise, (group, rule) in zip(promises, rules.items(), strict=True):
+        assert promise.part == ("all" if group is None else f"group {group}")
+        assert promise.bound == next(iter(TARGETS[name].values()))
+        assert promise.calibration == getattr(rule, ACHIEVED[promise.quantity])
+
+
+def test_promises_of_a_cost_of_classes_and_with_a_certificate():
     model = selective(reject_cost=0.2)
     promise, rule = promise_of(model), model.rule_
     assert promise.sense == promise.verdict == ""
@@ -169,13 +176,8 @@ def test_promises_are_what_was_asked_for():
     assert promise.calibration == pytest.approx(cost)
     model = selective(**TARGETS["bounds"])
     for promise in model.report(X_test, y_test).promises:
-        key = f"min_{promise.quantity}", int(promise.part.split()[1])
-        assert promise.calibration == model.bounds_[key].achieved
-        assert promise.bound == model.bounds_[key].bound
-    model = selective(**TARGETS["groups"])
-    for group, promise in enumerate(model.report(X_test, y_test).promises):
-        assert promise.part == f"group {group}"
-        assert promise.calibration == model.rule_.rules[group].coverage
+        found = model.bounds_[f"min_{promise.quantity}", int(promise.part.split()[1])]
+        assert (promise.bound, promise.calibration) == found[:2]
     certified = selective(**TARGETS["certified"])
     assert "<= 0.1 at 90 %" in str(certified.report(X_test, y_test))
 
