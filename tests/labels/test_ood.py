@@ -1,5 +1,7 @@
 """Which label marks OOD samples, and which samples have it."""
 
+import re
+
 import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
@@ -131,17 +133,23 @@ def test_labels_that_are_refused(y, options, message):
 
 
 @pytest.mark.parametrize(
-    ("classes", "found"),
+    ("y", "options", "message"),
     [
-        (["a", "b", "OOD"], "OOD"),
-        (["a", "b", " Outlier"], " Outlier"),
-        (["0", "-1", "1"], "-1"),
-        (["a", "novelist"], None),
+        ([-1, 1], {}, "-1 is a class with .*Pass ood_label=-1, or None if no"),
+        ([0, 1], {"ood_label": 7}, "ood_label=7 is not in y"),
+        (["a", "b", "OOD"], {}, "Pass ood_label='OOD'"),
+        (["a", "b", " Outlier"], {}, "Pass ood_label=' Outlier'"),
+        (["0", "-1", "1"], {}, "Pass ood_label='-1'"),
+        (["a", "novelist"], {}, None),
+        # What is said is done without a word.
+        ([-1, 1], {"ood_label": None}, None),
+        ([-1, 0, 1], {"ood_label": -1}, None),
+        (["a", "b", "ood"], {}, None),
     ],
 )
 @pytest.mark.filterwarnings("default")
-def test_classes_that_were_probably_meant_to_be_ood(classes, found, recwarn):
-    fit(eight(classes))
+def test_labels_that_are_taken_for_classes_are_told(y, options, message, recwarn):
+    fit(eight(y), **options)
     told = [str(each.message) for each in recwarn if "ood_label=" in str(each.message)]
-    assert len(told) == (found is not None)
-    assert all(f"Pass ood_label={found!r}" in each for each in told)
+    assert len(told) == (message is not None)
+    assert all(re.search(message, each) for each in told)
