@@ -368,13 +368,19 @@ class DoubleScoreOODClassifier(RejectClassifier):
         risk = resolve_score(self.uncertainty_score, **given, loss=loss)
         novelty = resolve_novelty(self.novelty_score, **given)
         score = RiskAndNovelty(risk, novelty, loss, classes, is_ood)
-        learns = score.learns or self.confidence_level is not None
+        is_certified = self.confidence_level is not None
+        learns = score.learns or is_certified
         check_cv_choice(self, learns=learns)
         target.check_samples(origins, novelty, loss, samples.sample_weight)
         origins.warn_of_classes(self.ood_label, self.wild_label, is_frozen=is_frozen)
 
-        # Plan
-        plan, held_out = self._plan(target, samples, score, learns)
+        # Plan: a certificate is about samples that are drawn independently.
+        options = {"learns": learns, "stratify": not is_certified, "outside": is_ood}
+        plan, held_out = plan_fits(self, samples, **options), None
+        if is_certified:
+            held_out = plan.held_out
+            target.rates_to_tune(is_ood[held_out], loss)  # raises for too few
+            plan = Plan(plan.final, inner_folds(plan.final, y, stratify=True))
 
         # Evaluate
         evaluated = evaluate_for_threshold(self, score, samples, plan)
@@ -595,18 +601,6 @@ class DoubleScoreOODClassifier(RejectClassifier):
         labels = self.ood_label_, self.wild_label
         y, name = check_class_labels(y), type(self).__name__
         return Origins.to_judge(y, *labels, np.asarray(self.classes_), name)
-
-    def _plan(self, target, samples, score, learns):
-        """Return the plan that tunes the rule, and rows kept to certify it, or None."""
-        # A certificate is about samples that are drawn independently.
-        stratify = self.confidence_level is None
-        options = {"learns": learns, "stratify": stratify, "outside": score.is_ood}
-        plan = plan_fits(self, samples, **options)
-        if self.confidence_level is None:
-            return plan, None
-        target.rates_to_tune(score.is_ood[plan.held_out], score.loss)
-        folds = inner_folds(plan.final, samples.y, stratify=True)
-        return Plan(plan.final, folds), plan.held_out
 
     def _predict_with_scores(self, X):
         """Return labels, risk and novelty of one pass of the inner estimator."""

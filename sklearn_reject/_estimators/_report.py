@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import t
@@ -88,9 +88,7 @@ class ReportPromise(NamedTuple):
     __repr__ = short_repr
 
     @property
-    def verdict(
-        self,
-    ) -> Literal["kept", "too few to tell", "within noise", "missed", ""]:
+    def verdict(self) -> str:
         """What the samples say of the bound.
 
         It is "kept" where the whole interval is within the bound. Where only the value
@@ -401,10 +399,11 @@ def report_selective(estimator, X, y, *options):
     return samples.report(promises, parts)
 
 
-def _groups_of(estimator, X, labels):
+def _groups_of(estimator, X, labels=None):
     """Return the groups of samples with rules of their own, None without any."""
     if not hasattr(estimator.rule_, "rules"):
         return None
+    labels = estimator.predict_first(X) if labels is None else labels
     return as_objects(labels_of(estimator.group_by_, X, labels))
 
 
@@ -482,13 +481,11 @@ class _Deferred(Samples):
 
 def report_deferral(estimator, X, y, known, *options):
     """Return the report of a classifier that asks a second opinion."""
-    traced, groups = estimator._answer_all(X), None
+    traced, groups = estimator._answer_all(X), _groups_of(estimator, X)
     labels = fill_in(traced.labels, traced.is_open, known)
     losses = losses_where_known(estimator.loss_, y, labels, "expert_labels")
     samples = _Deferred(estimator, traced.levels > 0, losses, *options)
     samples.levels, samples.paid = traced.levels, traced.costs
-    if hasattr(estimator.rule_, "rules"):
-        groups = _groups_of(estimator, X, estimator.predict_first(X))
     spent = np.average(traced.costs, axis=0, weights=samples.weight).tolist()
     whole = samples.mean(samples.all, samples.all), samples.system_risk(samples.all)
     parts = [ReportPart("all", *whole, float(np.sum(spent)))]
