@@ -112,9 +112,8 @@ def _common_dtype(dtype, label):
     if dtype.kind == "U" and isinstance(label, str):
         return np.result_type(dtype, np.asarray(label).dtype)
     if dtype.kind in "biuf" and isinstance(label, _NUMBERS):
-        kinds, wider = "biu", np.dtype(np.int64)
-        if dtype.kind == "f":
-            kinds, wider = "f", np.min_scalar_type(label)
+        kinds = "f" if dtype.kind == "f" else "biu"
+        wider = np.min_scalar_type(label) if kinds == "f" else np.int64
         for candidate in (dtype, np.result_type(dtype, wider)):
             if candidate.kind in kinds and _is_exact(candidate, label):
                 return candidate
@@ -240,15 +239,13 @@ def split_origin(y, ood_label="auto", classes=None):
     y = label_vector(y)
     if ood_label is not None and not is_automatic(ood_label):
         _check_label(ood_label, "ood_label", y)
+    elif ood_label is not None and _holds_text(y):
+        ood_label = "ood"
     elif ood_label is not None:
-        others = y[y != -1]
-        if _holds_text(y):
-            ood_label = "ood"
-        elif classes is not None:
-            ood_label = None if -1 in classes else -1
-        else:
-            is_class = 0 < len(others) < len(y) and np.all(others == others[0])
-            ood_label = None if is_class else -1
+        if classes is None:
+            seen = set(y.tolist())
+            classes = seen if len(seen) == 2 else ()
+        ood_label = None if -1 in classes else -1
     return ood_label, equals(y, ood_label)
 
 
@@ -302,11 +299,9 @@ class Ratings:
     n_given: int  # rated or not
 
 
-def rate(y, *, pos_label=None, unrated_label=-1, sample_weight=None, name="y"):
-    """Return the documents that were rated, with weights; `name` is for errors."""
-    ratings, classes = split_ratings(
-        y, unrated_label=unrated_label, pos_label=pos_label, name=name
-    )
+def rate(y, *, sample_weight=None, **options):
+    """Return the rated documents with weights; `options` are of `split_ratings`."""
+    ratings, classes = split_ratings(y, **options)
     rows = np.flatnonzero(ratings >= 0)
     weight = take_weight(check_sample_weight(sample_weight, len(ratings)), rows)
     return Ratings(ratings[rows] == 1, weight, rows, classes, len(ratings))
@@ -352,20 +347,17 @@ def _positive_of_part(seen, pos_label, name):
 
 def find_rated(y, unrated_label=-1):
     """Return labels as a vector, and which are not missing, masked or unrated."""
-    is_masked = np.ma.getmaskarray(y).ravel() if np.ma.isMaskedArray(y) else None
+    is_masked = np.ma.getmaskarray(y).ravel() if np.ma.isMaskedArray(y) else False
     y = column_or_1d(as_label_array(y), warn=True)
-    is_rated = ~find_missing_labels(y)
-    if is_masked is not None:
-        is_rated &= ~is_masked
+    is_rated = ~(find_missing_labels(y) | is_masked)
     is_rated[is_rated] = ~equals(y[is_rated], unrated_label)
     return y, is_rated
 
 
 def equals(y, label):
     """Compare labels with one that may be of another kind."""
-    is_text = isinstance(label, str)
-    may_equal = y.dtype.kind == "O" or (y.dtype.kind in "US") == is_text
-    if label is None or not may_equal:
+    is_other = y.dtype.kind != "O" and (y.dtype.kind in "US") != isinstance(label, str)
+    if label is None or is_other:
         return np.zeros(len(y), dtype=bool)
     return np.asarray(y == label, dtype=bool)
 
