@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     )
     from sklearn_reject._estimators._deferring_classifier import DeferringClassifier
     from sklearn_reject._estimators._double_score import DoubleScoreOODClassifier
-    from sklearn_reject._estimators._report_table import Report as Report
-    from sklearn_reject._estimators._report_table import ReportPart as ReportPart
-    from sklearn_reject._estimators._report_table import ReportPromise as ReportPromise
+    from sklearn_reject._estimators._report import Report as Report
+    from sklearn_reject._estimators._report import ReportPart as ReportPart
+    from sklearn_reject._estimators._report import ReportPromise as ReportPromise
     from sklearn_reject._estimators._selective_classifier import SelectiveClassifier
     from sklearn_reject._estimators._selective_regressor import SelectiveRegressor
     from sklearn_reject._estimators._targets import AchievedBound as AchievedBound
@@ -67,9 +67,9 @@ _RESULTS = {
     "Decisions": "sklearn_reject._estimators._base",
     "DeferralDecisions": "sklearn_reject._estimators._deferring",
     "Interval": "sklearn_reject._interval",
-    "Report": "sklearn_reject._estimators._report_table",
-    "ReportPart": "sklearn_reject._estimators._report_table",
-    "ReportPromise": "sklearn_reject._estimators._report_table",
+    "Report": "sklearn_reject._estimators._report",
+    "ReportPart": "sklearn_reject._estimators._report",
+    "ReportPromise": "sklearn_reject._estimators._report",
 }
 
 # Written out, as type checkers read it.

@@ -1,5 +1,6 @@
 """What labels mean: rejected, out of distribution, rated or not."""
 
+import math
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -18,6 +19,8 @@ from sklearn_reject._validation import (
 )
 from sklearn_reject.exceptions import warn_user
 
+_NUMBERS = Real, np.bool_
+
 
 def resolve_reject_label(
     reject_label, classes, *, name="reject_label", automatic="reject"
@@ -31,31 +34,55 @@ def resolve_reject_label(
     if reject_label is None:
         return None
     if not is_automatic(reject_label):
-        _check_kind(reject_label, name)
-        if any(reject_label == label for label in labels):
+        _check_label(reject_label, name)
+        if reject_label in labels:
             raise ValueError(
                 f"{name}={reject_label!r} is one of the classes {labels}. "
                 "Use 'auto' or a label that is not a class."
             )
         return reject_label
     if all(isinstance(label, Real) for label in labels):
-        return -1 if -1 not in labels else _number_below(min(labels))
+        lowest = min(labels) if -1 in labels else 0
+        # One less is the same number where floats are more than one apart.
+        return lowest - 1 if lowest - 1 < lowest else math.nextafter(lowest, -math.inf)
     while automatic in labels:
         automatic += "_"
     return automatic
 
 
-def _check_kind(label, name, allowed="'auto', "):
-    """Raise for what is no label at all."""
-    if not isinstance(label, (str, Real, np.bool_)) or label != label:
+def is_automatic(label):
+    """Tell whether a label is to be found out."""
+    return isinstance(label, str) and label == "auto"
+
+
+def _check_label(label, name, y=None):
+    """Raise for what is no label at all, or of another kind than those of y."""
+    if not isinstance(label, (str, *_NUMBERS)) or label != label:
+        raise ValueError(f"{name} must be None, a number or a string, got {label!r}.")
+    if y is not None and isinstance(label, str) != _holds_text(y):
+        kind = "numbers" if isinstance(label, str) else "strings"
         raise ValueError(
-            f"{name} must be {allowed}None, a number or a string, got {label!r}."
+            f"{name}={label!r}, but y holds {kind}. Pass {name}, and labels in `fit` "
+            "and later, of one kind."
         )
 
 
-def _number_below(lowest):
-    # One less is the same number where floats are more than one apart.
-    return lowest - 1 if lowest - 1 < lowest else float(np.nextafter(lowest, -np.inf))
+def _of_one_kind(labels, name):
+    """Return labels as numbers or as text, or raise if they are both, or neither."""
+    values = labels.tolist() if labels.dtype.kind == "O" else []
+    for kind in (str, _NUMBERS):
+        if values and all(isinstance(value, kind) for value in values):
+            labels = np.array(values)
+    if labels.dtype.kind == "O" and values:
+        raise ValueError(
+            f"{name} must hold labels of one kind, numbers or texts, got {values[:3]}. "
+            "Convert them, as in `y.astype(str)` or `(y == label).astype(int)`."
+        )
+    return labels
+
+
+def _holds_text(y):
+    return _of_one_kind(y, "y").dtype.kind in "US"
 
 
 def mark_rejected(labels, accepted, reject_label):
@@ -63,10 +90,7 @@ def mark_rejected(labels, accepted, reject_label):
 
     Their dtype holds all classes and the reject label exactly, rejected or not.
     """
-    marked = np.empty(len(labels), dtype=_common_dtype(labels.dtype, reject_label))
-    marked[...] = reject_label
-    np.copyto(marked, labels, where=accepted)
-    return marked
+    return merge_labels(labels, ~accepted, reject_label)
 
 
 def merge_labels(labels, rows, found):
@@ -76,7 +100,7 @@ def merge_labels(labels, rows, found):
     """
     found, dtype = np.asarray(found), labels.dtype
     if found.dtype != dtype:
-        for label in dict.fromkeys(found.tolist()):
+        for label in dict.fromkeys(found.ravel().tolist()):
             dtype = _common_dtype(dtype, label)
     merged = labels.astype(dtype)
     merged[rows] = found
@@ -87,10 +111,9 @@ def _common_dtype(dtype, label):
     """Return a dtype that holds any label of a dtype, and one more, exactly."""
     if dtype.kind == "U" and isinstance(label, str):
         return np.result_type(dtype, np.asarray(label).dtype)
-    if dtype.kind in "biuf" and isinstance(label, (Real, np.bool_)):
-        kinds, wider = "biu", np.dtype(np.int64)
-        if dtype.kind == "f":
-            kinds, wider = "f", np.min_scalar_type(label)
+    if dtype.kind in "biuf" and isinstance(label, _NUMBERS):
+        kinds = "f" if dtype.kind == "f" else "biu"
+        wider = np.min_scalar_type(label) if kinds == "f" else np.int64
         for candidate in (dtype, np.result_type(dtype, wider)):
             if candidate.kind in kinds and _is_exact(candidate, label):
                 return candidate
@@ -103,15 +126,6 @@ def _is_exact(dtype, label):
         return dtype.type(label).item() == label
     except (OverflowError, ValueError):
         return False
-
-
-def _plain(labels):
-    """Return objects as numbers or text, if they are all of one kind."""
-    values = labels.tolist() if labels.dtype.kind == "O" else []
-    for kind in (str, (Real, np.bool_)):
-        if values and all(isinstance(value, kind) for value in values):
-            return np.array(values)
-    return labels
 
 
 # What labels are probably meant to be OOD, though "auto" takes them for classes: -1
@@ -146,7 +160,7 @@ class Origins:
         `known` are the classes of a frozen classifier, None where y tells them.
         """
         if wild_label is not None:
-            _check_label(wild_label, y, "wild_label", allowed="")
+            _check_label(wild_label, "wild_label", y)
         is_wild, is_ood = equals(y, wild_label), np.zeros(len(y), dtype=bool)
         label, is_ood[~is_wild] = split_origin(y[~is_wild], ood_label, known)
         label = None if label == wild_label else label
@@ -191,7 +205,7 @@ class Origins:
         if self.is_outside.any() or (ood_label is None and wild_label is None):
             return
         classes = self.classes.tolist()
-        meant = [label for label in classes if _resembles(label)]
+        meant = [x for x in classes if str(x).strip().casefold() in _RESEMBLING]
         if wild_label is not None:
             reason = f"wild_label={wild_label!r} is not in y, wild_share is not used"
             way_out = "the label of unlabeled samples"
@@ -220,60 +234,19 @@ def split_origin(y, ood_label="auto", classes=None):
 
     "auto" is "ood" for strings and -1 for numbers, unless -1 is one of the classes.
     Where there are none yet, because a classifier is to be fitted on y, -1 is one of
-    them beside a single other label.
+    them beside a single other label, as a classifier needs two.
     """
     y = label_vector(y)
-    label = _resolve(ood_label, y, classes)
-    return label, equals(y, label)
-
-
-def _resolve(ood_label, y, classes):
-    if ood_label is None:
-        return None
-    if not is_automatic(ood_label):
-        _check_label(ood_label, y)
-        return ood_label
-    if _holds_strings(y):
-        return "ood"
-    if classes is not None:
-        return None if -1 in classes else -1
-    others = y[y != -1]
-    # A classifier needs two classes, so a single other label makes -1 one of them.
-    is_class = 0 < len(others) < len(y) and np.all(others == others[0])
-    return None if is_class else -1
-
-
-def is_automatic(ood_label):
-    """Tell whether the label of OOD samples is to be found out."""
-    return isinstance(ood_label, str) and ood_label == "auto"
-
-
-def _check_label(label, y, name="ood_label", allowed="'auto', "):
-    _check_kind(label, name, allowed)
-    if isinstance(label, str) != _holds_strings(y):
-        kind = "numbers" if isinstance(label, str) else "strings"
-        raise ValueError(
-            f"{name}={label!r}, but y holds {kind}. Pass {name}, and labels in `fit` "
-            "and later, of one kind."
-        )
-
-
-def _holds_strings(y):
-    """Return whether labels are strings rather than numbers."""
-    if y.dtype.kind != "O":
-        return y.dtype.kind in "US"
-    kinds = {isinstance(label, str) for label in y.tolist()}
-    if len(kinds) > 1:
-        raise ValueError(
-            "y mixes strings and other labels, so ood_label cannot be distinguished "
-            "from a class. Convert all labels to strings or all to numbers."
-        )
-    return kinds == {True}
-
-
-def _resembles(label):
-    """Tell whether a class was probably meant to be OOD."""
-    return str(label).strip().casefold() in _RESEMBLING
+    if ood_label is not None and not is_automatic(ood_label):
+        _check_label(ood_label, "ood_label", y)
+    elif ood_label is not None and _holds_text(y):
+        ood_label = "ood"
+    elif ood_label is not None:
+        if classes is None:
+            seen = set(y.tolist())
+            classes = seen if len(seen) == 2 else ()
+        ood_label = None if -1 in classes else -1
+    return ood_label, equals(y, ood_label)
 
 
 def label_vector(y, name="y"):
@@ -326,60 +299,46 @@ class Ratings:
     n_given: int  # rated or not
 
 
-def rate(y, *, pos_label=None, unrated_label=-1, sample_weight=None, name="y"):
-    """Return the documents that were rated, with weights; `name` is for errors."""
-    ratings, classes = split_ratings(
-        y, unrated_label=unrated_label, pos_label=pos_label, name=name
-    )
+def rate(y, *, sample_weight=None, **options):
+    """Return the rated documents with weights; `options` are of `split_ratings`."""
+    ratings, classes = split_ratings(y, **options)
     rows = np.flatnonzero(ratings >= 0)
     weight = take_weight(check_sample_weight(sample_weight, len(ratings)), rows)
     return Ratings(ratings[rows] == 1, weight, rows, classes, len(ratings))
 
 
-def split_ratings(y, *, unrated_label=-1, pos_label=None, name="y"):
+def split_ratings(y, *, unrated_label=-1, pos_label=None, name="y", is_part=False):
     """Return 1 for positives, 0 for negatives and -1 for the rest, and both classes.
 
-    The negative class is the first. `name` is for errors.
+    The negative class is the first. A part of the documents may lack one or be empty:
+    then the first is None, and so is the positive one where nothing tells which it is.
+    `name` is for errors.
     """
     y, is_rated = find_rated(y, unrated_label)
-    if not is_rated.any():
+    if not is_part and not is_rated.any():
         raise ValueError(
             f"{name} has no rated documents: all {len(y)} are missing or "
-            f"{unrated_label!r}, the unrated_label. Rate some of the documents that "
-            "are predicted positive, from both classes."
+            f"{unrated_label!r}, the unrated_label. Rate some of both classes."
         )
-    seen = _distinct(y[is_rated], name)
-    classes = _order_classes(seen, pos_label, unrated_label, name)
-    return _as_ratings(y, is_rated, classes[1]), classes
-
-
-def split_part(y, *, unrated_label=-1, pos_label=None, name="y"):
-    """Return ratings as `split_ratings` does, and the positive class, of a part.
-
-    It may lack a class or be empty. The class is None where nothing tells which it is.
-    """
-    y, is_rated = find_rated(y, unrated_label)
-    seen = _distinct(y[is_rated], name) if is_rated.any() else np.zeros(0)
-    if len(seen) > 1:
-        pos_label = _order_classes(seen, pos_label, unrated_label, name)[1].item()
-    elif len(seen):
-        pos_label = _positive_of_one(seen[0].item(), pos_label, name)
-    return _as_ratings(y, is_rated, pos_label), pos_label
-
-
-def _as_ratings(y, is_rated, positive):
+    seen = np.unique(_of_one_kind(y[is_rated], name))
+    if is_part and len(seen) < 2:
+        classes = np.array([None, _positive_of_part(seen.tolist(), pos_label, name)])
+    else:
+        classes = _order_classes(seen, pos_label, unrated_label, name)
     ratings = np.full(len(y), -1, dtype=np.int8)
-    ratings[is_rated] = equals(y[is_rated], positive)
-    return ratings
+    ratings[is_rated] = equals(y[is_rated], classes[1])
+    return ratings, classes
 
 
-def _positive_of_one(seen, pos_label, name):
-    """Return the positive class where only one was seen, or raise if it may be any."""
-    if pos_label is None and seen in (0, 1):
+def _positive_of_part(seen, pos_label, name):
+    """Return the positive class of a part with one class, or none, or raise."""
+    if not seen:
+        return pos_label
+    if pos_label is None and seen[0] in (0, 1):
         return 1
-    if pos_label is None or isinstance(pos_label, str) != isinstance(seen, str):
+    if pos_label is None or isinstance(pos_label, str) != isinstance(seen[0], str):
         raise ValueError(
-            f"{name} holds the single class {seen!r} in this part of the documents, "
+            f"{name} holds the single class {seen[0]!r} in this part of the documents, "
             "which may be the positive one or not. Pass the positive class as "
             f"pos_label, got {pos_label!r}."
         )
@@ -388,37 +347,23 @@ def _positive_of_one(seen, pos_label, name):
 
 def find_rated(y, unrated_label=-1):
     """Return labels as a vector, and which are not missing, masked or unrated."""
-    is_masked = np.ma.getmaskarray(y).ravel() if np.ma.isMaskedArray(y) else None
+    is_masked = np.ma.getmaskarray(y).ravel() if np.ma.isMaskedArray(y) else False
     y = column_or_1d(as_label_array(y), warn=True)
-    is_rated = ~find_missing_labels(y)
-    if is_masked is not None:
-        is_rated &= ~is_masked
+    is_rated = ~(find_missing_labels(y) | is_masked)
     is_rated[is_rated] = ~equals(y[is_rated], unrated_label)
     return y, is_rated
 
 
 def equals(y, label):
     """Compare labels with one that may be of another kind."""
-    is_text = isinstance(label, str)
-    may_equal = y.dtype.kind == "O" or (y.dtype.kind in "US") == is_text
-    if label is None or not may_equal:
+    is_other = y.dtype.kind != "O" and (y.dtype.kind in "US") != isinstance(label, str)
+    if label is None or is_other:
         return np.zeros(len(y), dtype=bool)
     return np.asarray(y == label, dtype=bool)
 
 
-def _distinct(labels, name):
-    """Return the labels that occur, which are of one kind, sorted."""
-    labels = _plain(labels)
-    if labels.dtype.kind == "O":
-        raise ValueError(
-            f"{name} must hold labels of one kind, numbers or texts, got "
-            f"{labels[:3].tolist()}. Convert them, as in `(y == label).astype(int)`."
-        )
-    return np.unique(labels)
-
-
 def _order_classes(seen, pos_label, unrated_label, name):
-    """Return the negative and the positive class."""
+    """Return the negative and the positive class of those seen, or raise."""
     if len(seen) > 2:
         kind = type_of_target(seen, input_name=name)
         raise ValueError(

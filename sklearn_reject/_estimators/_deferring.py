@@ -17,8 +17,7 @@ from sklearn_reject._estimators._base import (
     read_samples,
 )
 from sklearn_reject._estimators._groups import labels_of
-from sklearn_reject._estimators._report import report_deferral
-from sklearn_reject._estimators._report_table import Report
+from sklearn_reject._estimators._report import Report, report_deferral
 from sklearn_reject._fitting._experts import (
     Answers,
     ask,

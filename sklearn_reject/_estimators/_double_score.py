@@ -24,8 +24,7 @@ from sklearn_reject._estimators._ood_target import (
     OODTarget,
     keep_calibration,
 )
-from sklearn_reject._estimators._report import report_ood
-from sklearn_reject._estimators._report_table import Report
+from sklearn_reject._estimators._report import Report, report_ood
 from sklearn_reject._fitting._folds import (
     RiskAndNovelty,
     Samples,
@@ -33,11 +32,7 @@ from sklearn_reject._fitting._folds import (
     losses_inside,
 )
 from sklearn_reject._fitting._out_of_sample import evaluate_for_threshold
-from sklearn_reject._fitting._routing import (
-    check_inner,
-    draw_seeds,
-    route_params,
-)
+from sklearn_reject._fitting._routing import check_inner, draw_seeds, route_params
 from sklearn_reject._fitting._splits import (
     Plan,
     check_cv_choice,
@@ -64,12 +59,7 @@ from sklearn_reject._validation import (
     take_weight,
 )
 from sklearn_reject.losses import check_loss
-from sklearn_reject.scores import (
-    NoveltyScore,
-    find_labels,
-    resolve_novelty,
-    resolve_score,
-)
+from sklearn_reject.scores import NoveltyScore, resolve_novelty, resolve_score
 from sklearn_reject.selection import MODEL_PARAMETERS, DoubleScoreRule
 
 # What may be asked for beside `min_tpr`, one of them.
@@ -360,33 +350,44 @@ class DoubleScoreOODClassifier(RejectClassifier):
             If a parameter is invalid, bounds of different models are given, or there
             are no ID samples, or no OOD samples where a bound or a score needs them.
         """
-        target = OODTarget.of(self)
+        # Ask: all that can be wrong is found before anything is fitted.
+        target, known = OODTarget.of(self), None
         check_inner(self, "classifier")
         params["sample_weight"] = sample_weight
         X, y = read_samples(X, y, params, check_class_labels)
         samples = Samples(X, y, *route_params(self, len(y), params))
-
-        known, is_frozen = None, isinstance(self.estimator, FrozenEstimator)
+        is_frozen = isinstance(self.estimator, FrozenEstimator)
         if is_frozen:
             known = find_classes(self.estimator, None)
         origins = Origins.to_fit(y, self.ood_label, self.wild_label, known)
-        classes, is_ood, inner = origins.classes, origins.is_outside, self.estimator
+        classes, is_ood = origins.classes, origins.is_outside
         reject_label = resolve_reject_label(self.reject_label, classes)
         loss = check_loss(self.loss, labels=classes)
         score_seed, row_seed = draw_seeds(self.random_state)
-        risk, novelty = self.uncertainty_score, self.novelty_score
-        risk = resolve_score(risk, inner, loss=loss, random_state=score_seed)
-        novelty = resolve_novelty(novelty, inner, random_state=score_seed)
+        given = {"estimator": self.estimator, "random_state": score_seed}
+        risk = resolve_score(self.uncertainty_score, **given, loss=loss)
+        novelty = resolve_novelty(self.novelty_score, **given)
         score = RiskAndNovelty(risk, novelty, loss, classes, is_ood)
-        learns = score.learns or self.confidence_level is not None
+        is_certified = self.confidence_level is not None
+        learns = score.learns or is_certified
         check_cv_choice(self, learns=learns)
         target.check_samples(origins, novelty, loss, samples.sample_weight)
         origins.warn_of_classes(self.ood_label, self.wild_label, is_frozen=is_frozen)
 
-        plan, held_out = self._plan(target, samples, score, learns)
+        # Plan: a certificate is about samples that are drawn independently.
+        options = {"learns": learns, "stratify": not is_certified, "outside": is_ood}
+        plan, held_out = plan_fits(self, samples, **options), None
+        if is_certified:
+            held_out = plan.held_out
+            target.rates_to_tune(is_ood[held_out], loss)  # raises for too few
+            plan = Plan(plan.final, inner_folds(plan.final, y, stratify=True))
+
+        # Evaluate
         evaluated = evaluate_for_threshold(self, score, samples, plan)
         warn_of_lost_classes(self, evaluated.estimator, classes)
         calibration = keep_calibration(evaluated, samples, held_out, row_seed)
+
+        # Solve and store
         rule = target.solve(calibration, loss)
         self._store(
             evaluated.estimator,
@@ -601,18 +602,6 @@ class DoubleScoreOODClassifier(RejectClassifier):
         y, name = check_class_labels(y), type(self).__name__
         return Origins.to_judge(y, *labels, np.asarray(self.classes_), name)
 
-    def _plan(self, target, samples, score, learns):
-        """Return the plan that tunes the rule, and rows kept to certify it, or None."""
-        # A certificate is about samples that are drawn independently.
-        stratify = self.confidence_level is None
-        options = {"learns": learns, "stratify": stratify, "outside": score.is_ood}
-        plan = plan_fits(self, samples, **options)
-        if self.confidence_level is None:
-            return plan, None
-        target.rates_to_tune(score.is_ood[plan.held_out], score.loss)
-        folds = inner_folds(plan.final, samples.y, stratify=True)
-        return Plan(plan.final, folds), plan.held_out
-
     def _predict_with_scores(self, X):
         """Return labels, risk and novelty of one pass of the inner estimator."""
         self._require_fit()
@@ -622,9 +611,6 @@ class DoubleScoreOODClassifier(RejectClassifier):
     def _evaluate(self, response):
         """Return labels, and risk and novelty as the columns of a matrix."""
         return evaluate_both(self.uncertainty_score_, self.novelty_score_, response)
-
-    def _labels(self, response):
-        return find_labels(self.uncertainty_score_, response)
 
     def _combine(self, scores):
         return self.rule_.combine(*scores.T)

@@ -45,10 +45,19 @@ class OODCalibration:
         """What every solver takes first: risk, novelty, losses and origins."""
         return *self.scores.T, self.losses, self.is_ood
 
-    @property
-    def n_ood(self):
-        """The number of OOD samples of positive weight."""
-        return _count(self.is_ood, self.sample_weight)
+
+def keep_calibration(evaluated, samples, held_out, seed):
+    """Return what tunes the rule, and what certifies it where rows are held out."""
+    score, certifying = evaluated.score, None
+    if held_out is not None:
+        given = evaluated.estimator, samples, held_out, evaluated.plan.final
+        found = *score.evaluate(*given), score.is_ood[held_out], held_out
+        draws = keyed_draws(seed, row_keys(samples.X, held_out))
+        certifying = OODCalibration(*found, draws=draws)
+    rows = np.arange(len(samples.y))[evaluated.rows]
+    found = evaluated.scores, evaluated.losses, score.is_ood[rows], rows
+    weight = take_weight(samples.sample_weight, rows)
+    return OODCalibration(*found, weight, held_out=certifying)
 
 
 def _count(flags, weight):
@@ -56,19 +65,13 @@ def _count(flags, weight):
     return np.count_nonzero(flags if weight is None else flags & (weight > 0))
 
 
-def keep_calibration(evaluated, samples, held_out, seed):
-    """Return what tunes the rule, and what certifies it where rows are held out."""
-    is_ood, rows, certifying = evaluated.score.is_ood, evaluated.rows, None
-    if held_out is not None:
-        given = evaluated.estimator, samples, held_out, evaluated.plan.final
-        found = *evaluated.score.evaluate(*given), is_ood[held_out], held_out
-        draws = keyed_draws(seed, row_keys(samples.X, held_out))
-        certifying = OODCalibration(*found, draws=draws)
-    weight = take_weight(samples.sample_weight, rows)
-    found = evaluated.scores, evaluated.losses, is_ood[rows]
-    positions = np.arange(len(samples.y))[rows]
-    return OODCalibration(*found, positions, weight, held_out=certifying)
-
+# Of a parameter: what a report calls it, its sense, and what a rule calls it.
+_BOUNDS = {
+    "min_tpr": ("TPR", ">=", "tpr"),
+    "max_fpr": ("FPR", "<=", "fpr"),
+    "max_risk": ("risk", "<=", "selective_risk"),
+    "min_precision": ("precision", ">=", "precision"),
+}
 
 # By how many standard errors a negative FPR is more than the luck of the best rule.
 _FAR = 4.0
@@ -116,8 +119,14 @@ class OODTarget:
 
     def check_samples(self, origins, novelty, loss, weight):
         """Raise for samples, weights and a loss that nothing can be solved with."""
-        n_ood = _count(origins.is_outside, weight)
-        self._require_ood(n_ood, f"y has no row with {origins.names}")
+        n_ood, needy = _count(origins.is_outside, weight), self.model.needs_ood
+        if needy is not None and not n_ood:
+            raise ValueError(
+                f"y has no row with {origins.names}, and {needy}={self.asked[needy]!r} "
+                "needs OOD rows (of positive weight). Add some, or pass their label as "
+                "ood_label, or wild samples with wild_label and wild_share. Without "
+                "any, use min_tpr alone."
+            )
         if novelty.needs_ood and n_ood < 2:
             raise ValueError(
                 f"novelty_score={novelty!r} learns from OOD rows and is judged on "
@@ -134,34 +143,36 @@ class OODTarget:
                 "may cost more. Pass a cost matrix, or a TaskLoss with `max_loss`."
             )
 
-    def _require_ood(self, n_ood, found):
-        """Raise where the model needs OOD samples, and none were found."""
-        name = self.model.needs_ood
-        if name is not None and not n_ood:
-            raise ValueError(
-                f"{found}, and {name}={self.asked[name]!r} needs OOD rows (of positive "
-                "weight). Add some, or pass their label as ood_label, or wild samples "
-                "with wild_label and wild_share. Without any, use min_tpr alone."
-            )
-
     def rates_to_tune(self, is_ood, loss):
         """Return bounds to tune with, the first of which that can be met are taken.
 
         A rule that will be certified has to do better than asked for. Raises where
         samples held out are too few to certify anything.
         """
-        n_ood, given = int(is_ood.sum()), (self.wild_share, self.confidence_level)
-        levels = Levels(self.model, *given)
+        levels = Levels(self.model, self.wild_share, self.confidence_level)
+        n_ood = np.count_nonzero(is_ood)
         return levels.rates_to_certify(len(is_ood) - n_ood, n_ood, **_bound_of(loss))
 
     def solve(self, calibration, loss):
-        """Return the best rule and, where samples are held out for that, certify it."""
+        """Return the best rule and, where samples are held out for that, certify it.
+
+        That sets the threshold anew, on rows that nothing has seen.
+        """
         held_out = calibration.held_out
         if held_out is None:
             rule = self._tune(self.asked, calibration)
         else:
             rates = self.rates_to_tune(held_out.is_ood, loss)
-            rule = self._certify(self._tune_to(rates, calibration), held_out, loss)
+            options = {name: x for name, x in self.asked.items() if name != "costs"}
+            rule = certify_double_score(
+                self._tune_to(rates, calibration),
+                *held_out.samples,
+                **options,
+                **_bound_of(loss),
+                wild_share=self.wild_share,
+                draws=held_out.draws,
+                confidence_level=self.confidence_level,
+            )
         if rule.fpr < 0:
             self._warn_of_share(rule, held_out or calibration)
         return rule
@@ -171,21 +182,14 @@ class OODTarget:
 
         That is the precision, too, wherever there is a prior.
         """
-        asked, prior = self.asked, self.model.ood_prior
-        if asked["costs"] is not None:
-            of_id = (1 - rule.tpr) * asked["costs"][0]
+        if self.asked["costs"] is not None:
+            of_id = (1 - rule.tpr) * self.asked["costs"][0]
             of_id += rule.tpr * rule.selective_risk if rule.tpr else 0.0
             yield "cost", "", None, float(self.cost(of_id, rule.fpr))
-        for quantity, sense, name, value in (
-            ("TPR", ">=", "min_tpr", rule.tpr),
-            ("FPR", "<=", "max_fpr", rule.fpr),
-            ("risk", "<=", "max_risk", rule.selective_risk),
-            ("precision", ">=", "min_precision", rule.precision),
-        ):
-            if asked[name] is not None or (
-                quantity == "precision" and prior is not None
-            ):
-                yield quantity, sense, asked[name], value
+        has_prior = self.model.ood_prior is not None
+        for name, (quantity, sense, attribute) in _BOUNDS.items():
+            if self.asked[name] is not None or (has_prior and quantity == "precision"):
+                yield quantity, sense, self.asked[name], getattr(rule, attribute)
 
     def cost(self, of_id, fpr):
         """Return the mean cost at the prior, where ID samples cost so much."""
@@ -195,15 +199,15 @@ class OODTarget:
 
     def _tune(self, bounds, calibration):
         """Return the best rule for some bounds."""
-        samples, n_ood = calibration.samples, calibration.n_ood
-        self._require_ood(n_ood, "No OOD row is among those that tune the rule")
-        model, options = check_model(**bounds), {"wild_share": self.wild_share}
-        options["sample_weight"] = calibration.sample_weight
+        model, weight = check_model(**bounds), calibration.sample_weight
+        options = {"sample_weight": weight, "wild_share": self.wild_share}
         # Without OOD samples nothing tells how much the novelty should weigh.
-        if n_ood or model.name in ("costs", "min_precision"):
-            return find_double_score_rule(model, *samples, spares_ood=True, **options)
-        options |= {"min_tpr": model.min_tpr, "ood_prior": model.ood_prior}
-        return tune_tail_score(*samples, **options)
+        is_free = model.needs_ood is None and model.name in (None, "max_fpr")
+        if is_free and not _count(calibration.is_ood, weight):
+            options |= {"min_tpr": model.min_tpr, "ood_prior": model.ood_prior}
+            return tune_tail_score(*calibration.samples, **options)
+        options["spares_ood"] = True
+        return find_double_score_rule(model, *calibration.samples, **options)
 
     def _tune_to(self, rates, calibration):
         """Return the rule of the first rates that can be met, or of what comes closest.
@@ -219,31 +223,21 @@ class OODTarget:
         closest = {name: attainable[name] for name in others or attainable}
         return self._tune(rate | closest, calibration)
 
-    def _certify(self, rule, held_out, loss):
-        """Set the threshold anew on rows that nothing has seen, so that bounds hold."""
-        options = {name: x for name, x in self.asked.items() if name != "costs"}
-        options |= {"wild_share": self.wild_share, "draws": held_out.draws}
-        options["confidence_level"] = self.confidence_level
-        return certify_double_score(
-            rule, *held_out.samples, **options, **_bound_of(loss)
-        )
-
     def _warn_of_share(self, rule, measured):
         """Warn of an FPR that is negative by more than chance: a share that is wrong.
 
         Standard errors are those of shares estimated a little inside [0, 1].
         """
-        share, is_wild, weight = (
-            self.wild_share,
-            measured.is_ood,
-            measured.sample_weight,
-        )
-        weight = np.ones(len(is_wild)) if weight is None else weight
-        parts = weight[is_wild], weight[~is_wild]
-        sizes = np.array([part.sum() ** 2 / (part**2).sum() for part in parts])
-        rates = np.array([share * rule.fpr + (1 - share) * rule.tpr, rule.tpr])
-        rates = (rates * sizes + 1) / (sizes + 2)
-        variance = np.array([1, (1 - share) ** 2]) @ (rates * (1 - rates) / sizes)
+        share, variance, weight = self.wild_share, 0.0, measured.sample_weight
+        weight = np.ones(len(measured.rows)) if weight is None else weight
+        mixed = share * rule.fpr + (1 - share) * rule.tpr
+        for rate, part, factor in (
+            (mixed, weight[measured.is_ood], 1),
+            (rule.tpr, weight[~measured.is_ood], 1 - share),
+        ):
+            size = part.sum() ** 2 / (part @ part)
+            rate = (rate * size + 1) / (size + 2)
+            variance += factor**2 * rate * (1 - rate) / size
         distance = -share * rule.fpr / np.sqrt(variance)
         if distance > _FAR:
             warn_user(

@@ -1,6 +1,10 @@
 """Reports: what was promised beside what new samples show, of every estimator."""
 
+from __future__ import annotations
+
 from copy import copy
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import t
@@ -10,18 +14,11 @@ from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE
 from sklearn_reject._estimators._groups import as_objects, labels_of
 from sklearn_reject._estimators._ood_target import OODTarget
 from sklearn_reject._estimators._problem import bound_of_losses
-from sklearn_reject._estimators._report_table import Report, ReportPart, ReportPromise
-from sklearn_reject._estimators._targets import (
-    FAILURE_RATE,
-    PRECISION,
-    RECALL,
-    RISK,
-    RiskBounds,
-    find_target,
-)
+from sklearn_reject._estimators._targets import RiskBounds, find_target
 from sklearn_reject._fitting._experts import fill_in
 from sklearn_reject._fitting._folds import losses_inside
 from sklearn_reject._interval import ApproximateInterval, Interval
+from sklearn_reject._short_repr import align, cell_of, short_repr
 from sklearn_reject._validation import (
     check_level,
     check_same_length,
@@ -35,48 +32,244 @@ from sklearn_reject.selection import BOUNDS, binomial_upper, precision_of
 # What bounds a mean of losses that are neither zero nor the largest.
 _ANY = "hoeffding_bentkus"
 
+# So many classes or groups are printed, the worst of them; the dictionary has them all.
+_MOST_PARTS = 12
 
-def mean_with_interval(values, weight, largest, bound, confidence_level):
-    """Return the mean of values in [0, `largest`], which may be None, with an interval.
 
-    Without weights it is that of a bound by its name, which is exact for "binomial" and
-    wider for others. A weighted mean has as many samples as have its variance, and no
-    more than its weights say (Korn and Graubard). What has no `largest` value, but
-    varies, has an interval of Student's t.
+class ReportPromise(NamedTuple):
+    """One thing that was asked for, and what was achieved.
+
+    Attributes
+    ----------
+    quantity : str
+        What is bounded, such as "risk" or "coverage".
+
+    part : str
+        The samples that it is about: "all", or a class or a group.
+
+    sense : str
+        "<=" or ">=". Empty where there is no bound, as of a cost that is minimized, or
+        of a precision that was not asked for.
+
+    bound : float
+        What was asked for. NaN where there is no bound.
+
+    confidence_level : float or None
+        Probability with which all bounds were certified for new samples, together. None
+        if nothing was certified.
+
+    calibration : float
+        What the rule achieves on the samples that it was solved on.
+
+    achieved : Interval
+        What it achieves on the samples of the report.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject import ReportPromise, SelectiveClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> selective = SelectiveClassifier(GaussianNB(), target_risk=0.04)
+    >>> report = selective.fit(X[:300], y[:300]).report(X[300:], y[300:])
+    >>> promise = report.promises[0]
+    >>> isinstance(promise, ReportPromise), promise.quantity, promise.verdict
+    (True, 'risk', 'kept')
     """
-    n_samples, tail = len(values), (1 - confidence_level) / 2
-    if not n_samples:
-        return Interval(np.nan, 0.0, np.inf if largest is None else largest, 0)
-    value = float(np.average(values, weights=weight))
-    if weight is None and largest is not None:
-        upper, scaled = BOUNDS[bound].upper, values / largest
-        low, high = 1 - upper(1 - scaled, tail), upper(scaled, tail)
-        return Interval(value, largest * low, largest * high, n_samples)
-    share = np.ones(n_samples) if weight is None else weight
-    share = share / share.sum()
-    size, variance = 1 / (share @ share), share**2 @ (values - value) ** 2
-    if largest is not None:
-        if variance:
-            size = min(size, value * (largest - value) / variance)
-        count = size * value / largest
-        low = largest * (1 - binomial_upper(size - count, size, tail))
-        high = largest * binomial_upper(count, size, tail)
-    elif np.ptp(values) > RELATIVE_TOLERANCE * value and size > 1:
-        error = np.sqrt(variance * size / (size - 1))
-        low, high = t.interval(confidence_level, size - 1, value, error)
-    else:
-        return Interval(value, 0.0, np.inf, n_samples)
-    return ApproximateInterval(value, max(float(low), 0.0), float(high), n_samples)
+
+    quantity: str
+    part: str
+    sense: str
+    bound: float
+    confidence_level: float | None
+    calibration: float
+    achieved: Interval
+
+    __repr__ = short_repr
+
+    @property
+    def verdict(self) -> str:
+        """What the samples say of the bound.
+
+        It is "kept" where the whole interval is within the bound. Where only the value
+        is, the samples are "too few to tell". It is "within noise" where the value is
+        beyond the bound, and "missed" where the whole interval is. Empty without a
+        bound, without samples or without an interval.
+        """
+        value, low, high, _ = self.achieved
+        if not self.sense or np.isnan(value) or np.isinf(high):
+            return ""
+        bound = self.bound
+        if self.sense == ">=":
+            value, low, high, bound = -value, -high, -low, -bound
+        if value <= bound:
+            return "kept" if high <= bound else "too few to tell"
+        return "within noise" if low <= bound else "missed"
 
 
-def _join(function, one, other, largest=np.inf):
-    """Return the interval of what two others make, monotone in each of them."""
-    corners = [float(function(x, z)) for x in one[1:3] for z in other[1:3]]
-    known = [x for x in corners if not np.isnan(x)] or [0.0, 1.0]
-    ends = np.clip([min(known), max(known)], 0.0, largest).tolist()
-    kind = type(one) if one.is_approximate else type(other)
-    value = float(function(one.value, other.value))
-    return kind(value, *ends, one.n_samples + other.n_samples)
+class ReportPart(NamedTuple):
+    """Some of the samples, how many are accepted and how well these are predicted.
+
+    Attributes
+    ----------
+    name : str
+        "all", or a class, a group or whoever answers.
+
+    coverage : Interval
+        Share that is accepted. Its `n_samples` are those of the part.
+
+    risk : Interval
+        Mean loss of those accepted, lower is better. NaN where nothing is accepted.
+
+    cost : float, default=0.0
+        What asking for these answers has cost, a sample of all, in units of the loss;
+        that of all levels of a cascade for "all". NaN where costs are by group and a
+        sample is of another one.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject import ReportPart, SelectiveClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> selective = SelectiveClassifier(GaussianNB(), target_risk=0.03)
+    >>> report = selective.fit(X[:300], y[:300]).report(X[300:], y[300:])
+    >>> part = report.parts[-1]
+    >>> isinstance(part, ReportPart), part.name, part.coverage.n_samples
+    (True, 'true 1', 203)
+    """
+
+    name: str
+    coverage: Interval
+    risk: Interval
+    cost: float = 0.0
+
+    __repr__ = short_repr
+
+
+@dataclass(frozen=True, repr=False)
+class Report:
+    """What an estimator that abstains was asked for and does on new samples.
+
+    Print it to read it.
+
+    Attributes
+    ----------
+    estimator : str
+        Name of the class.
+
+    n_samples : int
+        Number of samples.
+
+    confidence_level : float
+        Least probability of each interval by itself.
+
+    promises : tuple of ReportPromise
+        What was asked for, on the samples that solved the rule and on these.
+
+    parts : tuple of ReportPart
+        All samples, and each class or group.
+
+    titles : tuple of str, optional
+        What the share, the risk and, of who asks others, the cost of a part are.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject import Report, SelectiveClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> selective = SelectiveClassifier(GaussianNB(), target_risk=0.03)
+    >>> report = selective.fit(X[:300], y[:300]).report(X[300:], y[300:])
+    >>> isinstance(report, Report), list(report.to_dict())
+    (True, ['estimator', 'n_samples', 'confidence_level', 'promises', 'parts'])
+    """
+
+    estimator: str
+    n_samples: int
+    confidence_level: float
+    promises: tuple[ReportPromise, ...]
+    parts: tuple[ReportPart, ...]
+    titles: tuple[str, ...] = ("accepted", "risk of accepted")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as dictionaries, lists, strings and numbers.
+
+        Returns
+        -------
+        report : dict
+            The attributes by name. Each promise has its "verdict", too, and intervals
+            are dictionaries of "value", "low", "high", "n_samples" and
+            "is_approximate".
+        """
+        shown = {name: _plain(value) for name, value in vars(self).items()}
+        del shown["titles"]
+        return shown
+
+    def __str__(self):
+        samples = "sample" if self.n_samples == 1 else "samples"
+        titles = "promise", "bound", "calibration", "these samples", ""
+        lines = [
+            f"{self.estimator} on {self.n_samples} {samples}, "
+            f"intervals of {100 * self.confidence_level:g} % confidence each",
+            "",
+            *align([titles, *map(_promise_cells, self.promises)]),
+            "",
+            *align(self._part_rows()),
+        ]
+        left_out = len(self.parts) - _MOST_PARTS
+        if left_out > 0:
+            lines.append(f"... and {left_out} more of lower risk, see to_dict()")
+        if any("(~" in line for line in lines):
+            lines.append(
+                "~ approximate intervals: of weights, or of a loss without a bound"
+            )
+        return "\n".join(lines)
+
+    def _part_rows(self):
+        """Return the cells of a table, the costs only where something has a price."""
+        rows, (first, *rest) = [("samples", "number", *self.titles)], self.parts
+        if len(self.parts) > _MOST_PARTS:
+            rest.sort(key=lambda part: -np.nan_to_num(part.risk.value, nan=-np.inf))
+        for part in [first, *rest[: _MOST_PARTS - 1]]:
+            shown = _interval(part.coverage), _interval(part.risk), cell_of(part.cost)
+            rows.append((part.name, str(part.coverage.n_samples), *shown))
+        n_columns = 5 if any(part.cost for part in self.parts) else 4
+        return [row[:n_columns] for row in rows]
+
+    __repr__ = __str__
+
+
+def _promise_cells(promise):
+    name = promise.quantity
+    if promise.part != "all":
+        name = f"{name}, {promise.part}"
+    asked = "least" if promise.quantity == "cost" else "-"
+    if promise.sense:
+        asked = f"{promise.sense} {promise.bound:.4g}"
+    if promise.confidence_level is not None:
+        asked = f"{asked} at {100 * promise.confidence_level:g} %"
+    shown = cell_of(promise.calibration), _interval(promise.achieved)
+    return name, asked, *shown, promise.verdict
+
+
+def _interval(interval):
+    value, low, high, _ = interval
+    if np.isnan(value) or np.isinf(high):
+        return cell_of(value)
+    sign = "~" * interval.is_approximate
+    return f"{cell_of(value)} ({sign}{cell_of(low)} to {cell_of(high)})"
+
+
+def _plain(value):
+    """Return named tuples as dictionaries, and what they say of themselves."""
+    if not isinstance(value, tuple):
+        return value
+    if type(value) is tuple:
+        return [_plain(each) for each in value]
+    said = {"verdict", "is_approximate"} & set(dir(value))
+    plain = {name: _plain(each) for name, each in value._asdict().items()}
+    return plain | {name: getattr(value, name) for name in said}
 
 
 class Samples:
@@ -89,42 +282,60 @@ class Samples:
     def __init__(self, estimator, accepted, losses, sample_weight, confidence_level):
         self.estimator, self.accepted, self.losses = estimator, accepted, losses
         self.weight = check_sample_weight(sample_weight, len(accepted))
-        self.confidence_level = check_level(confidence_level, "confidence_level")
+        self.level = check_level(confidence_level, "confidence_level")
         self.max_loss = estimator.loss_.max_loss
         if self.max_loss is None:
             self.max_loss = getattr(estimator, "max_loss", None)
         self.bound = bound_of_losses(estimator.loss_, self.max_loss, _ANY)["bound"]
         self.all = np.ones(len(losses), dtype=bool)
 
-    def mean(self, values, rows, largest, bound=_ANY):
-        """Return the mean of values in some rows, of those known, with an interval."""
+    def mean(self, values, rows, largest=1.0, bound="binomial"):
+        """Return the mean of values in some rows, of those known, with an interval.
+
+        Values are in [0, `largest`], which may be None. Without weights the interval is
+        that of a bound by its name, which is exact for "binomial" and wider for others.
+        A weighted mean has as many samples as have its variance, and no more than its
+        weights say (Korn and Graubard). What has no `largest` value, but varies, has an
+        interval of Student's t.
+        """
         rows = rows & ~np.isnan(values)
         rows &= True if self.weight is None else self.weight > 0
-        given = values[rows], take_weight(self.weight, rows), largest, bound
-        return mean_with_interval(*given, self.confidence_level)
-
-    def share(self, flags, rows):
-        """Return the share of some rows that has a flag."""
-        return self.mean(flags.astype(np.float64), rows, 1.0, "binomial")
+        values, weight = values[rows].astype(float), take_weight(self.weight, rows)
+        n_samples, tail = len(values), (1 - self.level) / 2
+        if not n_samples:
+            return Interval(np.nan, 0.0, np.inf if largest is None else largest, 0)
+        value = float(np.average(values, weights=weight))
+        if weight is None and largest is not None:
+            upper, scaled = BOUNDS[bound].upper, values / largest
+            low, high = 1 - upper(1 - scaled, tail), upper(scaled, tail)
+            return Interval(value, largest * low, largest * high, n_samples)
+        share = np.ones(n_samples) if weight is None else weight
+        share = share / share.sum()
+        size, variance = 1 / (share @ share), share**2 @ (values - value) ** 2
+        if largest is not None:
+            if variance:
+                size = min(size, value * (largest - value) / variance)
+            count = size * value / largest
+            low = largest * (1 - binomial_upper(size - count, size, tail))
+            high = largest * binomial_upper(count, size, tail)
+        elif np.ptp(values) > RELATIVE_TOLERANCE * value and size > 1:
+            error = np.sqrt(variance * size / (size - 1))
+            low, high = t.interval(self.level, size - 1, value, error)
+        else:
+            return Interval(value, 0.0, np.inf, n_samples)
+        return ApproximateInterval(value, max(float(low), 0.0), float(high), n_samples)
 
     def coverage(self, rows):
         """Return the accepted share of some rows."""
-        return self.share(self.accepted, rows)
-
-    def risk(self, rows, filled=None):
-        """Return the mean loss of some rows, those that are not known filled."""
-        losses = self.losses
-        if filled is not None:
-            losses = np.where(np.isnan(losses), filled, losses)
-        return self.mean(losses, rows, self.max_loss, self.bound)
-
-    def selective_risk(self, rows):
-        """Return the mean loss of the accepted ones of some rows."""
-        return self.risk(rows & self.accepted)
+        return self.mean(self.accepted, rows)
 
     def accuracy(self, rows):
         """Return the share of the accepted ones of some rows that is right."""
-        return self.share(self.losses == 0, rows & self.accepted)
+        return self.mean(self.losses == 0, rows & self.accepted)
+
+    def selective_risk(self, rows):
+        """Return the mean loss of the accepted ones of some rows."""
+        return self.mean(self.losses, rows & self.accepted, self.max_loss, self.bound)
 
     def cost(self, rows, price=0.0):
         """Return the mean loss of some rows, a price where they are rejected."""
@@ -134,31 +345,36 @@ class Samples:
 
     failure_rate = cost
 
+    def half(self):
+        """Return the same, for two intervals that share the error of one."""
+        half = copy(self)
+        half.level = (1 + self.level) / 2
+        return half
+
     def part(self, name, rows):
         """Return some rows as a part of the report."""
         return ReportPart(name, self.coverage(rows), self.selective_risk(rows))
 
     def true_classes(self, y, rows):
         """Return a part for each true class, those that were never fitted included."""
-        classes = np.asarray(self.estimator.classes_).tolist()
-        lost = sorted(set(y[rows].tolist()) - set(classes), key=str)
-        names = {k: f"true {k}" for k in classes}
-        names |= {k: f"true {k}, never fitted" for k in lost}
+        known = np.asarray(self.estimator.classes_).tolist()
+        lost = sorted(set(y[rows].tolist()) - set(known), key=str)
+        names = {k: f"true {k}" + ", never fitted" * (k in lost) for k in known + lost}
         return [self.part(name, rows & (y == k)) for k, name in names.items()]
 
     def report(self, promises, parts, **options):
-        """Return the report of rows that `ReportPromise` takes, and of parts."""
+        """Return the report of rows that `ReportPromise` takes, and of parts.
+
+        There is neither sense nor level where there is no bound.
+        """
+        found = []
+        for quantity, part, sense, bound, level, *values in promises:
+            asked = sense, bound, level
+            if bound is None or not sense:
+                asked = "", np.nan, None
+            found.append(ReportPromise(quantity, part, *asked, *values))
         name, size = type(self.estimator).__name__, len(self.accepted)
-        promises = tuple(_without_bound(*each) for each in promises)
-        level = self.confidence_level
-        return Report(name, size, level, promises, tuple(parts), **options)
-
-
-def _without_bound(quantity, part, sense, bound, level, *values):
-    """Return a promise, without sense and level where there is no bound."""
-    if bound is None or not sense:
-        return ReportPromise(quantity, part, "", np.nan, None, *values)
-    return ReportPromise(quantity, part, sense, float(bound), level, *values)
+        return Report(name, size, self.level, tuple(found), tuple(parts), **options)
 
 
 def report_selective(estimator, X, y, *options):
@@ -169,7 +385,7 @@ def report_selective(estimator, X, y, *options):
     samples = Samples(estimator, accepted, losses, *options)
     target, groups = find_target(estimator), _groups_of(estimator, X, labels)
     if isinstance(target, RiskBounds):
-        promises = _promises_of_parts(samples, labels, y)
+        promises = _promises_of_classes(samples, labels, y)
     else:
         promises = _promises(samples, target, groups)
     parts = [samples.part("all", samples.all)]
@@ -183,10 +399,11 @@ def report_selective(estimator, X, y, *options):
     return samples.report(promises, parts)
 
 
-def _groups_of(estimator, X, labels):
+def _groups_of(estimator, X, labels=None):
     """Return the groups of samples with rules of their own, None without any."""
     if not hasattr(estimator.rule_, "rules"):
         return None
+    labels = estimator.predict_first(X) if labels is None else labels
     return as_objects(labels_of(estimator.group_by_, X, labels))
 
 
@@ -207,24 +424,19 @@ def _promises(samples, target, groups):
         yield target.quantity, part, *bound, target.achieved_by(rule), achieved
 
 
-# Of a parameter: the quantity, its sense, and the method of samples that finds it.
-_OF_PARTS = {
-    PRECISION: ("precision", ">=", "accuracy"),
-    RECALL: ("recall", ">=", "accuracy"),
-    RISK: ("risk", "<=", "selective_risk"),
-    FAILURE_RATE: ("failure rate", "<=", "failure_rate"),
-}
-
-
-def _promises_of_parts(samples, labels, y):
+def _promises_of_classes(samples, labels, y):
     """Yield the promises to true and predicted classes, met by one rule."""
-    estimator = samples.estimator
-    for (name, label), asked in estimator.bounds_.items():
-        kind, of_rows = ("predicted", labels) if name == PRECISION else ("true", y)
-        quantity, sense, method = _OF_PARTS[name]
-        achieved = getattr(samples, method)(of_rows == label)
-        bound = sense, asked.bound, estimator.confidence_level
-        yield quantity, f"{kind} {label}", *bound, asked.achieved, achieved
+    rows = {
+        "min_precision": ("precision", "predicted", labels, ">=", samples.accuracy),
+        "min_recall": ("recall", "true", y, ">=", samples.accuracy),
+        "target_risk": ("risk", "true", y, "<=", samples.selective_risk),
+        "target_failure_rate": ("failure rate", "true", y, "<=", samples.failure_rate),
+    }
+    level = samples.estimator.confidence_level
+    for (name, k), asked in samples.estimator.bounds_.items():
+        quantity, kind, of_rows, sense, find = rows[name]
+        values = asked.bound, level, asked.achieved, find(of_rows == k)
+        yield quantity, f"{kind} {k}", sense, *values
 
 
 class _Deferred(Samples):
@@ -235,6 +447,10 @@ class _Deferred(Samples):
 
     deferral_rate = Samples.coverage
 
+    def risk(self, losses, rows):
+        """Return the mean of losses in some rows."""
+        return self.mean(losses, rows, self.max_loss, self.bound)
+
     def cost(self, rows, price):
         """Return the mean loss of some rows, and of what was paid for asking."""
         largest = self.max_loss
@@ -242,119 +458,109 @@ class _Deferred(Samples):
             largest += self.paid.max(axis=0).sum()
         if np.isnan(self.system_risk(rows).value):  # no answer of some level is known
             rows = ~self.all
-        return self.mean(self.losses + self.paid.sum(axis=1), rows, largest)
+        return self.mean(self.losses + self.paid.sum(axis=1), rows, largest, _ANY)
 
     def system_risk(self, rows):
         """Return the mean loss; missing ones are as those of their level.
 
         The interval allows missing losses any value.
         """
-        known, missing = self.risk(rows), rows & np.isnan(self.losses)
-        if not missing.any():
+        known, missing = self.risk(self.losses, rows), np.isnan(self.losses)
+        if not missing[rows].any():
             return known
-        likely = self.losses.copy()
-        for level in np.unique(self.levels[missing]):
+        likely, high = self.losses.copy(), np.inf
+        for level in np.unique(self.levels[rows & missing]):
             here = rows & (self.levels == level)
-            likely[here & missing] = self.risk(here).value
+            likely[here & missing] = self.risk(self.losses, here).value
         value = np.average(likely[rows], weights=take_weight(self.weight, rows))
-        high = np.inf
         if self.max_loss is not None:
-            high = self.risk(rows, self.max_loss).high
+            high = self.risk(np.where(missing, self.max_loss, self.losses), rows).high
         found = {"value": float(value), "high": high, "n_samples": known.n_samples}
-        return self.risk(rows, 0.0)._replace(**found)
+        return self.risk(np.where(missing, 0.0, self.losses), rows)._replace(**found)
 
 
 def report_deferral(estimator, X, y, known, *options):
     """Return the report of a classifier that asks a second opinion."""
-    traced = estimator._answer_all(X)
+    traced, groups = estimator._answer_all(X), _groups_of(estimator, X)
     labels = fill_in(traced.labels, traced.is_open, known)
     losses = losses_where_known(estimator.loss_, y, labels, "expert_labels")
     samples = _Deferred(estimator, traced.levels > 0, losses, *options)
     samples.levels, samples.paid = traced.levels, traced.costs
-    groups = None
-    if hasattr(estimator.rule_, "rules"):
-        groups = _groups_of(estimator, X, estimator.predict_first(X))
     spent = np.average(traced.costs, axis=0, weights=samples.weight).tolist()
-    shares = samples.share(samples.all, samples.all), samples.system_risk(samples.all)
-    parts = [ReportPart("all", *shares, float(np.sum(spent)))]
-    levels = zip(estimator._names, [0.0, *spent], strict=True)
-    for level, (name, cost) in enumerate(levels):
+    whole = samples.mean(samples.all, samples.all), samples.system_risk(samples.all)
+    parts = [ReportPart("all", *whole, float(np.sum(spent)))]
+    names = zip(estimator._names, [0.0, *spent], strict=True)
+    for level, (name, cost) in enumerate(names):
         here = traced.levels == level
-        shares = samples.share(here, samples.all), samples.risk(here)
-        parts.append(ReportPart(name, *shares, cost))
+        share, risk = samples.mean(here, samples.all), samples.risk(losses, here)
+        parts.append(ReportPart(name, share, risk, cost))
     promises = _promises(samples, find_target(estimator), groups)
     titles = "answers", "risk of answers", "cost of asking"
     return samples.report(promises, parts, titles=titles)
 
 
-class _OfOrigins(Samples):
-    """Samples in distribution, OOD and wild, of these `origins`, and the `target`."""
+def _rates(samples, origins, share):
+    """Return the accepted shares of ID and of OOD samples.
 
-    @property
-    def half(self):
-        """The same, for two intervals that share the error of one."""
-        half = copy(self)
-        half.confidence_level = (1 + self.confidence_level) / 2
-        return half
+    Wild ones, of which a share is OOD, tell the latter where none is labeled as OOD.
+    """
+    tpr = samples.coverage(~origins.is_outside)
+    if origins.is_ood.any() or not origins.is_wild.any():
+        return tpr, samples.coverage(origins.is_ood)
+    half = samples.half()
+    pair = half.coverage(origins.is_wild), half.coverage(~origins.is_outside)
+    fpr = _join(lambda x, z: (x - (1 - share) * z) / share, *pair, 1.0)
+    return tpr, fpr._replace(n_samples=pair[0].n_samples)
 
-    def tpr(self):
-        """Return the share of the ID samples that is accepted."""
-        return self.coverage(~self.origins.is_outside)
 
-    def fpr(self):
-        """Return the share of the OOD samples that is accepted.
+def _quantities(samples, origins, target):
+    """Return what ID and OOD samples may be asked for, by what a report calls it."""
+    prior, share = target.model.ood_prior, target.wild_share
+    costs = target.asked["costs"]
+    is_id, half = ~origins.is_outside, samples.half()
+    found = dict(zip(("TPR", "FPR"), _rates(samples, origins, share), strict=True))
+    found["risk"] = samples.selective_risk(is_id)
+    tpr, fpr = _rates(half, origins, share)
+    if prior is not None:
+        found["precision"] = _join(lambda x, z: precision_of(x, z, prior), tpr, fpr)
+    if costs is not None:
+        found["cost"] = _join(target.cost, half.cost(is_id, costs[0]), fpr)
+    return found
 
-        Wild samples tell it where no sample is labeled as OOD.
-        """
-        is_ood, is_wild = self.origins.is_ood, self.origins.is_wild
-        if is_ood.any() or not is_wild.any():
-            return self.coverage(is_ood)
-        wild, share = self.half.coverage(is_wild), self.target.wild_share
-        pair = wild, self.half.tpr()
-        fpr = _join(lambda x, z: (x - (1 - share) * z) / share, *pair, 1.0)
-        return fpr._replace(n_samples=wild.n_samples)
 
-    def id_risk(self):
-        """Return the mean loss of the accepted ID samples."""
-        return self.selective_risk(~self.origins.is_outside)
-
-    def precision(self):
-        """Return the share of ID samples among those accepted at the prior."""
-        prior, pair = self.target.model.ood_prior, (self.half.tpr(), self.half.fpr())
-        return _join(lambda x, z: precision_of(x, z, prior), *pair)
-
-    def mean_cost(self):
-        """Return the mean cost at the prior."""
-        of_id = self.half.cost(~self.origins.is_outside, self.target.asked["costs"][0])
-        return _join(self.target.cost, of_id, self.half.fpr())
-
-    def promises(self):
-        """Yield what was asked for, and the precision wherever there is a prior."""
-        found = {"TPR": self.tpr, "FPR": self.fpr, "risk": self.id_risk}
-        found |= {"cost": self.mean_cost, "precision": self.precision}
-        level = getattr(self.estimator.rule_.certificate, "confidence_level", None)
-        for quantity, *bound, value in self.target.achieved(self.estimator.rule_):
-            yield quantity, "all", *bound, level, value, found[quantity]()
+def _join(function, one, other, largest=np.inf):
+    """Return the interval of what two others make, monotone in each of them."""
+    corners = [float(function(x, z)) for x in one[1:3] for z in other[1:3]]
+    known = [x for x in corners if not np.isnan(x)] or [0.0, 1.0]
+    ends = np.clip([min(known), max(known)], 0.0, largest).tolist()
+    kind = type(one) if one.is_approximate else type(other)
+    value = float(function(one.value, other.value))
+    return kind(value, *ends, one.n_samples + other.n_samples)
 
 
 def report_ood(estimator, X, y, groups, *options):
     """Return the report; `groups` are kinds of OOD samples, or None."""
     labels, _, accepted = estimator.predict_all(X)
     check_same_length(len(labels), y=y)
-    origins = estimator._origins(y)
-    y, is_id = origins.y, ~origins.is_outside
+    origins, rule = estimator._origins(y), estimator.rule_
+    y, is_id, is_ood = origins.y, ~origins.is_outside, origins.is_ood
     losses = losses_inside(estimator.loss_, y, labels, is_id)
-    samples = _OfOrigins(estimator, accepted, losses, *options)
-    samples.origins, samples.target = origins, OODTarget.of(estimator)
-    nothing = samples.risk(~samples.all)
+    samples = Samples(estimator, accepted, losses, *options)
+    target = OODTarget.of(estimator)
+    found, certificate = _quantities(samples, origins, target), rule.certificate
+    level = None if certificate is None else certificate.confidence_level
+    promises = [
+        (quantity, "all", *bound, level, value, found[quantity])
+        for quantity, *bound, value in target.achieved(rule)
+    ]
+    nothing = samples.selective_risk(~samples.all)
     parts = [samples.part("in distribution", is_id)]
-    parts.append(ReportPart("out of distribution", samples.fpr(), nothing))
+    parts.append(ReportPart("out of distribution", found["FPR"], nothing))
     if groups is not None:
         groups = as_objects(column_or_1d(np.asarray(groups), warn=True))
         check_same_length(len(y), groups=groups)
-        refuse_missing_labels(np.where(origins.is_ood, groups, ""), "groups")
-        for kind in sorted(set(groups[origins.is_ood].tolist()), key=str):
-            coverage = samples.coverage(origins.is_ood & (groups == kind))
+        refuse_missing_labels(np.where(is_ood, groups, ""), "groups")
+        for kind in sorted(set(groups[is_ood].tolist()), key=str):
+            coverage = samples.coverage(is_ood & (groups == kind))
             parts.append(ReportPart(f"OOD {kind}", coverage, nothing))
-    parts += samples.true_classes(y, is_id)
-    return samples.report(samples.promises(), parts)
+    return samples.report(promises, parts + samples.true_classes(y, is_id))

@@ -25,8 +25,7 @@ from sklearn_reject._estimators._calibration import (
 )
 from sklearn_reject._estimators._groups import find_groups
 from sklearn_reject._estimators._problem import Problem, retarget, solve_and_store
-from sklearn_reject._estimators._report import report_selective
-from sklearn_reject._estimators._report_table import Report
+from sklearn_reject._estimators._report import Report, report_selective
 from sklearn_reject._estimators._targets import RejectCost, TargetRisk, find_target
 from sklearn_reject._fitting._folds import Samples, evaluation_of, learns
 from sklearn_reject._fitting._out_of_sample import evaluate_for_threshold

@@ -25,7 +25,7 @@ from sklearn_reject.selection._ood_model import find_best_cut
 _MOST_FOR_EXACT = 2000
 
 # Directions of the grid where the search is exact, and beyond.
-_N_DIRECTIONS = 91, 541
+_N_DIRECTIONS = 91, 181
 
 # Samples of a cell: more make bounds loose, fewer make them as slow as the samples. So
 # cells are larger, and more, where there are more samples.

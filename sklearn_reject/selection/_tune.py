@@ -298,12 +298,12 @@ def tune_double_score(
     -----
     Up to 2,000 samples, or points that many samples share, the search finds the best of
     all directions, except for the few at which different samples happen to tie: there a
-    rule that draws would depend on rounding. Beyond, it compares 541 directions, from
+    rule that draws would depend on rounding. Beyond, it compares 181 directions, from
     the risk alone to the novelty alone, with all their thresholds, and then looks
     closer and closer around the best. From each direction to the next about equally
     many pairs of samples change their order, so units and tails of the scores do not
-    matter. On 54 kinds of 3,000 and 8,000 samples this came within 0.4 % of the least
-    risk or cost, but for one FPR that was 6 % above.
+    matter. On 107 problems of 3,000 to 12,000 samples, three times as many directions
+    changed the least risk, FPR or cost by .01 % on average and by .7 % at most.
 
     Examples
     --------

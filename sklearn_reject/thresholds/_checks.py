@@ -4,7 +4,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy.sparse import issparse
 
-from sklearn_reject._labels import split_part, split_ratings
+from sklearn_reject._labels import split_ratings
 from sklearn_reject._validation import (
     as_real_array,
     check_option,
@@ -45,13 +45,10 @@ def check_documents(
         scores = check_scores(scores, len(grid) if is_part else None)
     check_same_length(len(scores), y=y)
     labels = {"unrated_label": unrated_label, "pos_label": pos_label}
-    if is_part:
-        ratings, positive = split_part(y, **labels)
-        weight = check_part_weight(sample_weight, len(scores))
-    else:
-        ratings, classes = split_ratings(y, **labels)
-        positive = classes[1].item()
-        weight = check_sample_weight(sample_weight, len(scores))
+    ratings, classes = split_ratings(y, is_part=is_part, **labels)
+    positive = classes.tolist()[1]
+    check_weight = check_part_weight if is_part else check_sample_weight
+    weight = check_weight(sample_weight, len(scores))
     weight, is_sampled = _weigh_sampled(ratings, weight, inclusion_proba)
     # A rating of weight zero counts as absent. But a document that nobody has rated
     # says that ratings are incomplete, whatever its weight.

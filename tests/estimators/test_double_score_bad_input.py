@@ -1,7 +1,5 @@
 """What DoubleScoreOODClassifier refuses or warns of, and the way out that it names."""
 
-from contextlib import nullcontext
-
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
@@ -14,14 +12,12 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import LocalOutlierFactor
 
 from sklearn_reject import DoubleScoreOODClassifier
-from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.scores import Margin
 
 X, blob = make_blobs(200, centers=4, cluster_std=2.0, random_state=0)
 y = np.where(blob == 3, -1, blob)
 INSIDE = np.flatnonzero(y >= 0)
 PAIR = np.where(y == -1, -1, 1)
-NAMES = np.array(["ood", "a", "b", "c"])[y + 1]
 RATES = {"min_tpr": 0.5, "max_fpr": 0.9}
 ALONE = {"min_tpr": 0.5, "max_fpr": None}
 PRECISION = ALONE | {"min_precision": 0.5, "ood_prior": 0.2}
@@ -87,7 +83,6 @@ BAD_FITS = [
     ({}, np.where(y == 1, np.nan, y), "NaN"),
     ({}, PAIR, r"row with an ood_label, as -1 is a class, and max_fpr=0.9 needs"),
     ({"estimator": LogisticRegression()}, X[:, 0], "continuous"),
-    ({"estimator": KNOWN}, np.where(y == -1, 7, y), r"y holds 7 \(50 samples\)"),
     # No OOD rows where a bound or a score needs them.
     ({}, y[INSIDE], "y has no row with ood_label=-1, and max_fpr=0.9 needs OOD"),
     (PRECISION, y[INSIDE], "min_precision=0.5 needs OOD.*use min_tpr alone"),
@@ -133,23 +128,3 @@ def test_constant_scores_are_accepted_at_random():
 
     flat = double(uncertainty_score=zero, novelty_score=zero, min_tpr=0.5, max_fpr=0.5)
     assert flat.fit(X, y).rule_.proba_at_threshold == pytest.approx(0.5)
-
-
-@pytest.mark.parametrize(
-    ("labels", "options", "classes", "message"),
-    [
-        (PAIR, {}, [-1, 1], "-1 is a class with .*Pass ood_label=-1, or None if no"),
-        (y, {"ood_label": 7}, [-1, 0, 1, 2], "ood_label=7 is not in y"),
-        # What is said is done without a word.
-        (PAIR, {"ood_label": None}, [-1, 1], None),
-        (y, {"ood_label": -1}, [0, 1, 2], None),
-        (NAMES, {}, ["a", "b", "c"], None),
-    ],
-)
-def test_labels_that_are_silently_classes(labels, options, classes, message):
-    told = nullcontext()
-    if message is not None:
-        told = pytest.warns(RejectionWarning, match=message)
-    with told:
-        model = double(min_tpr=0.5, **options).fit(X, labels)
-    assert model.classes_.tolist() == classes

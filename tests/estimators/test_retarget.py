@@ -277,5 +277,5 @@ def test_errors(model, start, changes, message):
 def test_targets_that_need_ood_samples():
     inside = WITH_OOD >= 0
     model = clone(DOUBLE).set_params(min_tpr=0.7).fit(X[inside], WITH_OOD[inside])
-    with pytest.raises(ValueError, match=r"No OOD row .* and max_fpr=0.5 needs"):
+    with pytest.raises(ValueError, match=r"is_ood is False .* max_fpr=0.5 needs"):
         model.retarget(max_fpr=0.5)

@@ -6,27 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.frozen import FrozenEstimator
+from sklearn.neighbors import KNeighborsClassifier
 
 from sklearn_reject import DeferringClassifier, SelectiveClassifier
 
 
-class Saying(ClassifierMixin, BaseEstimator):
-    """Predicts a label for each row, which is told by its number."""
-
-    def __init__(self, labels):
-        self.labels = labels
-        self.classes_ = np.unique(labels)
-
-    def fit(self, X, y):
-        return self
-
-    def predict(self, X):
-        return self.labels[np.asarray(X)[:, 0].astype(int)]
-
-    def __sklearn_is_fitted__(self):
-        return True
+def saying(X, labels):
+    """Return a classifier that predicts these labels for the rows of X."""
+    return FrozenEstimator(KNeighborsClassifier(1).fit(X, labels))
 
 
 def reject(labels, accepted, reject_label="auto"):
@@ -34,7 +22,7 @@ def reject(labels, accepted, reject_label="auto"):
     accepted = np.asarray(accepted)
     X = np.column_stack([np.arange(len(labels)), ~accepted])
     selective = SelectiveClassifier(
-        FrozenEstimator(Saying(labels)),
+        saying(X, labels),
         uncertainty_score=lambda estimator, X: X[:, 1],
         target_coverage=max(accepted.mean(), 1e-9),
         reject_label=reject_label,
@@ -145,7 +133,6 @@ IS_A_CLASS = [
     *(("a", [*"ab"]), (np.str_("a"), [*"ab"])),
 ]
 KINDLESS = [(1,), int, b"x", 1j, np.datetime64(1, "D"), np.array([1]), np.nan]
-KINDLESS += [np.float16("nan")]
 
 
 @pytest.mark.parametrize(
@@ -155,7 +142,7 @@ KINDLESS += [np.float16("nan")]
             (label, classes, f"={label!r} is one of the classes {classes}")
             for label, classes in IS_A_CLASS
         ),
-        *((label, [0, 2], " must be 'auto', None, a number") for label in KINDLESS),
+        *((label, [0, 2], " must be None, a number") for label in KINDLESS),
     ],
     ids=str,
 )
@@ -191,7 +178,7 @@ def test_merged_labels_are_exact(labels, found, dtype, as_objects):
 
     X = np.arange(3.0)[:, np.newaxis]
     model = DeferringClassifier(
-        FrozenEstimator(Saying(np.array(labels))),
+        saying(X, np.array(labels)),
         expert,
         gain_score=lambda estimator, X: X[:, 0] == 1,
         deferral_cost=0,

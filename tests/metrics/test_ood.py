@@ -237,7 +237,10 @@ REJECTED = np.where(UNCERTAINTY > 0.8, -1, Y_PRED)
         ({"y_true": np.full(90, -1)}, "y_true holds the OOD label -1 only"),
         ({"y_true": GAP}, r"y_true has no label .* in row 4 .*ood_label"),
         ({"ood_label": "ood"}, "ood_label='ood', but y holds numbers"),
-        ({"y_true": np.array([*Y_TRUE[1:], "ood"], dtype=object)}, "y mixes strings"),
+        (
+            {"y_true": np.array([*Y_TRUE[1:], "ood"], dtype=object)},
+            "y must hold .* one kind",
+        ),
         ({"y_pred": REJECTED}, r"y_pred holds the OOD label -1.*predict_label"),
         ({"y_pred": Y_PRED[:4]}, "y_pred has 4 elements, but there are 90"),
         ({"y_pred": Y_PRED.astype(str)}, "mix strings and numbers"),
