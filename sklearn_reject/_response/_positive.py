@@ -60,33 +60,28 @@ def positive_score(estimator, X, classes, *, response_method="auto", name):
     return check_array(scores, ensure_2d=False, dtype=np.float64, input_name=method)
 
 
-def check_has_probabilities(estimator):
-    """Raise unless a fitted classifier has `predict_proba`."""
-    if not hasattr(estimator, "predict_proba"):
-        raise ValueError(
-            f"estimator must be a classifier with `predict_proba`, got {estimator!r}. "
-            "Wrap it in CalibratedClassifierCV to get probabilities."
-        )
-
-
 def item_probabilities(estimator, X, classes=None):
     """Return the probabilities (n_samples, n_columns) of classes or labels.
 
     Columns are in the order of the classes; one that the classifier has not seen has
     probability zero. Without classes they are several labels a sample.
     """
-    check_has_probabilities(estimator)
+    if not hasattr(estimator, "predict_proba"):
+        raise ValueError(
+            f"estimator must be a classifier with `predict_proba`, got {estimator!r}. "
+            "Wrap it in CalibratedClassifierCV to get probabilities."
+        )
     if classes is None:
         return check_probabilities(_of_labels(estimator, X), _NAME, ndim=(2,))
     proba = check_probabilities(estimator.predict_proba(X), _NAME, ndim=(2,))
-    total = proba.sum(axis=1)
+    seen, total = np.asarray(estimator.classes_), proba.sum(axis=1)
     row = np.argmax(np.abs(total - 1))
-    if abs(total[row] - 1) > _MISSING_MASS:
+    if proba.shape[1] != len(seen) or abs(total[row] - 1) > _MISSING_MASS:
         raise ValueError(
-            f"{_NAME} must add up to one over the classes of each sample, got "
-            f"{total[row]:g} in row {row}. Use another classifier, or remove such rows."
+            f"{_NAME} must have a column for each of {len(seen)} classes, which add up "
+            f"to one, got shape {proba.shape} and {total[row]:g} in row {row}. Use "
+            "another classifier."
         )
-    seen = np.asarray(estimator.classes_)
     if np.array_equal(seen, classes):
         return proba
     eta = np.zeros((len(proba), len(classes)))
