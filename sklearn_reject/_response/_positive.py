@@ -19,45 +19,39 @@ _NAME = "predict_proba of the estimator"
 _MISSING_MASS = 1e-3
 
 
-def find_method(estimator, response_method, name):
-    """Return the name of the method that scores come from, or raise if it is missing.
-
-    Errors call the classifier by `name`.
-    """
+def find_method(estimator, response_method):
+    """Return the name of the method that scores come from, None if it is missing."""
     is_auto = response_method == "auto"
     methods = RESPONSE_METHODS[1:] if is_auto else (response_method,)
-    for method in methods:
-        if hasattr(estimator, method):
-            return method
-    raise ValueError(
-        f"{name} has no scores: {estimator!r} has none of {list(methods)}. Wrap it in "
-        "CalibratedClassifierCV to get probabilities."
-    )
+    return next((method for method in methods if hasattr(estimator, method)), None)
 
 
-def positive_score(estimator, X, classes, *, response_method="auto", name):
+def positive_score(estimator, X, classes, *, name, response_method="auto"):
     """Return how likely a classifier finds each document to be positive.
 
     The classes are the negative and the positive one; scores (n_documents,) are finite,
     higher = more likely positive. Errors call the classifier by `name`.
     """
     # As lists: old versions of NumPy warn where text is compared with numbers.
-    known = np.asarray(getattr(estimator, "classes_", ())).tolist()
+    known = np.ravel(getattr(estimator, "classes_", ())).tolist()
     wanted = classes.tolist()
     if len(known) != 2 or set(known) != set(wanted):
         raise ValueError(
             f"{name} has the classes {known}, but the rated documents have {wanted}. "
             "Fit it on documents of both: check unrated_label, or use fewer folds."
         )
-    positive = known.index(wanted[1])
-    method = find_method(estimator, response_method, name)
-    scores = np.asarray(getattr(estimator, method)(X))
+    method = find_method(estimator, response_method)
+    if method is None:
+        raise ValueError(
+            f"{name} has no scores, neither `predict_proba` nor `decision_function`. "
+            "Wrap it in CalibratedClassifierCV to get probabilities."
+        )
+    scores, name = np.asarray(getattr(estimator, method)(X)), f"{method} of {name}"
     if method == "predict_proba":
-        scores = scores[:, positive]
-    elif not positive:
+        scores = scores[:, known.index(wanted[1])]
+    elif known[0] == wanted[1]:
         scores = -scores
-    method = f"{method} of {name}"
-    return check_array(scores, ensure_2d=False, dtype=np.float64, input_name=method)
+    return check_array(scores, ensure_2d=False, dtype=np.float64, input_name=name)
 
 
 def item_probabilities(estimator, X, classes=None):

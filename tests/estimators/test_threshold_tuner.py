@@ -229,8 +229,9 @@ def test_weights_and_parameters_reach_the_classifiers():
     with pytest.raises(ValueError, match=r"KNeighborsClassifier\.fit does not take"):
         neighbors.fit(X, y, sample_weight=weight)
     scores, y = logged()
-    with pytest.raises(TypeError, match="but there is no classifier"):
-        tuner().fit(scores, y, sample_weights=np.ones(800))
+    for name in ("sample_weights", "groups"):
+        with pytest.raises(TypeError, match=f"got .'{name}'., but .* no classifier"):
+            tuner().fit(scores, y, **{name: np.ones(800)})
 
 
 def test_metadata_go_where_they_are_requested():
@@ -577,11 +578,11 @@ BAD_CLASSIFIERS = [
     ([("a", LogisticRegression(), [0], 1)], "list of"),
     ([(1, LogisticRegression())], "list of"),
     ([("a", LogisticRegression)], "'a' must be a classifier"),
-    ([("a", Ridge())], "'a' must be a classifier, or a detector .*'passthrough'"),
+    ([("a", Ridge())], "'a' must be a classifier with .*, a detector .*'passthrough'"),
     ([("a", LocalOutlierFactor())], "'a' must be a classifier.*novelty=True"),
     ([("a", "passthrough")], r"'a' must have one score .*, 12\)"),
     ([("a", "passthrough", [0, 1])], r"'a' must have one score .*, 2\)"),
-    ([("a", Mute())], "'a' has no scores"),
+    ([("a", Mute())], "'a' must be a classifier with scores .*'auto'; Calibrated"),
     ([("a", GaussianNB()), ("a", GaussianNB())], "not unique"),
     ([("rule", GaussianNB())], "conflict"),
     ([("a", GaussianNB(), ["x"])], "'a' cannot select .*columns using strings"),
