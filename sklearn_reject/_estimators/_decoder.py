@@ -53,6 +53,7 @@ from sklearn_reject._typing import (
 )
 from sklearn_reject._validation import (
     check_number,
+    check_option,
     check_sample_weight,
     require_in_memory,
     take_weight,
@@ -307,7 +308,10 @@ class ExpectedLossDecoder(ClassifierWrapper):
         """
         check_inner(self, "classifier", methods=("fit", "predict_proba"))
         check_cv_choice(self, learns=False)
-        _check_strategy(self.strategy)
+        if isinstance(self.strategy, Real):
+            check_number(self.strategy, "strategy, as a threshold,", high=1.0)
+        else:
+            check_option(self.strategy, "strategy", ("auto", "dta", "eum"))
         set_loss = check_set_loss(
             self.loss, beta=self.beta, zero_division=self.zero_division
         )
@@ -623,14 +627,3 @@ class ExpectedLossDecoder(ClassifierWrapper):
         """Return the probabilities of the items, calibrated as in use."""
         eta = self._items.probabilities(self.estimator_, X)
         return eta if self._calibrate is None else self._calibrate(eta)
-
-
-def _check_strategy(strategy):
-    names = ["auto", "dta", "eum"]
-    if isinstance(strategy, Real) and not isinstance(strategy, bool):
-        check_number(strategy, "strategy, as a threshold,", high=1.0)
-    elif not isinstance(strategy, str) or strategy not in names:
-        raise ValueError(
-            f"strategy must be one of {names} or a threshold in [0, 1], got "
-            f"{strategy!r}."
-        )

@@ -7,7 +7,6 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import Bunch, indexable
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
@@ -16,11 +15,10 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_array
 
-from sklearn_reject._fitting._folds import FoldScore, fit_in_context
+from sklearn_reject._fitting._folds import FoldScore, Samples, fit_in_context
 from sklearn_reject._fitting._routing import check_takes_weights
 from sklearn_reject._fitting._splits import (
     ALL_ROWS,
-    DEFAULT_FOLDS,
     Plan,
     check_cv_choice,
     check_splits,
@@ -152,10 +150,10 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
         """Raise unless these are named classifiers that can be used, or None."""
         check_option(self.response_method, "response_method", RESPONSE_METHODS)
         given = self.estimators
-        is_list = (
-            isinstance(given, (list, tuple)) and given and all(map(_is_entry, given))
-        )
-        if given is not None and not is_list:
+        if given is None:
+            return
+        is_list = isinstance(given, (list, tuple)) and len(given)
+        if not is_list or not all(map(_is_entry, given)):
             raise ValueError(
                 "estimators must be a list of (name, classifier) or (name, classifier, "
                 f"columns), or None if X contains the scores, got {given!r}."
@@ -301,24 +299,20 @@ def find_folds(documents, splits, rows):
 def _default_splits(documents, rows):
     """Return five splits of the documents that were given, or fewer.
 
-    There are no more than rated documents of a class within the region, which are
-    spread evenly. None with a warning where one class has a single document.
+    Rated documents of a class within the region are spread evenly. None with a warning
+    where one class has a single document.
     """
-    kind = np.full(len(documents), -1)
-    kind[documents.rows] = documents.is_positive
-    kind = kind[documents.is_given]
-    n_fewest = min(np.sum(kind == 0), np.sum(kind == 1))
-    if n_fewest < 2:
-        name = "positive" if np.sum(kind == 1) < 2 else "negative"
+    is_positive = documents.is_positive
+    if min(np.sum(is_positive), np.sum(~is_positive)) < 2:
+        name = "positive" if np.sum(is_positive) < 2 else "negative"
         warn_user(
             f"cross_validated_point_ is None: only a single rated {name} reaches the "
             "lowest thresholds, so none would be left to tune or to evaluate them. "
             "Rate more documents, or set cv='prefit' for no cross-validation."
         )
         return []
-    # Fewer unrated documents than folds are not worth a word.
-    splitter = StratifiedKFold(min(DEFAULT_FOLDS, n_fewest))
-    if np.sum(kind < 0) < splitter.n_splits:
-        kind[kind < 0] = 0
-    given = rows[documents.is_given]
-    return [(given[train], given[test]) for train, test in splitter.split(kind, kind)]
+    kind = np.full(len(documents), -1)
+    kind[documents.rows], is_given = is_positive, documents.is_given
+    splits = make_splits(None, Samples(None, kind[is_given]), True, None)
+    given = rows[is_given]
+    return [(given[train], given[test]) for train, test in splits]

@@ -366,17 +366,12 @@ class OutOfSample:
 
     def take(self, rows):
         """Return some of the rows, which may have less of a set than is to be taken."""
-        eta, groups = self.eta[rows], take_weight(self.groups, rows)
+        arrays = self.eta, self.truth, self.groups, self.weight
+        eta, truth, groups, weight = (take_weight(each, rows) for each in arrays)
         sizes = number_sets(sets_as_rows(eta, self.average).shape, groups)[1]
         least = min(self.rule.min_positive, int(sizes.min()))
-        return replace(
-            self,
-            rule=replace(self.rule, min_positive=least),
-            eta=eta,
-            truth=self.truth[rows],
-            groups=groups,
-            weight=take_weight(self.weight, rows),
-        )
+        rule = replace(self.rule, min_positive=least)
+        return OutOfSample(rule, self.average, eta, truth, groups, weight)
 
     def calibration(self):
         """Return what calibrates probabilities."""
@@ -388,16 +383,10 @@ class OutOfSample:
 
     def tune(self):
         """Return the threshold of the least loss."""
-        return tune_threshold(
-            self.truth,
-            self.eta,
-            loss=self.rule.loss,
-            groups=self.groups,
-            average=self.average,
-            min_positive=self.rule.min_positive,
-            max_positive=self.rule.max_positive,
-            sample_weight=self.weight,
-        )
+        rule, sets = self.rule, {"groups": self.groups, "average": self.average}
+        bounds = {"min_positive": rule.min_positive, "max_positive": rule.max_positive}
+        options = {"loss": rule.loss, "sample_weight": self.weight, **sets, **bounds}
+        return tune_threshold(self.truth, self.eta, **options)
 
     def subtraction(self):
         """Return what subtracts the threshold of the least loss."""

@@ -105,9 +105,8 @@ def _positive_column(proba, classes):
         return np.full(len(proba), float(flags[0]))
     if flags is None or proba.shape[1:] != flags.shape:
         raise ValueError(
-            f"{_NAME} has shape {proba.shape} for a label with the classes "
-            f"{np.asarray(classes).tolist()}, which must be 0 and 1. Some classifiers "
-            "misinterpret a sparse y. Pass `y.toarray()`."
+            f"{_NAME} has shape {proba.shape} for a label with the classes {classes}, "
+            "which must be 0 and 1. If y is sparse, pass `y.toarray()`."
         )
     return proba[:, flags].sum(axis=1)
 

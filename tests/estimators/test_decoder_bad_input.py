@@ -52,7 +52,7 @@ BAD_FITS = [
     ({"zero_division": 2}, {}, "zero_division must be"),
     ({"strategy": "best"}, {}, r"strategy must be one of \['auto', 'dta', 'eum'\]"),
     ({"strategy": 1.5}, {}, "strategy, as a threshold"),
-    ({"strategy": True}, {}, "strategy must be one of"),
+    ({"strategy": True}, {}, "strategy, as a threshold"),
     ({"min_positive": -1}, {}, "min_positive must be"),
     ({"min_positive": 3, "max_positive": 2}, {}, "above max_positive=2"),
     ({"pos_label": "yes"}, {}, r"'yes' is not among the labels \[0, 1\]"),
