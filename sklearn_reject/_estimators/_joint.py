@@ -100,12 +100,12 @@ class Entry(NamedTuple):
     def score(self, fitted, X, classes, response_method):
         """Return scores (n_documents,), higher = more likely positive."""
         X, name = self.select(X), f"estimators: {self.name!r}"
-        if not (self.is_logged or self.is_detector):
-            options = {"name": name, "response_method": response_method}
-            return positive_score(fitted, X, classes, **options)
         if self.is_detector:
             # High values are normal, and what is rare is not.
             X = -np.asarray(fitted.score_samples(X))
+        elif not self.is_logged:
+            options = {"name": name, "response_method": response_method}
+            return positive_score(fitted, X, classes, **options)
         elif issparse(X):
             X = X.toarray()
         options = {"ensure_2d": False, "dtype": np.float64, "input_name": name}
@@ -140,11 +140,6 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
     def is_frozen(self):
         """Whether nothing will be fitted."""
         return all(entry.is_frozen for entry in self.entries)
-
-    @property
-    def learns_ratings(self):
-        """Whether a classifier will be fitted."""
-        return any(entry.learns_ratings for entry in self.entries)
 
     def check(self):
         """Raise unless these are named classifiers that can be used, or None."""

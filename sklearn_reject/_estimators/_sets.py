@@ -52,16 +52,10 @@ class Items(FoldScore):
     labels a sample. `pos_label` is what the user called it.
     """
 
+    target_type: str
     classes: np.ndarray | None
     average: str
     pos_label: object
-
-    @property
-    def target_type(self):
-        """What the items are: "binary", "multilabel" or "multiclass"."""
-        if self.classes is None:
-            return "multilabel"
-        return "binary" if len(self.classes) <= 2 else "multiclass"
 
     @property
     def distribution(self):
@@ -150,31 +144,30 @@ def check_set_labels(y):
 
 def find_items(decoder, y):
     """Return what the items of checked labels are for a decoder."""
-    average, pos_label, classes = decoder.average, decoder.pos_label, None
-    check_option(average, "average", AVERAGES)
+    classes, target_type = None, "multilabel"
+    check_option(decoder.average, "average", AVERAGES)
     if y.ndim == 1:
         classes = find_classes(decoder.estimator, y)
         # A frozen classifier may have classes of each of several labels.
         unknown = y if classes.ndim > 1 else y[index_labels(y, classes)[1]]
         if len(unknown):
             refuse_unknown(unknown, classes)
-    target_type = Items(classes, average, pos_label).target_type
-    for name, kind, default in (
-        ("average", "multilabel", "samples"),
-        ("pos_label", "binary", None),
-    ):
+        target_type = "binary" if len(classes) <= 2 else "multiclass"
+    defaults = {"average": ("multilabel", "samples"), "pos_label": ("binary", None)}
+    for name, (kind, default) in defaults.items():
         given = getattr(decoder, name)
         if target_type != kind and given != default:
             raise ValueError(
                 f"{name}={given!r} is for {kind} targets, but y is {target_type}. Set "
                 f"it to {default!r}."
             )
-    if target_type == "binary" and pos_label is None:
-        classes = add_positive(classes)
-    elif target_type == "binary":
+    pos_label = decoder.pos_label
+    if pos_label is not None:
         positive = find_positive(classes, pos_label)
         classes = np.append(classes[classes != positive], [positive])
-    return Items(classes, average, pos_label)
+    elif target_type == "binary":
+        classes = add_positive(classes)
+    return Items(target_type, classes, decoder.average, pos_label)
 
 
 # Choice

@@ -346,7 +346,8 @@ class EnsembleThresholdTuner(
         )
         self._warn_of_positives(*joint.classes.tolist(), ratings)
         unused = params.keys() - ({"groups"} if splits_by_groups(self.cv) else set())
-        if unused and not (joint.learns_ratings or _routing_enabled()):
+        learns = any(entry.learns_ratings for entry in joint.entries)
+        if unused and not (learns or _routing_enabled()):
             raise TypeError(
                 f"fit got {sorted(unused)}, but there is no classifier to fit, nor a "
                 "splitter such as GroupKFold for groups. Omit them."
