@@ -311,7 +311,8 @@ class ExpectedLossDecoder(ClassifierWrapper):
         if isinstance(self.strategy, Real):
             check_number(self.strategy, "strategy, as a threshold,", high=1.0)
         else:
-            check_option(self.strategy, "strategy", ("auto", "dta", "eum"))
+            name = "strategy, unless a number in [0, 1],"
+            check_option(self.strategy, name, ("auto", "dta", "eum"))
         set_loss = check_set_loss(
             self.loss, beta=self.beta, zero_division=self.zero_division
         )
