@@ -15,7 +15,7 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_array
 
-from sklearn_reject._fitting._folds import FoldScore, Samples, fit_in_context
+from sklearn_reject._fitting._folds import FoldScore, fit_in_context
 from sklearn_reject._fitting._routing import check_takes_weights
 from sklearn_reject._fitting._splits import (
     ALL_ROWS,
@@ -230,10 +230,7 @@ class JointEvaluation(FoldScore):
 
 
 def plan_jointly(tuner, joint, samples):
-    """Return which documents fit and tune, and the splits that judge thresholds.
-
-    The splits are None where they are left to us, which takes the documents.
-    """
+    """Return which documents fit and tune, and the splits that judge thresholds."""
     cv, everything = tuner.cv, Plan(ALL_ROWS, held_out=ALL_ROWS)
     if isinstance(cv, str) and cv == "prefit":
         if not joint.is_frozen:
@@ -243,8 +240,6 @@ def plan_jointly(tuner, joint, samples):
             )
         return everything, ()
     check_cv_choice(tuner, learns=True)
-    if cv is None and joint.is_frozen:
-        return everything, None
     splits = make_splits(cv, samples, True, tuner.random_state)
     check_splits(splits)
     return everything if joint.is_frozen else plan_of_splits(cv, splits), splits
@@ -268,46 +263,28 @@ def find_folds(documents, splits, rows):
 
     A fold is judged by thresholds from what its own training part has of the others:
     all of them where folds are drawn, and the past where splits follow time. Where that
-    lacks rated documents of a class it is not judged, and a warning says so.
+    lacks rated documents of a class it is not judged, nor any fold where none has some
+    of both to judge, and a warning says so.
     """
-    splits = _default_splits(documents, rows) if splits is None else splits
+
+    def has_both(mask):
+        return len(np.unique(documents.is_positive[mask[documents.rows]])) == 2
+
     folds = [
         (np.isin(rows, np.setdiff1d(train, test)), np.isin(rows, test))
         for train, test in splits
     ]
     # Nothing has a score before the first test part of splits that follow time.
     folds = [fold for fold in folds if fold[0].any() and fold[1].any()]
-    is_positive, places = documents.is_positive, documents.rows
-    usable = [
-        fold for fold in folds if len(np.unique(is_positive[fold[0][places]])) == 2
-    ]
+    usable = [fold for fold in folds if has_both(fold[0])]
+    if usable and not has_both(np.any([judges for _, judges in usable], axis=0)):
+        usable = []
     if len(usable) < len(folds):
         result = "does not count their documents" if usable else "is None"
         warn_user(
             f"cv: {len(folds) - len(usable)} of {len(folds)} folds leave no rated "
-            "positives, or negatives, to tune the thresholds on, so "
-            f"cross_validated_point_ {result}. Rate more, or use fewer folds."
+            "positives, or negatives, to tune or to judge the thresholds on, so "
+            f"cross_validated_point_ {result}. Rate more, or use other folds, or "
+            "cv='prefit' for none."
         )
     return tuple(usable)
-
-
-def _default_splits(documents, rows):
-    """Return five splits of the documents that were given, or fewer.
-
-    Rated documents of a class within the region are spread evenly. None with a warning
-    where one class has a single document.
-    """
-    is_positive = documents.is_positive
-    if min(np.sum(is_positive), np.sum(~is_positive)) < 2:
-        name = "positive" if np.sum(is_positive) < 2 else "negative"
-        warn_user(
-            f"cross_validated_point_ is None: only a single rated {name} reaches the "
-            "lowest thresholds, so none would be left to tune or to evaluate them. "
-            "Rate more documents, or set cv='prefit' for no cross-validation."
-        )
-        return []
-    kind = np.full(len(documents), -1)
-    kind[documents.rows], is_given = is_positive, documents.is_given
-    splits = make_splits(None, Samples(None, kind[is_given]), True, None)
-    given = rows[is_given]
-    return [(given[train], given[test]) for train, test in splits]

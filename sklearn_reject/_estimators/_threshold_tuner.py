@@ -338,13 +338,6 @@ class EnsembleThresholdTuner(
         tuning = Tuning(
             self._find_target(), self.method, self.n_thresholds, self.confidence_level
         )
-        arrays = {"sample_weight": sample_weight, "inclusion_proba": inclusion_proba}
-        require_in_memory(X=X, y=y, may_be_masked=("y",), **arrays, **params)
-        X, y = indexable(np.asarray(X) if isinstance(X, list) else X, y)
-        ratings, joint.classes = split_ratings(
-            y, unrated_label=self.unrated_label, pos_label=self.pos_label
-        )
-        self._warn_of_positives(*joint.classes.tolist(), ratings)
         unused = params.keys() - ({"groups"} if splits_by_groups(self.cv) else set())
         learns = any(entry.learns_ratings for entry in joint.entries)
         if unused and not (learns or _routing_enabled()):
@@ -352,7 +345,11 @@ class EnsembleThresholdTuner(
                 f"fit got {sorted(unused)}, but there is no classifier to fit, nor a "
                 "splitter such as GroupKFold for groups. Omit them."
             )
-        params = {"sample_weight": sample_weight, **params}
+        params["sample_weight"] = sample_weight
+        read = {"X": X, "y": y, "inclusion_proba": inclusion_proba, **params}
+        require_in_memory(may_be_masked=("y",), **read)
+        X, y = indexable(np.asarray(X) if isinstance(X, list) else X, y)
+        ratings, joint.classes = self._rate(y)
         weight, *given = route_params(self, len(ratings), params, joint)
         check_weighted_classes(ratings, weight)
         if inclusion_proba is not None:
@@ -642,11 +639,19 @@ class EnsembleThresholdTuner(
         """Return the one target that is given."""
         return resolve_target(*(getattr(self, name) for name in TARGETS))
 
-    def _warn_of_positives(self, negative, positive, ratings):
-        """Warn where the alphabet has made the more frequent class the positive one."""
-        is_chosen = self.pos_label is None and isinstance(positive, str)
+    def _rate(self, y):
+        """Return ratings, and the negative and the positive class.
+
+        Warn where the alphabet has made the more frequent class the positive one.
+        """
+        ratings, classes = split_ratings(
+            y, unrated_label=self.unrated_label, pos_label=self.pos_label
+        )
+        is_chosen = self.pos_label is None and isinstance(classes[1], str)
         if is_chosen and np.sum(ratings == 1) > np.sum(ratings == 0):
             warn_user(
-                f"pos_label=None takes {positive!r} as the positive class, because it "
-                f"comes after {negative!r}, but it is the more frequent one. Pass one."
+                f"pos_label=None takes {str(classes[1])!r} as the positive class, "
+                f"because it comes after {str(classes[0])!r}, but it is the more "
+                "frequent one. Pass one."
             )
+        return ratings, classes
