@@ -21,7 +21,6 @@ from sklearn_reject._estimators._sets import (
     check_set_labels,
     choose_sets,
     find_items,
-    is_bounded,
     is_by_item,
     learn_out_of_sample,
     order_of_samples,
@@ -37,7 +36,6 @@ from sklearn_reject._fitting._splits import (
     plan_fits,
     splits_by_groups,
 )
-from sklearn_reject._response._positive import check_has_probabilities
 from sklearn_reject._sklearn import (
     _num_samples,
     _routing_enabled,
@@ -55,7 +53,7 @@ from sklearn_reject._typing import (
 )
 from sklearn_reject._validation import (
     check_number,
-    check_same_length,
+    check_option,
     check_sample_weight,
     require_in_memory,
     take_weight,
@@ -63,6 +61,9 @@ from sklearn_reject._validation import (
 from sklearn_reject.decoding import SetRule, check_bounds
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.losses import SetLoss, check_set_loss
+
+# What is learned out of sample, if anything.
+_LEARNED = ("threshold_", "tuned_loss_", "calibration_gap_", "_calibrate")
 
 
 class ExpectedLossDecoder(ClassifierWrapper):
@@ -166,13 +167,13 @@ class ExpectedLossDecoder(ClassifierWrapper):
         `expected_loss` and `realised_loss` out of sample, and the `standard_error`
         between them that is chance. None if nothing was predicted out of sample.
 
-    threshold_ : float or ndarray of shape (n_labels,)
+    threshold_ : float, ndarray of shape (n_labels,) or None
         The threshold, tuned or given. One a label where they are tuned for the average
-        "macro". Not for "dta".
+        "macro". None for "dta".
 
-    tuned_loss_ : float
-        Mean loss that the threshold has on the predictions that tuned it. For "eum"
-        only.
+    tuned_loss_ : float or None
+        Mean loss that the threshold has on the predictions that tuned it. None unless
+        the strategy is "eum".
 
     classes_ : ndarray of shape (n_classes,)
         Class labels, as the classifier has them.
@@ -224,7 +225,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
     strategy_: Literal["dta", "eum"] | float
     calibration_gap_: CalibrationGap | Other
     threshold_: Any
-    tuned_loss_: float
+    tuned_loss_: float | Other
 
     def __init__(
         self,
@@ -307,7 +308,11 @@ class ExpectedLossDecoder(ClassifierWrapper):
         """
         check_inner(self, "classifier", methods=("fit", "predict_proba"))
         check_cv_choice(self, learns=False)
-        _check_strategy(self.strategy)
+        if isinstance(self.strategy, Real):
+            check_number(self.strategy, "strategy, as a threshold,", high=1.0)
+        else:
+            name = "strategy, unless a number in [0, 1],"
+            check_option(self.strategy, name, ("auto", "dta", "eum"))
         set_loss = check_set_loss(
             self.loss, beta=self.beta, zero_division=self.zero_division
         )
@@ -325,23 +330,21 @@ class ExpectedLossDecoder(ClassifierWrapper):
             is_decoded = items.are_in_rows or groups is not None
             strategy = "dta" if is_decoded else "eum"
         evaluated = self._evaluate(Samples(X, y, None, *given), items)
-        learned = {"calibration_gap_": None, "_calibrate": None}
+        learned = dict.fromkeys(_LEARNED)
         if evaluated.scores is not None:
-            learned = learn_out_of_sample(
+            learned |= learn_out_of_sample(
                 rule, strategy, items, evaluated, y, groups, weight
             )
         elif strategy != "dta":
             strategy = 0.5 if strategy == "eum" else float(strategy)
             learned["threshold_"] = strategy
-        for name in ("threshold_", "tuned_loss_"):
-            vars(self).pop(name, None)
         return self._store(
             evaluated.estimator,
             set_loss_=set_loss,
             target_type_=items.target_type,
             strategy_=strategy,
             _items=items,
-            _rule=replace(rule, threshold=learned.get("threshold_")),
+            _rule=replace(rule, threshold=learned["threshold_"]),
             _has_groups=groups is not None,
             **learned,
         )
@@ -376,11 +379,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
             five of one of the classes are expected.
         """
         self._require_fit()
-        if self.target_type_ != "multiclass":
-            return self._items.labels(self._choose(X, groups)[0])
-        if self._calibrate is None:
-            return self.estimator_.predict(X)
-        return self._items.classes[self._probabilities(X).argmax(axis=1)]
+        if self.target_type_ == "multiclass":
+            return self._items.classes[self._probabilities(X).argmax(axis=1)]
+        return self._items.labels(self._choose(X, groups)[0])
 
     @available_if(inner_has("predict_proba"))
     def predict_proba(self, X: MatrixLike) -> np.ndarray | Other:
@@ -405,8 +406,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
         eta = self._probabilities(X)
         if self.target_type_ != "binary":
             return eta
-        proba = np.column_stack([1 - eta, eta])
-        return proba if self._items.positive == 1 else proba[:, ::-1]
+        positive = self._items.classes[-1]
+        columns = [eta if each == positive else 1 - eta for each in self.classes_]
+        return np.column_stack(columns)
 
     @available_if(inner_has("predict_log_proba"))
     def predict_log_proba(self, X: MatrixLike) -> np.ndarray | Other:
@@ -558,19 +560,16 @@ class ExpectedLossDecoder(ClassifierWrapper):
     def _route(self, n_samples, params, items):
         """Return the sets of samples, and the parameters of inner `fit` and split."""
         groups, request = own_param(self, "groups", params)
-        is_binary = items.target_type == "binary"
+        sets = items.groups(groups, n_samples)
         if not _routing_enabled() and not splits_by_groups(self.cv):
             params = {name: each for name, each in params.items() if name != "groups"}
-            if groups is not None and not is_binary:
+            if groups is not None and sets is None:
                 raise ValueError(
                     "groups are sets where there are two classes, but each sample is "
                     "one here. Omit groups."
                 )
         _, *given = route_params(self, n_samples, params)
-        if groups is None or request is False or not is_binary:
-            return None, *given
-        check_same_length(n_samples, groups=groups)
-        return np.asarray(groups), *given
+        return None if request is False else sets, *given
 
     def _evaluate(self, samples, items):
         """Return the fitted classifier, and probabilities out of sample, if needed."""
@@ -584,10 +583,10 @@ class ExpectedLossDecoder(ClassifierWrapper):
                     raise
                 reason = str(error).rstrip(". ")
         evaluated = evaluate_out_of_sample(*given, Plan(ALL_ROWS))
-        check_has_probabilities(evaluated.estimator)
+        # What is wrong with all probabilities is no matter of folds.
+        first, _ = samples.take(evaluated.estimator, [0], ALL_ROWS)
+        items.probabilities(evaluated.estimator, first)
         if reason is not None:
-            # What is wrong with all of its probabilities is no matter of folds.
-            items.probabilities(evaluated.estimator, samples.X)
             warn_user(
                 "No samples could be predicted out of sample, so probabilities are "
                 "decoded as they are, or cut at 0.5. Pass more samples, or cv=. The "
@@ -604,8 +603,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         self._require_fit()
         require_in_memory(groups=groups)
         rule, items, order = self._rule, self._items, None
-        if items.target_type != "binary":
-            groups = None
+        groups = items.groups(groups, _num_samples(X))
         are_needed = with_loss or for_score or not is_by_item(rule)
         if groups is None and self._has_groups and are_needed:
             raise ValueError(
@@ -613,15 +611,12 @@ class ExpectedLossDecoder(ClassifierWrapper):
                 "group of each sample, or np.zeros(len(X)) for one set of all of them."
             )
         eta = self._probabilities(X)
-        if groups is not None:
-            groups = np.asarray(groups)
-            check_same_length(len(eta), groups=groups)
         if not items.are_in_rows:
             # Exactly k of a call are wanted as they are, however small it is.
-            is_free = rule.threshold is None and rule.min_positive != rule.max_positive
-            if is_free and groups is None:
+            least, most = rule.min_positive, rule.max_positive
+            if rule.threshold is None and least != most and groups is None:
                 warn_of_few_rows(eta, rule.loss, items.average)
-            if is_bounded(rule):
+            if least > 0 or most is not None:
                 # A bound may part samples of equal probability.
                 order = order_of_samples(self._fitted_columns(X))
                 eta, groups = eta[order], take_weight(groups, order)
@@ -633,14 +628,3 @@ class ExpectedLossDecoder(ClassifierWrapper):
         """Return the probabilities of the items, calibrated as in use."""
         eta = self._items.probabilities(self.estimator_, X)
         return eta if self._calibrate is None else self._calibrate(eta)
-
-
-def _check_strategy(strategy):
-    names = ["auto", "dta", "eum"]
-    if isinstance(strategy, Real) and not isinstance(strategy, bool):
-        check_number(strategy, "strategy, as a threshold,", high=1.0)
-    elif not isinstance(strategy, str) or strategy not in names:
-        raise ValueError(
-            f"strategy must be one of {names} or a threshold in [0, 1], got "
-            f"{strategy!r}."
-        )

@@ -7,7 +7,6 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import Bunch, indexable
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
@@ -20,7 +19,6 @@ from sklearn_reject._fitting._folds import FoldScore, fit_in_context
 from sklearn_reject._fitting._routing import check_takes_weights
 from sklearn_reject._fitting._splits import (
     ALL_ROWS,
-    DEFAULT_FOLDS,
     Plan,
     check_cv_choice,
     check_splits,
@@ -57,37 +55,32 @@ class Entry(NamedTuple):
         return isinstance(self.estimator, str) and self.estimator == "passthrough"
 
     @property
+    def is_detector(self):
+        """Whether it tells how normal documents are."""
+        has_scores = hasattr(self.estimator, "score_samples")
+        return has_scores and not is_classifier(self.estimator)
+
+    @property
     def is_frozen(self):
         """Whether nothing is to be fitted."""
         return self.is_logged or isinstance(self.estimator, FrozenEstimator)
 
     @property
-    def is_classifier(self):
-        """Whether it is a classifier, or does not say what it is."""
-        is_silent = not hasattr(self.estimator, "__sklearn_tags__")
-        return not self.is_logged and (is_silent or is_classifier(self.estimator))
-
-    @property
-    def is_detector(self):
-        """Whether it tells how normal documents are."""
-        return not self.is_classifier and hasattr(self.estimator, "score_samples")
-
-    @property
     def learns_ratings(self):
         """Whether it is a classifier that is to be fitted."""
-        return self.is_classifier and not self.is_frozen
+        return not self.is_frozen and not self.is_detector
 
     def check(self, response_method):
         """Raise where it has no scores."""
-        name, estimator = f"estimators: {self.name!r}", self.estimator
+        estimator = self.estimator
         is_instance = hasattr(estimator, "fit") and not isinstance(estimator, type)
-        if is_instance and self.is_classifier:
-            find_method(estimator, response_method, name)
-        elif not (self.is_logged or (is_instance and self.is_detector)):
+        has_scores = self.is_detector or find_method(estimator, response_method)
+        if not (self.is_logged or (is_instance and has_scores)):
             raise ValueError(
-                f"{name} must be a classifier, or a detector with `score_samples` "
-                f"(LocalOutlierFactor: novelty=True), got {estimator!r}. Scores in a "
-                f"column of X are ({self.name!r}, 'passthrough', column)."
+                f"estimators: {self.name!r} must be a classifier with scores "
+                f"(response_method={response_method!r}; CalibratedClassifierCV adds "
+                "probabilities), a detector with `score_samples` (LocalOutlierFactor: "
+                f"novelty=True) or 'passthrough' for a column of X, got {estimator!r}."
             )
 
     def select(self, X):
@@ -107,16 +100,17 @@ class Entry(NamedTuple):
     def score(self, fitted, X, classes, response_method):
         """Return scores (n_documents,), higher = more likely positive."""
         X, name = self.select(X), f"estimators: {self.name!r}"
-        if self.is_classifier:
-            options = {"response_method": response_method, "name": name}
-            return positive_score(fitted, X, classes, **options)
-        options = {"ensure_2d": False, "dtype": np.float64, "input_name": name}
-        if self.is_logged:
-            X = X.toarray() if issparse(X) else X
-            scores = check_array(X, ensure_all_finite="allow-nan", **options)
-        else:
+        if self.is_detector:
             # High values are normal, and what is rare is not.
-            scores = check_array(-np.asarray(fitted.score_samples(X)), **options)
+            X = -np.asarray(fitted.score_samples(X))
+        elif not self.is_logged:
+            options = {"name": name, "response_method": response_method}
+            return positive_score(fitted, X, classes, **options)
+        elif issparse(X):
+            X = X.toarray()
+        options = {"ensure_2d": False, "dtype": np.float64, "input_name": name}
+        finite = "allow-nan" if self.is_logged else True
+        scores = check_array(X, ensure_all_finite=finite, **options)
         if scores.size != len(scores):
             raise ValueError(
                 f"{name} must have one score for each document, got an array of shape "
@@ -137,27 +131,29 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
         self.classes = classes
         self.response_method = response_method
 
+    @property
     def entries(self):
-        """Return all classifiers, detectors and columns of scores."""
+        """All classifiers, detectors and columns of scores."""
         return [Entry(*entry) for entry in self.estimators or ()]
 
     @property
     def is_frozen(self):
         """Whether nothing will be fitted."""
-        return all(entry.is_frozen for entry in self.entries())
+        return all(entry.is_frozen for entry in self.entries)
 
     def check(self):
         """Raise unless these are named classifiers that can be used, or None."""
         check_option(self.response_method, "response_method", RESPONSE_METHODS)
-        if self.estimators is None:
+        given = self.estimators
+        if given is None:
             return
-        is_list = isinstance(self.estimators, (list, tuple)) and self.estimators
-        if not is_list or not all(map(_is_entry, self.estimators)):
+        is_list = isinstance(given, (list, tuple)) and len(given)
+        if not is_list or not all(map(_is_entry, given)):
             raise ValueError(
                 "estimators must be a list of (name, classifier) or (name, classifier, "
-                f"columns), or None if X contains the scores, got {self.estimators!r}."
+                f"columns), or None if X contains the scores, got {given!r}."
             )
-        for entry in self.entries():
+        for entry in self.entries:
             entry.check(self.response_method)
 
     @with_callbacks
@@ -166,9 +162,8 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
 
         Ratings are 1, 0, and -1 for unrated ones.
         """
-        entries, routed = self.entries(), self._route(params)
-        rated = np.flatnonzero(ratings >= 0)
-        labels = self.classes[ratings[rated]]
+        routed, rated = self._route(params), np.flatnonzero(ratings >= 0)
+        entries, labels = self.entries, self.classes[ratings[rated]]
         context = self._init_callback_context(max_subtasks=len(entries))
         context.call_on_fit_task_begin(estimator=self, X=X, y=ratings)
         self.estimators_ = [entry.estimator for entry in entries]
@@ -176,7 +171,7 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
             if entry.is_logged:
                 continue
             part, own, known = entry.select(X), routed[entry.name].fit, None
-            if entry.is_classifier:
+            if not entry.is_detector:
                 part, known = _safe_indexing(part, rated), labels
                 own = _check_method_params(X, own, indices=rated)
             task = context.subcontext(task_name=f"fit-{entry.name}")
@@ -192,7 +187,7 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
             X = check_array(fill_missing(X), dtype=np.float64, ensure_all_finite=False)
             return check_scores(X)
         [X] = indexable(np.asarray(X) if isinstance(X, list) else X)
-        pairs = zip(self.entries(), self.estimators_, strict=True)
+        pairs = zip(self.entries, self.estimators_, strict=True)
         options = self.classes, self.response_method
         return np.column_stack([entry.score(own, X, *options) for entry, own in pairs])
 
@@ -200,7 +195,7 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
         """Return where metadata go: to the `fit` of each classifier."""
         router = MetadataRouter(owner=self)
         to_fit = MethodMapping().add(caller="fit", callee="fit")
-        for entry in self.entries():
+        for entry in self.entries:
             if not entry.is_logged:
                 router.add(**{entry.name: entry.estimator}, method_mapping=to_fit)
         return router
@@ -209,7 +204,7 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
         if _routing_enabled() and self.estimators is not None:
             return process_routing(self, "fit", **params)
         routed = Bunch()
-        for entry in self.entries():
+        for entry in self.entries:
             # Weights are those of ratings, which detectors do not learn from.
             if entry.learns_ratings and params.get("sample_weight") is not None:
                 check_takes_weights(entry.estimator)
@@ -234,28 +229,20 @@ class JointEvaluation(FoldScore):
 # again, and those that judge these.
 
 
-def check_joint_cv(tuner, joint):
-    """Raise for a `cv` that is none, or that these classifiers cannot have."""
-    if not isinstance(tuner.cv, str) or tuner.cv != "prefit":
-        check_cv_choice(tuner, learns=True)
-    elif not joint.is_frozen:
-        raise ValueError(
-            "cv='prefit' takes scores as they are, but some estimators are still to be "
-            "fitted. Wrap fitted ones in FrozenEstimator, or use another cv."
-        )
-
-
 def plan_jointly(tuner, joint, samples):
-    """Return which documents fit and tune, and the splits that judge thresholds.
-
-    The splits are None where they are left to us, which takes the documents.
-    """
-    everything = Plan(ALL_ROWS, held_out=ALL_ROWS)
-    if joint.is_frozen and (tuner.cv is None or isinstance(tuner.cv, str)):
-        return everything, None if tuner.cv is None else ()
-    splits = make_splits(tuner.cv, samples, True, tuner.random_state)
+    """Return which documents fit and tune, and the splits that judge thresholds."""
+    cv, everything = tuner.cv, Plan(ALL_ROWS, held_out=ALL_ROWS)
+    if isinstance(cv, str) and cv == "prefit":
+        if not joint.is_frozen:
+            raise ValueError(
+                "cv='prefit' takes scores as they are, but some estimators are still "
+                "to be fitted. Wrap fitted ones in FrozenEstimator, or use another cv."
+            )
+        return everything, ()
+    check_cv_choice(tuner, learns=True)
+    splits = make_splits(cv, samples, True, tuner.random_state)
     check_splits(splits)
-    return everything if joint.is_frozen else plan_of_splits(tuner.cv, splits), splits
+    return everything if joint.is_frozen else plan_of_splits(cv, splits), splits
 
 
 def check_tuning(ratings, rows):
@@ -264,62 +251,40 @@ def check_tuning(ratings, rows):
     A class of a single document stays in the training part of each fold.
     """
     for rating, name in enumerate(["negatives", "positives"]):
-        if not (ratings[rows] == rating).any():
+        if rating not in ratings[rows]:
             raise ValueError(
-                f"cv: there are no rated {name} to tune the thresholds on, of "
-                f"{np.sum(ratings == rating)} in y: they are only in training parts. "
-                "Rate more documents, or use other folds."
+                f"cv: no rated {name} are left to tune the thresholds on, as those of "
+                "y are in training parts only. Rate more, or use other folds."
             )
 
 
-def find_folds(documents, splits, rows, n_documents):
+def find_folds(documents, splits, rows):
     """Return the folds that judge the thresholds of the documents of some rows.
 
     A fold is judged by thresholds from what its own training part has of the others:
     all of them where folds are drawn, and the past where splits follow time. Where that
-    lacks rated documents of a class it is not judged, and a warning says so.
+    lacks rated documents of a class it is not judged, nor any fold where none has some
+    of both to judge, and a warning says so.
     """
-    folds = []
-    for train, test in _default_splits(documents) if splits is None else splits:
-        tunes, judges = np.zeros((2, n_documents), dtype=bool)
-        tunes[train], judges[test] = True, True
-        folds.append(((tunes & ~judges)[rows], judges[rows]))
+
+    def has_both(mask):
+        return len(np.unique(documents.is_positive[mask[documents.rows]])) == 2
+
+    folds = [
+        (np.isin(rows, np.setdiff1d(train, test)), np.isin(rows, test))
+        for train, test in splits
+    ]
     # Nothing has a score before the first test part of splits that follow time.
     folds = [fold for fold in folds if fold[0].any() and fold[1].any()]
-    places, is_positive = documents.rows, documents.is_positive
-    kinds = [np.unique(is_positive[tunes[places]]) for tunes, _ in folds]
-    usable = [fold for fold, kind in zip(folds, kinds, strict=True) if len(kind) == 2]
+    usable = [fold for fold in folds if has_both(fold[0])]
+    if usable and not has_both(np.any([judges for _, judges in usable], axis=0)):
+        usable = []
     if len(usable) < len(folds):
         result = "does not count their documents" if usable else "is None"
         warn_user(
             f"cv: {len(folds) - len(usable)} of {len(folds)} folds leave no rated "
-            "positives, or negatives, to tune the thresholds on, so "
-            f"cross_validated_point_ {result}. Rate more, or use fewer folds."
+            "positives, or negatives, to tune or to judge the thresholds on, so "
+            f"cross_validated_point_ {result}. Rate more, or use other folds, or "
+            "cv='prefit' for none."
         )
     return tuple(usable)
-
-
-def _default_splits(documents):
-    """Return five splits of the documents that were given, or fewer.
-
-    There are no more than rated documents of a class within the region, which are
-    spread evenly. None with a warning where one class has a single document.
-    """
-    n_positive = int(documents.is_positive.sum())
-    n_fewest = min(n_positive, len(documents.rows) - n_positive)
-    if n_fewest < 2:
-        name = "positive" if n_positive < 2 else "negative"
-        warn_user(
-            f"cross_validated_point_ is None: only a single rated {name} reaches the "
-            "lowest thresholds, so none would be left to tune or to evaluate them. "
-            "Rate more documents, or set cv='prefit' for no cross-validation."
-        )
-        return ()
-    kind = np.full(len(documents), -1)
-    kind[documents.rows] = documents.is_positive
-    given = np.flatnonzero(documents.is_given)
-    kind, splitter = kind[given], StratifiedKFold(min(DEFAULT_FOLDS, n_fewest))
-    # Fewer unrated documents than folds are not worth a word.
-    if np.sum(kind < 0) < splitter.n_splits:
-        kind[kind < 0] = 0
-    return [(given[train], given[test]) for train, test in splitter.split(kind, kind)]

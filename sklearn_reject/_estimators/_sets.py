@@ -8,7 +8,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from sklearn_reject._estimators._base import check_class_labels, find_classes
 from sklearn_reject._fitting._folds import FoldScore
-from sklearn_reject._fitting._splits import inner_folds
+from sklearn_reject._fitting._splits import ALL_ROWS, inner_folds
 from sklearn_reject._response._keys import row_keys
 from sklearn_reject._response._positive import (
     item_probabilities,
@@ -17,7 +17,12 @@ from sklearn_reject._response._positive import (
     with_unseen,
 )
 from sklearn_reject._sklearn import _num_samples
-from sklearn_reject._validation import check_option, index_labels, take_weight
+from sklearn_reject._validation import (
+    check_option,
+    check_same_length,
+    index_labels,
+    take_weight,
+)
 from sklearn_reject.decoding import (
     AVERAGES,
     SetRule,
@@ -31,7 +36,6 @@ from sklearn_reject.decoding import (
     number_sets,
     sets_as_rows,
     show_odd,
-    sizes_of_sets,
     tune_threshold,
 )
 from sklearn_reject.exceptions import warn_user
@@ -44,13 +48,12 @@ _FEWEST_EXPECTED = 5
 class Items(FoldScore):
     """What is in a set or not: samples, labels of a sample, or its classes.
 
-    `positive` is the position of the positive one of two `classes`, which are None
-    where there are several labels a sample. `pos_label` is what the user called it.
+    Of two `classes` the last is the positive one. They are None where there are several
+    labels a sample. `pos_label` is what the user called it.
     """
 
     target_type: str
     classes: np.ndarray | None
-    positive: int | None
     average: str
     pos_label: object
 
@@ -64,12 +67,18 @@ class Items(FoldScore):
         """Whether each sample is a set, or all of a call or of a group are."""
         return self.target_type != "binary" and self.average == "samples"
 
+    def groups(self, groups, n_samples):
+        """Return the set of each sample as an array, None where no groups are sets."""
+        if groups is None or self.target_type != "binary":
+            return None
+        check_same_length(n_samples, groups=groups)
+        return np.asarray(groups)
+
     def probabilities(self, estimator, X):
         """Return the probabilities of the items, (n_samples,) or (n_samples, n)."""
         eta = item_probabilities(estimator, X, self.classes)
-        if self.positive is None:
-            return eta
-        return np.ascontiguousarray(eta[:, self.positive])
+        is_binary = self.target_type == "binary"
+        return np.ascontiguousarray(eta[:, -1]) if is_binary else eta
 
     def evaluate_response(self, response, y):
         """Return the probabilities of the items of some samples."""
@@ -79,8 +88,8 @@ class Items(FoldScore):
         """Return whether each item is positive."""
         if self.classes is None:
             return (y.toarray() if issparse(y) else y) != 0
-        if self.positive is not None:
-            return y == self.classes[self.positive]
+        if self.target_type == "binary":
+            return y == self.classes[-1]
         return y[:, None] == self.classes
 
     def labels(self, mask):
@@ -88,8 +97,7 @@ class Items(FoldScore):
         if self.classes is None:
             return mask.astype(np.int64)
         # One class only: there is no other label.
-        other = len(self.classes) - 1 - self.positive
-        return self.classes[np.where(mask, self.positive, other)]
+        return self.classes[np.where(mask, -1, 0)]
 
     def count(self, y, seen, mask, groups):
         """Return tp, fp, fn and tn of the sets that a mask chooses.
@@ -104,7 +112,7 @@ class Items(FoldScore):
             positive = find_positive(classes, self.pos_label)
             labels = self.labels(mask)
             return count_sets(y, labels, groups=groups, pos_label=positive)
-        if self.positive is not None:
+        if self.target_type == "binary":
             mask = self.labels(mask)[:, None] == seen
         return count_sets(y, widen_sets(mask, seen, classes), labels=classes)
 
@@ -136,54 +144,42 @@ def check_set_labels(y):
 
 def find_items(decoder, y):
     """Return what the items of checked labels are for a decoder."""
-    average, pos_label = decoder.average, decoder.pos_label
-    classes, positive, target_type = None, None, "multilabel"
+    classes, target_type = None, "multilabel"
+    check_option(decoder.average, "average", AVERAGES)
     if y.ndim == 1:
         classes = find_classes(decoder.estimator, y)
-        if classes.ndim != 1:
-            raise ValueError(
-                "y is a vector with one label per sample, but the frozen estimator is "
-                "multilabel. Pass an indicator matrix."
-            )
-        _, unknown = index_labels(y, classes)
-        if unknown.any():
-            refuse_unknown(y[unknown], classes)
+        # A frozen classifier may have classes of each of several labels.
+        unknown = y if classes.ndim > 1 else y[index_labels(y, classes)[1]]
+        if len(unknown):
+            refuse_unknown(unknown, classes)
         target_type = "binary" if len(classes) <= 2 else "multiclass"
-    check_option(average, "average", AVERAGES)
-    if average != "samples" and target_type != "multilabel":
-        raise ValueError(
-            f"average={average!r} is for multilabel targets, but y is {target_type}. "
-            "Set average to 'samples'."
-        )
-    if target_type == "binary":
-        if pos_label is None:
-            classes = add_positive(classes)
-            positive = len(classes) - 1
-        else:
-            classes = np.union1d(classes, [find_positive(classes, pos_label)])
-            positive = classes.tolist().index(pos_label)
-    elif pos_label is not None:
-        raise ValueError(
-            f"pos_label={pos_label!r} is for two classes, but y is {target_type}. Set "
-            "it to None."
-        )
-    return Items(target_type, classes, positive, average, pos_label)
+    defaults = {"average": ("multilabel", "samples"), "pos_label": ("binary", None)}
+    for name, (kind, default) in defaults.items():
+        given = getattr(decoder, name)
+        if target_type != kind and given != default:
+            raise ValueError(
+                f"{name}={given!r} is for {kind} targets, but y is {target_type}. Set "
+                f"it to {default!r}."
+            )
+    pos_label = decoder.pos_label
+    if pos_label is not None:
+        positive = find_positive(classes, pos_label)
+        classes = np.append(classes[classes != positive], [positive])
+    elif target_type == "binary":
+        classes = add_positive(classes)
+    return Items(target_type, classes, decoder.average, pos_label)
 
 
 # Choice
 
 
-def is_bounded(rule):
-    """Tell whether the number of items of a set has bounds."""
-    return rule.min_positive > 0 or rule.max_positive is not None
-
-
 def is_by_item(rule):
     """Tell whether a threshold decides on each item, whatever its set is."""
-    return rule.threshold is not None and not is_bounded(rule)
+    is_bounded = rule.min_positive > 0 or rule.max_positive is not None
+    return rule.threshold is not None and not is_bounded
 
 
-def choose_sets(eta, rule, average, *, with_loss, **options):
+def choose_sets(eta, rule, average, *, with_loss=False, **options):
     """Return the mask of the items to predict, and expected losses or anything."""
     if is_by_item(rule) and not with_loss:
         return eta >= rule.threshold, None
@@ -198,7 +194,7 @@ def order_of_samples(X):
     as the other; samples whose values make no hash stay as they come.
     """
     try:
-        return np.argsort(row_keys(X, slice(None)), kind="stable")
+        return np.argsort(row_keys(X, ALL_ROWS), kind="stable")
     except ValueError:
         return np.arange(_num_samples(X))
 
@@ -207,19 +203,16 @@ def warn_of_few_rows(eta, loss, average):
     """Warn where the samples of a call are too few to be sets of their own."""
     n_sets = eta.shape[1] if average == "macro" else 1
     n_positive = eta.sum() / n_sets
-    n_rarer = min(n_positive, np.prod(eta.shape) / n_sets - n_positive)
+    n_rarer = min(n_positive, eta.size / n_sets - n_positive)
     # Of a loss that is linear in the counts, the best decision on an item leaves the
     # others alone.
     alone, mixed = loss(*3 * np.eye(4)), loss(*1 - np.eye(4))
-    is_linear = np.allclose(mixed, (alone.sum() - alone) / 3)
-    if n_rarer >= _FEWEST_EXPECTED or is_linear:
-        return
-    groups = "" if eta.ndim == 2 else ", or groups= if these are the sets that count"
-    warn_user(
-        f"{eta.shape[0]} rows were decoded as one set, in which {n_rarer:.2g} samples "
-        "of the rarer class are expected: predictions depend on the call. Pass more "
-        f"rows at once{groups}, or fit with strategy='auto'."
-    )
+    if n_rarer < _FEWEST_EXPECTED and not np.allclose(mixed, (alone.sum() - alone) / 3):
+        warn_user(
+            f"{len(eta)} rows were decoded as one set, in which {n_rarer:.2g} samples "
+            "of the rarer class are expected: predictions depend on the call. Pass "
+            "more rows at once, with two classes groups=, or fit with strategy='auto'."
+        )
 
 
 # What is learned out of sample
@@ -227,37 +220,39 @@ def warn_of_few_rows(eta, loss, average):
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """An isotonic curve for each column of probabilities, None where there is none.
+    """An isotonic curve for each column of probabilities, as points to interpolate.
 
     A calibrated probability is the mean of the curve and of the probability as it is,
-    which weigh sqrt(n_samples) to one: on few samples steps are noise, and within a
-    step the order stays. Rows of one true class each `add_up` to one.
+    where the curve has a `weight`, the root of the number of samples, to one: on few
+    samples steps are noise, and within a step the order stays. Rows of one true class
+    each `add_up` to one.
     """
 
     curves: list
-    n_samples: float
+    weight: float
     add_up: bool
 
     def __call__(self, eta):
         """Return calibrated probabilities, of the same form."""
-        weight, calibrated = np.sqrt(self.n_samples), eta.copy()
+        calibrated = eta.copy()
         # A column of a matrix, or a vector, is changed in place.
         columns = zip(self.curves, np.atleast_2d(calibrated.T), strict=True)
         for curve, column in columns:
-            if curve is not None:
-                column[:] = (weight * curve.predict(column) + column) / (weight + 1)
+            steps = np.interp(column, *curve)
+            column[:] = (self.weight * steps + column) / (self.weight + 1)
         if self.add_up:
             calibrated /= calibrated.sum(axis=1, keepdims=True)
         return calibrated
 
 
 def _fit_curve(eta, truth, weight):
-    """Return the curve of some probabilities, None where there is one class only."""
-    used = slice(None) if weight is None else weight > 0
+    """Return points of the curve of some probabilities, of none for one class only."""
+    used = ALL_ROWS if weight is None else weight > 0
     if truth[used].all() or not truth[used].any():
-        return None
-    curve = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
-    return curve.fit(eta, truth.astype(np.float64), sample_weight=weight)
+        return (0.0, 1.0), (0.0, 1.0)
+    curve = IsotonicRegression(y_min=0.0, y_max=1.0)
+    curve.fit(eta, truth.astype(np.float64), sample_weight=weight)
+    return curve.X_thresholds_, curve.y_thresholds_
 
 
 # Labels are drawn from the probabilities so often, and so many numbers at most.
@@ -315,30 +310,25 @@ def learn_out_of_sample(rule, strategy, items, evaluated, y, groups, weight):
     `groups` and `weight` are those of all samples, which `y` has labels of.
     """
     eta, rows = evaluated.scores, np.arange(y.shape[0])[evaluated.rows]
-    y = y[rows]
+    y, groups, weight = y[rows], take_weight(groups, rows), take_weight(weight, rows)
     truth = items.truth(y)
     if truth.shape != eta.shape:
         raise ValueError(
             f"The classifier has probabilities of shape {eta.shape}, but y of `fit` "
             f"has shape {truth.shape}. Pass y, or a classifier, for the same labels."
         )
-    groups, weight = take_weight(groups, rows), take_weight(weight, rows)
+    samples = OutOfSample(rule, items.average, eta, truth, groups, weight)
     parts = inner_folds(np.arange(len(rows)), y, y.ndim == 1) if len(rows) > 1 else ()
-    samples = OutOfSample(rule, items.average, eta, truth, groups, weight, parts)
     if strategy == "dta":
-        calibrated = samples.changed_by_others(samples.fit_curves)
-        gap = samples.measure_gap(calibrated, samples.choose(calibrated, rule))
-        return {"_calibrate": samples.fit_curves(), "calibration_gap_": gap}
+        eta = samples.change(OutOfSample.calibration, parts)
+        gap = samples.measure_gap(eta, samples.choose(eta, rule))
+        return {"_calibrate": samples.calibration(), "calibration_gap_": gap}
     tuned = samples.tune()
     # Bounds on the size still see all items of a set, in their order.
-    above = samples.changed_by_others(samples.tune_and_subtract)
-    mask = samples.choose(above, replace(rule, threshold=0.0))
-    return {
-        "_calibrate": None,
-        "threshold_": tuned.threshold,
-        "tuned_loss_": tuned.loss,
-        "calibration_gap_": samples.measure_gap(eta, mask),
-    }
+    above = samples.change(OutOfSample.subtraction, parts)
+    gap = samples.measure_gap(eta, samples.choose(above, replace(rule, threshold=0.0)))
+    learned = {"threshold_": tuned.threshold, "tuned_loss_": tuned.loss}
+    return learned | {"calibration_gap_": gap}
 
 
 @dataclass(frozen=True, eq=False)
@@ -347,8 +337,7 @@ class OutOfSample:
 
     The sets of a matrix are those of `average`. `groups` are the sets of the items of a
     vector, None for one set, and `weight` is that of each row in the mean, where each
-    row is a set. `parts` are pairs (train, test) of positions; a part is judged by what
-    is learned from the others.
+    row is a set.
     """
 
     rule: SetRule
@@ -357,50 +346,49 @@ class OutOfSample:
     truth: np.ndarray
     groups: np.ndarray | None
     weight: np.ndarray | None
-    parts: tuple
 
-    def changed_by_others(self, learn):
-        """Return probabilities, changed by what is learned from rows of other parts."""
+    def change(self, learn, parts):
+        """Return probabilities, changed by what is learned from rows of other parts.
+
+        `parts` are pairs (train, test) of positions.
+        """
         changed = self.eta.copy()
-        for train, test in self.parts:
-            changed[test] = learn(train)(self.eta[test])
+        for train, test in parts:
+            changed[test] = learn(self.take(train))(self.eta[test])
         return changed
 
-    def fit_curves(self, rows=slice(None)):
-        """Return what calibrates probabilities, by some rows."""
-        eta, truth, weight = self.eta[rows], self.truth[rows], self.weight
-        weight = take_weight(weight, rows)
-        pairs = zip(np.atleast_2d(eta.T), np.atleast_2d(truth.T), strict=True)
-        curves = [_fit_curve(*pair, weight) for pair in pairs]
-        n_samples = len(eta) if weight is None else weight.sum()
-        return Curves(curves, n_samples, self.rule.distribution == "multinomial")
+    def take(self, rows):
+        """Return some of the rows, which may have less of a set than is to be taken."""
+        arrays = self.eta, self.truth, self.groups, self.weight
+        eta, truth, groups, weight = (take_weight(each, rows) for each in arrays)
+        sizes = number_sets(sets_as_rows(eta, self.average).shape, groups)[1]
+        least = min(self.rule.min_positive, int(sizes.min()))
+        rule = replace(self.rule, min_positive=least)
+        return OutOfSample(rule, self.average, eta, truth, groups, weight)
 
-    def tune(self, rows=slice(None)):
-        """Return the threshold of the least loss on some rows."""
-        groups, least = take_weight(self.groups, rows), self.rule.min_positive
-        if not isinstance(rows, slice):
-            # A part may have less of a set.
-            shape = sets_as_rows(self.eta[rows], self.average).shape
-            least = min(least, int(np.min(sizes_of_sets(shape, groups))))
-        return tune_threshold(
-            self.truth[rows],
-            self.eta[rows],
-            loss=self.rule.loss,
-            groups=groups,
-            average=self.average,
-            min_positive=least,
-            max_positive=self.rule.max_positive,
-            sample_weight=take_weight(self.weight, rows),
-        )
+    def calibration(self):
+        """Return what calibrates probabilities."""
+        pairs = zip(np.atleast_2d(self.eta.T), np.atleast_2d(self.truth.T), strict=True)
+        curves = [_fit_curve(*pair, self.weight) for pair in pairs]
+        n_samples = len(self.eta) if self.weight is None else self.weight.sum()
+        add_up = self.rule.distribution == "multinomial"
+        return Curves(curves, np.sqrt(n_samples), add_up)
 
-    def tune_and_subtract(self, rows):
-        """Return what subtracts the threshold of the least loss on some rows."""
-        threshold = self.tune(rows).threshold
+    def tune(self):
+        """Return the threshold of the least loss."""
+        rule, sets = self.rule, {"groups": self.groups, "average": self.average}
+        bounds = {"min_positive": rule.min_positive, "max_positive": rule.max_positive}
+        options = {"loss": rule.loss, "sample_weight": self.weight, **sets, **bounds}
+        return tune_threshold(self.truth, self.eta, **options)
+
+    def subtraction(self):
+        """Return what subtracts the threshold of the least loss."""
+        threshold = self.tune().threshold
         return lambda eta: eta - threshold
 
     def choose(self, eta, rule):
         """Return the mask of the items that a rule chooses."""
-        options = {"groups": self.groups, "with_loss": False, "warns": False}
+        options = {"groups": self.groups, "warns": False}
         return choose_sets(eta, rule, self.average, **options)[0]
 
     def measure_gap(self, eta, mask):
@@ -409,24 +397,21 @@ class OutOfSample:
             sets_as_rows(each, self.average) for each in (eta, mask, self.truth)
         )
         sets, sizes = number_sets(eta.shape, self.groups)
-        cells = 2 * sets + mask.ravel()
-        n_predicted = np.bincount(sets[mask.ravel()], minlength=len(sizes))
 
         def mean_loss(truth):
-            counts = np.bincount(cells[truth.ravel()], minlength=2 * len(sizes))
-            fn, tp = counts.reshape(-1, 2).T
-            fp = n_predicted - tp
-            losses = self.rule.loss(tp, fp, fn, sizes - tp - fp - fn)
+            cells = 4 * sets + 2 * truth.ravel() + mask.ravel()
+            counts = np.bincount(cells, minlength=4 * len(sizes))
+            tn, fp, fn, tp = counts.reshape(-1, 4).T
+            losses = self.rule.loss(tp, fp, fn, tn)
             return float(np.average(losses, weights=self.weight))
+
+        def draw():
+            if self.rule.distribution == "multinomial":
+                return rng.multinomial(1, eta / eta.sum(axis=1, keepdims=True))
+            return rng.random(eta.shape) < eta
 
         rng = np.random.default_rng(0)
         n_draws = int(np.clip(_MOST_NUMBERS // eta.size, 10, _DRAWS))
-        drawn = [mean_loss(self._draw(eta, rng)) for _ in range(n_draws)]
+        drawn = [mean_loss(draw()) for _ in range(n_draws)]
         expected, error = float(np.mean(drawn)), float(np.std(drawn))
         return CalibrationGap(expected, mean_loss(truth), error)
-
-    def _draw(self, eta, rng):
-        """Return labels that are drawn from probabilities."""
-        if self.rule.distribution == "multinomial":
-            return rng.multinomial(1, eta / eta.sum(axis=1, keepdims=True)) > 0
-        return rng.random(eta.shape) < eta

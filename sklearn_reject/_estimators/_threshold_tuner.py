@@ -18,7 +18,6 @@ from sklearn_reject._estimators._base import FittedMixin
 from sklearn_reject._estimators._joint import (
     JointEvaluation,
     JointScores,
-    check_joint_cv,
     check_tuning,
     find_folds,
     plan_jointly,
@@ -26,6 +25,7 @@ from sklearn_reject._estimators._joint import (
 from sklearn_reject._fitting._folds import Samples
 from sklearn_reject._fitting._out_of_sample import evaluate_out_of_sample
 from sklearn_reject._fitting._routing import route_of_fit, route_params
+from sklearn_reject._fitting._splits import splits_by_groups
 from sklearn_reject._labels import rate, split_ratings
 from sklearn_reject._sklearn import (
     CallbackSupportMixin,
@@ -333,24 +333,23 @@ class EnsembleThresholdTuner(
         """
         joint = JointScores(self.estimators, response_method=self.response_method)
         joint.check()
-        self._validate_names([entry.name for entry in joint.entries()])
-        check_joint_cv(self, joint)
+        self._validate_names([entry.name for entry in joint.entries])
         check_random_state(self.random_state)
         tuning = Tuning(
             self._find_target(), self.method, self.n_thresholds, self.confidence_level
         )
-        arrays = {"sample_weight": sample_weight, "inclusion_proba": inclusion_proba}
-        require_in_memory(X=X, y=y, may_be_masked=("y",), **arrays, **params)
+        unused = params.keys() - ({"groups"} if splits_by_groups(self.cv) else set())
+        learns = any(entry.learns_ratings for entry in joint.entries)
+        if unused and not (learns or _routing_enabled()):
+            raise TypeError(
+                f"fit got {sorted(unused)}, but there is no classifier to fit, nor a "
+                "splitter such as GroupKFold for groups. Omit them."
+            )
+        params["sample_weight"] = sample_weight
+        read = {"X": X, "y": y, "inclusion_proba": inclusion_proba, **params}
+        require_in_memory(may_be_masked=("y",), **read)
         X, y = indexable(np.asarray(X) if isinstance(X, list) else X, y)
-        ratings, ordered = split_ratings(
-            y, unrated_label=self.unrated_label, pos_label=self.pos_label
-        )
-        self._warn_of_positives(*ordered.tolist(), ratings)
-        joint.set_params(classes=ordered)
-        learns = any(entry.learns_ratings for entry in joint.entries())
-        if params.keys() - {"groups"} and not learns and not _routing_enabled():
-            raise TypeError(f"fit got {[*params]}, but there is no classifier to fit.")
-        params = {"sample_weight": sample_weight, **params}
+        ratings, joint.classes = self._rate(y)
         weight, *given = route_params(self, len(ratings), params, joint)
         check_weighted_classes(ratings, weight)
         if inclusion_proba is not None:
@@ -364,10 +363,10 @@ class EnsembleThresholdTuner(
         )
         rows = np.arange(len(ratings))[evaluated.rows]
         order = np.argsort(rows)
-        rows, scores = rows[order], evaluated.scores[order]
+        rows = rows[order]
         check_tuning(ratings, rows)
         documents = check_documents(
-            scores,
+            evaluated.scores[order],
             ratings[rows],
             self.rule,
             sample_weight=take_weight(weight, rows),
@@ -377,14 +376,14 @@ class EnsembleThresholdTuner(
         warn_if_selected(documents)
 
         # The thresholds, tuned on all of them and again without each fold.
-        folds = find_folds(documents, splits, rows, len(ratings))
+        folds = find_folds(documents, splits, rows)
         path, point = tuning.tune(documents)
         cross_validated = tuning.cross_validate(documents, folds, self.n_jobs)
 
         # A fit that fails has changed nothing.
         validate_data(self, X, skip_check_array=True)
-        self._fitted, self._ordered_classes = evaluated.estimator, ordered
-        self.classes_, self.pos_label_ = np.sort(ordered), ordered[1]
+        self._fitted = evaluated.estimator
+        self.classes_, self.pos_label_ = np.sort(joint.classes), joint.classes[1]
         self.path_, self.base_thresholds_ = path, path.thresholds[0]
         self.operating_point_, self.cross_validated_point_ = point, cross_validated
         self.documents_, self._tuning, self._folds = documents, tuning, folds
@@ -475,7 +474,7 @@ class EnsembleThresholdTuner(
         """
         scores = self.joint_scores(X)
         is_predicted = self.operating_point_.predict(scores)
-        return self._ordered_classes[is_predicted.astype(np.intp)]
+        return self._fitted.classes[is_predicted.astype(np.intp)]
 
     def decision_function(self, X: MatrixLike) -> np.ndarray:
         """Return one score per document: the position on the path where it enters.
@@ -532,10 +531,10 @@ class EnsembleThresholdTuner(
         check_same_length(len(values), y=y)
         asked = {"pos_label": self.pos_label_, "sample_weight": sample_weight}
         ratings = rate(y, unrated_label=self._asked["unrated_label"], **asked)
-        if ratings.classes.tolist() != self._ordered_classes.tolist():
+        if ratings.classes.tolist() != self._fitted.classes.tolist():
             raise ValueError(
                 f"y has rated documents of the classes {ratings.classes.tolist()}, but "
-                f"the classes in `fit` were {self._ordered_classes.tolist()}."
+                f"the classes in `fit` were {self._fitted.classes.tolist()}."
             )
         options = {"sample_weight": ratings.weight, "normalize": True}
         return pn_auc_score(values[ratings.rows], ratings.is_positive, **options)
@@ -600,7 +599,7 @@ class EnsembleThresholdTuner(
     @property
     def named_estimators_(self) -> Bunch:
         """The fitted classifiers by name, a Bunch."""
-        pairs = zip(self._fitted.entries(), self.estimators_, strict=True)
+        pairs = zip(self._fitted.entries, self.estimators_, strict=True)
         return Bunch(**{entry.name: fitted for entry, fitted in pairs})
 
     @property
@@ -640,11 +639,19 @@ class EnsembleThresholdTuner(
         """Return the one target that is given."""
         return resolve_target(*(getattr(self, name) for name in TARGETS))
 
-    def _warn_of_positives(self, negative, positive, ratings):
-        """Warn where the alphabet has made the more frequent class the positive one."""
-        is_chosen = self.pos_label is None and isinstance(positive, str)
+    def _rate(self, y):
+        """Return ratings, and the negative and the positive class.
+
+        Warn where the alphabet has made the more frequent class the positive one.
+        """
+        ratings, classes = split_ratings(
+            y, unrated_label=self.unrated_label, pos_label=self.pos_label
+        )
+        is_chosen = self.pos_label is None and isinstance(classes[1], str)
         if is_chosen and np.sum(ratings == 1) > np.sum(ratings == 0):
             warn_user(
-                f"pos_label=None takes {positive!r} as the positive class, because it "
-                f"comes after {negative!r}, but it is the more frequent one. Pass one."
+                f"pos_label=None takes {str(classes[1])!r} as the positive class, "
+                f"because it comes after {str(classes[0])!r}, but it is the more "
+                "frequent one. Pass one."
             )
+        return ratings, classes

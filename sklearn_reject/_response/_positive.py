@@ -19,54 +19,39 @@ _NAME = "predict_proba of the estimator"
 _MISSING_MASS = 1e-3
 
 
-def find_method(estimator, response_method, name):
-    """Return the name of the method that scores come from, or raise if it is missing.
-
-    Errors call the classifier by `name`.
-    """
+def find_method(estimator, response_method):
+    """Return the name of the method that scores come from, None if it is missing."""
     is_auto = response_method == "auto"
     methods = RESPONSE_METHODS[1:] if is_auto else (response_method,)
-    for method in methods:
-        if hasattr(estimator, method):
-            return method
-    raise ValueError(
-        f"{name} has no scores: {estimator!r} has none of {list(methods)}. Wrap it in "
-        "CalibratedClassifierCV to get probabilities."
-    )
+    return next((method for method in methods if hasattr(estimator, method)), None)
 
 
-def positive_score(estimator, X, classes, *, response_method="auto", name):
+def positive_score(estimator, X, classes, *, name, response_method="auto"):
     """Return how likely a classifier finds each document to be positive.
 
     The classes are the negative and the positive one; scores (n_documents,) are finite,
     higher = more likely positive. Errors call the classifier by `name`.
     """
     # As lists: old versions of NumPy warn where text is compared with numbers.
-    known = np.asarray(getattr(estimator, "classes_", ())).tolist()
+    known = np.ravel(getattr(estimator, "classes_", ())).tolist()
     wanted = classes.tolist()
     if len(known) != 2 or set(known) != set(wanted):
         raise ValueError(
             f"{name} has the classes {known}, but the rated documents have {wanted}. "
             "Fit it on documents of both: check unrated_label, or use fewer folds."
         )
-    positive = known.index(wanted[1])
-    method = find_method(estimator, response_method, name)
-    scores = np.asarray(getattr(estimator, method)(X))
-    if method == "predict_proba":
-        scores = scores[:, positive]
-    elif not positive:
-        scores = -scores
-    method = f"{method} of {name}"
-    return check_array(scores, ensure_2d=False, dtype=np.float64, input_name=method)
-
-
-def check_has_probabilities(estimator):
-    """Raise unless a fitted classifier has `predict_proba`."""
-    if not hasattr(estimator, "predict_proba"):
+    method = find_method(estimator, response_method)
+    if method is None:
         raise ValueError(
-            f"estimator must be a classifier with `predict_proba`, got {estimator!r}. "
+            f"{name} has no scores, neither `predict_proba` nor `decision_function`. "
             "Wrap it in CalibratedClassifierCV to get probabilities."
         )
+    scores, name = np.asarray(getattr(estimator, method)(X)), f"{method} of {name}"
+    if method == "predict_proba":
+        scores = scores[:, known.index(wanted[1])]
+    elif known[0] == wanted[1]:
+        scores = -scores
+    return check_array(scores, ensure_2d=False, dtype=np.float64, input_name=name)
 
 
 def item_probabilities(estimator, X, classes=None):
@@ -75,18 +60,22 @@ def item_probabilities(estimator, X, classes=None):
     Columns are in the order of the classes; one that the classifier has not seen has
     probability zero. Without classes they are several labels a sample.
     """
-    check_has_probabilities(estimator)
+    if not hasattr(estimator, "predict_proba"):
+        raise ValueError(
+            f"estimator must be a classifier with `predict_proba`, got {estimator!r}. "
+            "Wrap it in CalibratedClassifierCV to get probabilities."
+        )
     if classes is None:
         return check_probabilities(_of_labels(estimator, X), _NAME, ndim=(2,))
     proba = check_probabilities(estimator.predict_proba(X), _NAME, ndim=(2,))
-    total = proba.sum(axis=1)
+    seen, total = np.asarray(estimator.classes_), proba.sum(axis=1)
     row = np.argmax(np.abs(total - 1))
-    if abs(total[row] - 1) > _MISSING_MASS:
+    if proba.shape[1] != len(seen) or abs(total[row] - 1) > _MISSING_MASS:
         raise ValueError(
-            f"{_NAME} must add up to one over the classes of each sample, got "
-            f"{total[row]:g} in row {row}. Use another classifier, or remove such rows."
+            f"{_NAME} must have a column for each of {len(seen)} classes, which add up "
+            f"to one, got shape {proba.shape} and {total[row]:g} in row {row}. Use "
+            "another classifier."
         )
-    seen = np.asarray(estimator.classes_)
     if np.array_equal(seen, classes):
         return proba
     eta = np.zeros((len(proba), len(classes)))
@@ -116,9 +105,8 @@ def _positive_column(proba, classes):
         return np.full(len(proba), float(flags[0]))
     if flags is None or proba.shape[1:] != flags.shape:
         raise ValueError(
-            f"{_NAME} has shape {proba.shape} for a label with the classes "
-            f"{np.asarray(classes).tolist()}, which must be 0 and 1. Some classifiers "
-            "misinterpret a sparse y. Pass `y.toarray()`."
+            f"{_NAME} has shape {proba.shape} for a label with the classes {classes}, "
+            "which must be 0 and 1. If y is sparse, pass `y.toarray()`."
         )
     return proba[:, flags].sum(axis=1)
 

@@ -161,16 +161,6 @@ def test_exactly_k(sets, strategy):
         assert chances[chosen == 1].min() >= chances[chosen == 0].max()
 
 
-@pytest.mark.parametrize("strategy", ["auto", "eum", 0.5])
-def test_more_wanted_than_a_group_has(strategy):
-    X, y, groups = rare(200)
-    decoder = ExpectedLossDecoder(BAYES, strategy=strategy, min_positive=3)
-    decoder.fit(X, y, groups=groups)
-    with pytest.warns(RejectionWarning, match="min_positive=3 is above .* of 1 of 2"):
-        predicted = decoder.predict(X[:5], groups=[0, 0, 1, 1, 1])
-    assert predicted.all()
-
-
 # Thresholds
 
 
@@ -288,7 +278,7 @@ def test_small_calls_of_decoded_sets_warn():
     X, y, _ = rare()
     decoder = ExpectedLossDecoder(LOGISTIC, strategy="dta").fit(X, y)
     for method in (decoder.predict, decoder.expected_loss):
-        with pytest.warns(RejectionWarning, match="3 rows were decoded .*or groups="):
+        with pytest.warns(RejectionWarning, match="3 rows were decoded .* groups="):
             method(X[:3])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -300,25 +290,23 @@ def test_small_calls_of_decoded_sets_warn():
         clone(decoder).set_params(strategy="eum").fit(X, y).predict(X[:3])
     X, y = labels()
     decoder = ExpectedLossDecoder(SEVERAL, strategy="dta", average="macro").fit(X, y)
-    with pytest.warns(RejectionWarning, match="Pass more rows at once, or fit"):
+    with pytest.warns(RejectionWarning, match="Pass more rows at once, .*or fit"):
         assert decoder.predict(X[:1]).all()
 
 
-def test_groups_of_fit_are_not_forgotten():
+@pytest.mark.parametrize(
+    "options", [{}, {"strategy": "eum", "max_positive": 3}, {"strategy": "eum"}]
+)
+def test_groups_of_fit_are_not_forgotten(options):
     X, y, groups = rare()
-    for options in ({}, {"strategy": "eum", "max_positive": 3}):
-        decoder = ExpectedLossDecoder(BAYES, **options).fit(X, y, groups=groups)
-        for method in (decoder.predict, decoder.expected_loss):
-            with pytest.raises(ValueError, match=r"fit had groups.*np.zeros\(len\(X"):
-                method(X)
-        with pytest.raises(ValueError, match="fit had groups"):
-            decoder.score(X, y)
-    # A threshold decides row by row, but sets are to be scored.
-    decoder = ExpectedLossDecoder(BAYES, strategy="eum").fit(X, y, groups=groups)
-    labels = decoder.predict(X)
-    np.testing.assert_array_equal(labels, decoder.predict(X, groups=groups))
-    for call in (decoder.expected_loss, lambda X: decoder.score(X, y)):
-        with pytest.raises(ValueError, match="fit had groups"):
+    decoder = ExpectedLossDecoder(BAYES, **options).fit(X, y, groups=groups)
+    calls = [decoder.predict, decoder.expected_loss, lambda X: decoder.score(X, y)]
+    if options == {"strategy": "eum"}:
+        # A threshold decides row by row, but sets are to be scored.
+        labels = calls.pop(0)(X)
+        np.testing.assert_array_equal(labels, decoder.predict(X, groups=groups))
+    for call in calls:
+        with pytest.raises(ValueError, match=r"fit had groups.*np.zeros\(len\(X"):
             call(X)
 
 
@@ -335,7 +323,7 @@ def test_what_was_fitted_decides():
     # Another fit leaves nothing of the strategy before.
     decoder.set_params(strategy=0.5, min_positive=0, max_positive=None).fit(X, names)
     assert decoder.threshold_ == 0.5
-    assert not hasattr(decoder, "tuned_loss_")
+    assert decoder.tuned_loss_ is None
     is_spam = decoder.predict_proba(X)[:, 1] >= 0.5
     np.testing.assert_array_equal(decoder.predict(X) == "spam", is_spam)
 
@@ -422,10 +410,10 @@ def test_indicators_and_samples_of_other_types():
     X, y = labels()
     plain = ExpectedLossDecoder(KNeighborsClassifier()).fit(X, y)
     for other in (pd.DataFrame(y).astype("Int64"), y.astype(bool), y.astype(float)):
-        decoder = clone(plain).fit(X, other)
-        np.testing.assert_array_equal(decoder.predict(X), plain.predict(X))
-        assert decoder.score(X, other) == plain.score(X, y)
-    decoder = clone(plain).fit(pd.DataFrame(X).add_prefix("x"), y)
+        decoder = clone(plain).fit(pd.DataFrame(X).add_prefix("x"), other)
+        assert decoder.score(pd.DataFrame(X).add_prefix("x"), other) == plain.score(
+            X, y
+        )
     assert decoder.feature_names_in_[0] == "x0"
 
 

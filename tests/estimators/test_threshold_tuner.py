@@ -24,13 +24,12 @@ from sklearn.model_selection import (
     GroupKFold,
     KFold,
     TimeSeriesSplit,
-    cross_val_predict,
     cross_validate,
 )
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KernelDensity, KNeighborsClassifier, LocalOutlierFactor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 
 from sklearn_reject import EnsembleThresholdTuner
@@ -121,16 +120,9 @@ def test_logged_scores_are_tuned_as_arrays_are(rule, method, target):
     assert (model.n_features_in_, model.estimators_) == (2, [])
     if method != "direct":
         path = optimal_path(scores, y, rule=rule, method=method, n_thresholds=30)
-        assert model.area_ == path.area
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_area_is_that_of_the_decision_function(rule):
-    scores, y = logged()
-    model = tuner(rule=rule).fit(scores, y)
-    auc = roc_auc_score(y, model.decision_function(scores))
-    assert model.score(scores, y) == pytest.approx(auc)
-    assert model.area_ == pytest.approx(auc * y.sum() * (1 - y).sum())
+        auc = roc_auc_score(y, model.decision_function(scores))
+        assert model.score(scores, y) == pytest.approx(auc)
+        assert model.area_ == path.area == pytest.approx(auc * y.sum() * (1 - y).sum())
 
 
 def test_unrated_documents_train_no_classifier_and_are_never_predicted():
@@ -229,8 +221,9 @@ def test_weights_and_parameters_reach_the_classifiers():
     with pytest.raises(ValueError, match=r"KNeighborsClassifier\.fit does not take"):
         neighbors.fit(X, y, sample_weight=weight)
     scores, y = logged()
-    with pytest.raises(TypeError, match="but there is no classifier"):
-        tuner().fit(scores, y, sample_weights=np.ones(800))
+    for name in ("sample_weights", "groups"):
+        with pytest.raises(TypeError, match=f"got .'{name}'., but .* no classifier"):
+            tuner().fit(scores, y, **{name: np.ones(800)})
 
 
 def test_metadata_go_where_they_are_requested():
@@ -272,42 +265,40 @@ def test_weights_of_zero_by_bagging_are_no_unrated_documents():
 
 
 def test_parameters_columns_and_tags():
-    X, y = rare_events()
-    model = tuner(two_views())
-    assert model.get_params()["left__C"] == 1.0
-    model.set_params(left__C=0.1, right=GaussianNB(), n_thresholds=20)
+    X, y = draw()
+    forest = IsolationForest(n_estimators=5, random_state=0)
+    frozen = FrozenEstimator(clone(forest).fit(X[:100]))
+    model = tuner(
+        [
+            ("left", LogisticRegression(), slice(0, 2)),
+            ("right", LogisticRegression(), slice(2, 4)),
+            ("logged", "passthrough", 3),
+            ("forest", forest, [0, 1]),
+            ("frozen", frozen),
+        ],
+        cv=3,
+    )
+    params = model.get_params()
+    assert (params["left__C"], params["logged"]) == (1.0, "passthrough")
+    model.set_params(left__C=0.1, right=GaussianNB(), n_thresholds=4)
     assert model.estimators[0][1].C == 0.1
-    assert model.estimators[0][2] == slice(0, 3)
-    assert isinstance(model.estimators[1][1], GaussianNB)
+    assert model.estimators[0][2] == slice(0, 2)
     fitted = clone(model).fit(X, y)
-    assert [each.n_features_in_ for each in fitted.estimators_] == [3, 9]
+    assert [each.n_features_in_ for each in fitted.estimators_[:2]] == [2, 2]
     assert fitted.named_estimators_.left is fitted.estimators_[0]
-    expected = fitted.estimators_[1].predict_proba(X[:, 3:])[:, 1]
-    np.testing.assert_array_equal(fitted.joint_scores(X)[:, 1], expected)
-    assert "left" in model._repr_html_()
+    scores = fitted.joint_scores(X)
+    expected = fitted.estimators_[1].predict_proba(X[:, 2:])[:, 1]
+    np.testing.assert_array_equal(scores[:, 1], expected)
+    np.testing.assert_array_equal(scores[:, 4], -frozen.score_samples(X))
+    search = GridSearchCV(model, {"forest__n_estimators": [3, 6]}, cv=3)
+    assert search.fit(X, y).best_score_ > 0.8
+    for shown in ("left", "passthrough"):
+        assert shown in model._repr_html_()
     assert tuner()._repr_html_()
-    trees = HistGradientBoostingClassifier()
-    model = tuner([("trees", trees, [0])])
-    assert model.__sklearn_tags__().input_tags.allow_nan
-    model.set_params(estimators=[("lr", LogisticRegression(), [0]), ("trees", trees)])
-    assert not model.__sklearn_tags__().input_tags.allow_nan
-
-
-def test_rows_of_a_frame_in_chunks_decide_alike():
-    X, y = rare_events(300)
-    names = [f"x{i}" for i in range(12)]
-    frame = pd.DataFrame(X, columns=names, index=np.arange(300)[::-1])
-    frame["kind"] = np.where(X[:, 0] > 0, "up", "down")
-    text = make_pipeline(OneHotEncoder(sparse_output=False), GaussianNB())
-    detectors = [("text", text, ["kind"]), ("numbers", GaussianNB(), names)]
-    model = tuner(detectors, max_fp_per_tp=20, cv=3)
-    model.fit(frame, pd.Series(y, index=frame.index))
-    assert model.feature_names_in_.tolist() == list(frame.columns)
-    for method in (model.predict, model.decision_function):
-        parts = [method(frame.iloc[k : k + 7]) for k in range(0, 21, 7)]
-        np.testing.assert_array_equal(np.concatenate(parts), method(frame)[:21])
-    with pytest.raises(ValueError, match="feature names"):
-        model.predict(frame[frame.columns[::-1]])
+    trees = ("trees", HistGradientBoostingClassifier())
+    for views, allows_nan in ([trees], True), ([*model.estimators, trees], False):
+        tags = tuner(views).__sklearn_tags__().input_tags
+        assert tags.allow_nan == allows_nan
 
 
 # Detectors that learn without ratings
@@ -354,16 +345,6 @@ def test_scores_that_tune_are_out_of_fold():
     assert model.estimators_[1] == "passthrough"
 
 
-def test_what_is_frozen_is_not_fitted():
-    X, y = draw()
-    forest = IsolationForest(n_estimators=10, random_state=0).fit(X[:100, :2])
-    frozen = [("forest", FrozenEstimator(forest), [0, 1]), ("log", "passthrough", 3)]
-    model = tuner(frozen).fit(X[100:], y[100:])
-    expected = -forest.score_samples(X[:, :2])
-    np.testing.assert_array_equal(model.joint_scores(X)[:, 0], expected)
-    assert len(model.cross_validated_point_.thresholds) == 5
-
-
 def test_detectors_take_no_weights_of_ratings():
     X, y = draw()
     weight = np.where(y == 1, 1.0, 3.0)
@@ -406,21 +387,6 @@ def test_a_detector_has_one_score():
         tuner([("a", InTwoColumns())]).fit(*draw())
 
 
-def test_a_mixed_ensemble_is_a_composition():
-    X, y = draw()
-    forest = IsolationForest(n_estimators=5, random_state=0)
-    views = [("lr", LogisticRegression(), [0, 1, 2]), ("logged", "passthrough", 3)]
-    model = tuner([*views, ("forest", forest, [0, 1])], cv=3, n_thresholds=8)
-    assert model.get_params()["logged"] == "passthrough"
-    assert "passthrough" in model._repr_html_()
-    assert not model.__sklearn_tags__().input_tags.allow_nan
-    assert tuner(views[1:]).__sklearn_tags__().input_tags.allow_nan
-    search = GridSearchCV(model, {"forest__n_estimators": [3, 6]}, cv=3)
-    assert search.fit(X, y).best_score_ > 0.8
-    labels = cross_val_predict(make_pipeline(StandardScaler(), model), X, y, cv=3)
-    assert labels[y == 1].mean() > labels[y == 0].mean()
-
-
 # Logged scores, and columns
 
 
@@ -446,12 +412,15 @@ def test_columns_of_lists_and_of_frames():
     expected = by_function.predict(X)
     for given in (X.tolist(), coo_array(X)):
         np.testing.assert_array_equal(by_list.predict(given), expected)
-    frame = pd.DataFrame(X[:, :3], columns=["a", "b", "c"])
+    frame = pd.DataFrame(X[:, :3], np.arange(240)[::-1], ["a", "b", "c"])
     frame["who"] = np.where(y == 1, "x", "y")
     frame["logged"] = X[:, 3].astype(object)
     entries = [("nb", GaussianNB(), ["a", "b"]), ("logged", "passthrough", "logged")]
-    model = tuner(entries, cv=3).fit(frame, y)
+    model = tuner(entries, cv=3).fit(frame, pd.Series(y, index=frame.index))
     np.testing.assert_array_equal(model.joint_scores(frame)[:, 1], X[:, 3])
+    assert model.feature_names_in_.tolist() == list(frame.columns)
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[frame.columns[::-1]])
     same = tuner([("nb", GaussianNB(), [0, 1]), ("logged", "passthrough", 3)], cv=3)
     np.testing.assert_array_equal(model.predict(frame), same.fit(X, y).predict(X))
     with pytest.raises(ValueError, match="could not convert string to float"):
@@ -577,11 +546,11 @@ BAD_CLASSIFIERS = [
     ([("a", LogisticRegression(), [0], 1)], "list of"),
     ([(1, LogisticRegression())], "list of"),
     ([("a", LogisticRegression)], "'a' must be a classifier"),
-    ([("a", Ridge())], "'a' must be a classifier, or a detector .*'passthrough'"),
+    ([("a", Ridge())], "'a' must be a classifier with .*, a detector .*'passthrough'"),
     ([("a", LocalOutlierFactor())], "'a' must be a classifier.*novelty=True"),
     ([("a", "passthrough")], r"'a' must have one score .*, 12\)"),
     ([("a", "passthrough", [0, 1])], r"'a' must have one score .*, 2\)"),
-    ([("a", Mute())], "'a' has no scores"),
+    ([("a", Mute())], "'a' must be a classifier with scores .*'auto'; Calibrated"),
     ([("a", GaussianNB()), ("a", GaussianNB())], "not unique"),
     ([("rule", GaussianNB())], "conflict"),
     ([("a", GaussianNB(), ["x"])], "'a' cannot select .*columns using strings"),

@@ -180,11 +180,18 @@ def test_folds_that_cannot_tune_are_left_out_and_said():
     assert model.operating_point_.tp > 0
 
 
-def test_a_fold_without_positives_has_no_area():
+def test_folds_without_positives_judge_nothing():
     X, y = draw()
     rows, negatives = np.arange(300), np.flatnonzero(y == 0)[:5]
-    point = tuner(cv=[(rows, negatives)]).fit(X[:, :2], y).cross_validated_point_
-    assert np.isnan(point.normalized_area)
+    model = tuner(cv=[(rows, negatives)])
+    with pytest.warns(RejectionWarning, match="or to judge the thresholds .* is None"):
+        model.fit(X[:, :2], y)
+    splits = [(rows, negatives), (rows, np.setdiff1d(rows[200:], negatives))]
+    areas = [
+        tuner(cv=cv).fit(X[:, :2], y).cross_validated_point_.normalized_area
+        for cv in (splits, splits[1:])
+    ]
+    assert areas[0] == areas[1]  # the first fold has none
 
 
 def test_folds_that_cannot_meet_the_target_predict_nothing():
@@ -210,7 +217,7 @@ def test_few_documents_of_a_class():
     model = tuner(views(), max_fp_per_tp=20).fit(X[few], y[few])
     assert 0 < model.operating_point_.tp <= 3
     single = np.r_[positives[:1], negatives[:30]]
-    with pytest.raises(ValueError, match=r"no rated positives to tune .*, of 1 in y"):
+    with pytest.raises(ValueError, match="no rated positives are left to tune"):
         model.fit(X[single], y[single])
 
 
@@ -228,11 +235,11 @@ def test_few_positives_do_not_fail_by_the_default(rule, method, n_positive):
         model.fit(scores, y)
     told = [str(each.message) for each in caught]
     if n_positive > 1:
-        assert len(model.cross_validated_point_.thresholds) == n_positive
+        assert len(model.cross_validated_point_.thresholds) == 5
         assert not told
         return
     assert model.cross_validated_point_ is None
-    assert ["a single rated positive" in text for text in told] == [True]
+    assert ["5 of 5 folds leave no rated" in text for text in told] == [True]
     # It can be switched off, and then nothing is said.
     with warnings.catch_warnings():
         warnings.simplefilter("error")
