@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from scipy import sparse
@@ -15,6 +14,7 @@ from sklearn_reject._typing import Estimator, MatrixLike, RandomState
 from sklearn_reject._validation import check_option
 from sklearn_reject.scores._inputs import Inputs, InputScore
 from sklearn_reject.scores._learned import check_classifier, weight_for
+from sklearn_reject.scores._novelty import Function
 
 
 class OutlierDetector(InputScore):
@@ -74,7 +74,7 @@ class OutlierDetector(InputScore):
         self,
         detector: Estimator | None = None,
         on: Literal["features", "input"] = "features",
-        features: Callable[..., Any] | None = None,
+        features: Function = None,
         random_state: RandomState | None = None,
     ) -> None:
         self.detector = detector
@@ -173,7 +173,7 @@ class LikelihoodRatio(InputScore):
     def __init__(
         self,
         classifier: Estimator | None = None,
-        features: Callable[..., Any] | None = None,
+        features: Function = None,
         random_state: RandomState | None = None,
     ) -> None:
         self.classifier = classifier
@@ -182,9 +182,8 @@ class LikelihoodRatio(InputScore):
 
     def learn(self, response, y, sample_weight, X_ood):
         check_classifier(self.classifier, "CalibratedClassifierCV adds it.")
-        classifier = HistGradientBoostingClassifier(random_state=self.random_state)
-        if self.classifier is not None:
-            classifier = clone(self.classifier)
+        default = HistGradientBoostingClassifier(random_state=self.random_state)
+        classifier = clone(default if self.classifier is None else self.classifier)
         self._inputs_ = Inputs(self.features, learner=classifier)
         inside = self._inputs_.fit(response)
         outside = self._inputs_.complete(Response(response.estimator, X_ood))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -22,6 +21,7 @@ from sklearn_reject._validation import (
     take_weight,
 )
 from sklearn_reject.scores._inputs import Inputs, InputScore
+from sklearn_reject.scores._novelty import Function
 
 # Numbers held at once.
 _BLOCK_SIZE = 2**19
@@ -113,7 +113,7 @@ class KNN(InputScore):
     def __init__(
         self,
         n_neighbors: int | Literal["auto"] = "auto",
-        features: Callable[..., Any] | None = None,
+        features: Function = None,
         normalize: bool | Literal["auto"] = "auto",
         max_samples: int | Literal["auto"] | None = "auto",
         random_state: RandomState | None = 0,
@@ -338,9 +338,7 @@ class Mahalanobis(InputScore):
     needs_labels = True
 
     def __init__(
-        self,
-        shrinkage: float | Literal["auto"] = "auto",
-        features: Callable[..., Any] | None = None,
+        self, shrinkage: float | Literal["auto"] = "auto", features: Function = None
     ) -> None:
         self.shrinkage = shrinkage
         self.features = features
@@ -390,13 +388,8 @@ def nearest_mean(features, means, whitener):
     center = means.mean(axis=0)
     features = row_products(features - center, whitener)
     means = row_products(means - center, whitener)
-    nearest = np.empty(len(features))
     # cdist sums up each pair by itself, column by column.
-    size = max(1, _BLOCK_SIZE // len(means))
-    for start in range(0, len(features), size):
-        rows = slice(start, start + size)
-        nearest[rows] = cdist(features[rows], means, "sqeuclidean").min(axis=1)
-    return nearest
+    return cdist(features, means, "sqeuclidean").min(axis=1)
 
 
 def whiten(covariance):

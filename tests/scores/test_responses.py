@@ -199,9 +199,9 @@ TWO, HALF = np.zeros((2, 1)), np.full((2, 2), 0.5)
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (np.zeros((2, 3)), r"returned an array of shape \(2, 3\), expected a column"),
+        (np.zeros((2, 3)), r"shape \(2, 3\), expected finite values and a column"),
         ([np.zeros((2, 2))] * 3, "classes of one label a sample"),
-        (np.array([[np.nan, 0.0], [0.0, 1.0]]), "returned values that are not finite"),
+        (np.array([[np.nan, 0.0], [0.0, 1.0]]), "expected finite values and a column"),
     ],
 )
 @pytest.mark.parametrize("score", [ConditionalRisk(), Margin()])
