@@ -11,7 +11,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from sklearn_reject._response._network import find_network, symmetrize
+from sklearn_reject._response._network import Network, find_network, symmetrize
 from sklearn_reject._response._steps import find_inside, find_members, find_steps
 from sklearn_reject._sklearn import LinearClassifierMixin, _num_samples, take_rows
 from sklearn_reject._typing import Estimator, MatrixLike
@@ -102,17 +102,17 @@ class Response:
         self.model = self._steps.model
 
     @property
-    def n_samples(self):
+    def n_samples(self) -> int:
         """Number of samples."""
         return _num_samples(self.X)
 
     @property
-    def classes(self):
+    def classes(self) -> np.ndarray:
         """Labels in the order of the columns, ndarray of shape (n_classes,)."""
         return np.asarray(self.estimator.classes_)
 
     @cached_property
-    def inner(self):
+    def inner(self) -> list[Response]:
         """Responses of the classifiers inside a search or the like, none of others."""
         inside = find_inside(self.model)
         X = self.transform() if inside else None
@@ -120,7 +120,7 @@ class Response:
         return [innermost for each in outer for innermost in each.inner or [each]]
 
     @property
-    def views(self):
+    def views(self) -> list[Response]:
         """Responses inside, or this one: one for all that have the same features."""
         seen = {}
         for each in self.inner or [self]:
@@ -130,12 +130,12 @@ class Response:
         return list(seen.values())
 
     @cached_property
-    def probabilities(self):
+    def probabilities(self) -> np.ndarray:
         """Class probabilities, ndarray of shape (n_samples, n_classes)."""
         return self._check_columns(self._ask("predict_proba"), "predict_proba")
 
     @cached_property
-    def decision_values(self):
+    def decision_values(self) -> np.ndarray:
         """Decision values, shape (n_samples,) or (n_samples, n_classes)."""
         values = self._ask("decision_function")
         # With three classes there are three pairs, so the columns would not tell.
@@ -169,7 +169,7 @@ class Response:
         return X
 
     @cached_property
-    def model_input(self):
+    def model_input(self) -> Any:
         """What reaches the classifier inside pipelines, float64, dense or sparse.
 
         Of shape (n_samples, n_features).
@@ -188,7 +188,7 @@ class Response:
             ) from error
 
     @cached_property
-    def features(self):
+    def features(self) -> Any:
         """Features of the samples, float64 matrix of shape (n_samples, n_features).
 
         The last hidden layer of an MLPClassifier; for any other classifier what
@@ -204,7 +204,7 @@ class Response:
         return sparse.hstack(blocks, "csr") if is_sparse else np.hstack(blocks)
 
     @cached_property
-    def network(self):
+    def network(self) -> Network | None:
         """Layers that make logits of what reaches the only classifier, or None.
 
         MLPClassifier and the linear classifiers of scikit-learn have some, and what
@@ -217,7 +217,7 @@ class Response:
         return None if others else find_network(model)
 
     @cached_property
-    def logits(self):
+    def logits(self) -> np.ndarray:
         """Unnormalized log-probabilities, ndarray of shape (n_samples, n_classes).
 
         The decision values, one a class; the one value f of two classes becomes
@@ -247,14 +247,14 @@ class Response:
         return inner.logits if network is None else network.head(inner.features)
 
     @cached_property
-    def labels(self):
+    def labels(self) -> np.ndarray:
         """Predicted labels, ndarray of shape (n_samples,)."""
         if self._deciding_values() is None:
             return np.asarray(self.estimator.predict(self.X))
         return self.classes[self.label_indices]
 
     @cached_property
-    def label_indices(self):
+    def label_indices(self) -> np.ndarray:
         """Position of each predicted label in `classes`, shape (n_samples,)."""
         values = self._deciding_values()
         if values is None:

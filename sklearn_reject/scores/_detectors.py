@@ -74,7 +74,7 @@ class OutlierDetector(InputScore):
         self,
         detector: Estimator | None = None,
         on: Literal["features", "input"] = "features",
-        features: Function = None,
+        features: Function | None = None,
         random_state: RandomState | None = None,
     ) -> None:
         self.detector = detector
@@ -173,7 +173,7 @@ class LikelihoodRatio(InputScore):
     def __init__(
         self,
         classifier: Estimator | None = None,
-        features: Function = None,
+        features: Function | None = None,
         random_state: RandomState | None = None,
     ) -> None:
         self.classifier = classifier

@@ -113,7 +113,7 @@ class KNN(InputScore):
     def __init__(
         self,
         n_neighbors: int | Literal["auto"] = "auto",
-        features: Function = None,
+        features: Function | None = None,
         normalize: bool | Literal["auto"] = "auto",
         max_samples: int | Literal["auto"] | None = "auto",
         random_state: RandomState | None = 0,
@@ -338,7 +338,9 @@ class Mahalanobis(InputScore):
     needs_labels = True
 
     def __init__(
-        self, shrinkage: float | Literal["auto"] = "auto", features: Function = None
+        self,
+        shrinkage: float | Literal["auto"] = "auto",
+        features: Function | None = None,
     ) -> None:
         self.shrinkage = shrinkage
         self.features = features

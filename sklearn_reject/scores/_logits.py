@@ -147,7 +147,9 @@ class Energy(ClassNovelty):
 
     name = "energy"
 
-    def __init__(self, temperature: float = 1.0, logits: Function = None) -> None:
+    def __init__(
+        self, temperature: float = 1.0, logits: Function | None = None
+    ) -> None:
         self.temperature = temperature
         self.logits = logits
 
@@ -204,7 +206,7 @@ class GEN(ClassNovelty):
     name = "gen"
 
     def __init__(
-        self, gamma: float = 0.1, n_largest: int = 100, logits: Function = None
+        self, gamma: float = 0.1, n_largest: int = 100, logits: Function | None = None
     ) -> None:
         self.gamma = gamma
         self.n_largest = n_largest
@@ -281,8 +283,8 @@ class ODIN(ClassNovelty):
         self,
         temperature: float = 1000.0,
         epsilon: float = 0.0014,
-        input_gradient: Function = None,
-        logits: Function = None,
+        input_gradient: Function | None = None,
+        logits: Function | None = None,
     ) -> None:
         self.temperature = temperature
         self.epsilon = epsilon
@@ -372,7 +374,10 @@ class ReAct(ClassNovelty):
     takes_sparse = False
 
     def __init__(
-        self, percentile: float = 90.0, features: Function = None, head: Function = None
+        self,
+        percentile: float = 90.0,
+        features: Function | None = None,
+        head: Function | None = None,
     ) -> None:
         self.percentile = percentile
         self.features = features
@@ -450,8 +455,8 @@ class ViM(ClassNovelty):
     def __init__(
         self,
         n_components: int | None = None,
-        features: Function = None,
-        logits: Function = None,
+        features: Function | None = None,
+        logits: Function | None = None,
     ) -> None:
         self.n_components = n_components
         self.features = features
@@ -547,8 +552,8 @@ class SIRC(ClassNovelty):
         confidence: Literal["msp", "entropy"] = "msp",
         feature_score: Literal["l1_norm", "residual"] = "l1_norm",
         n_components: int | None = None,
-        features: Function = None,
-        logits: Function = None,
+        features: Function | None = None,
+        logits: Function | None = None,
     ) -> None:
         self.confidence = confidence
         self.feature_score = feature_score

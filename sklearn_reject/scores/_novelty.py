@@ -27,8 +27,8 @@ from sklearn_reject._validation import (
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.scores._base import check_scores, forget
 
-#: What a user may give in place of what the classifier says.
-Function = Callable[..., Any] | None
+# What a user may give in place of what the classifier says.
+Function = Callable[..., Any]
 
 
 class NoveltyScore(BaseEstimator):
@@ -317,7 +317,7 @@ class ClassNovelty(NoveltyScore):
     needs_classes = True
     features = None
 
-    def __init__(self, logits: Function = None) -> None:
+    def __init__(self, logits: Function | None = None) -> None:
         self.logits = logits
 
     def _find_logits(self, response):
