@@ -302,7 +302,11 @@ class ODIN(ClassNovelty):
             # x is what reaches the classifier.
             [seen] = response.inner or [response]
             X, network = check_array(seen.model_input), response.network
-            directions = uphill_directions(network.logits(X) / self.temperature)
+            # The gradient of - log max softmax, however sure the classifier is.
+            directions = softmax(network.logits(X) / self.temperature)
+            largest = directions.argmax(axis=1)[:, np.newaxis]
+            miss = miss_probability(directions)[:, np.newaxis]
+            np.put_along_axis(directions, largest, -miss, axis=1)
             logits = network.logits(self._move(X, network.pull_back(X, directions)))
         else:
             X = check_array(response.X, ensure_2d=False, allow_nd=True)
@@ -606,22 +610,6 @@ def free_energy(logits, temperature=1.0):
         powers = np.exp((logits - top) / temperature)
     np.put_along_axis(powers, largest, 0.0, axis=1)
     return -(top[:, 0] + temperature * np.log1p(row_sums(powers)))
-
-
-def uphill_directions(logits):
-    """Return the gradient of - log max softmax, scaled by one minus that maximum.
-
-    The probabilities of the other classes are scaled to sum to one. Their sign is the
-    same, and a sure prediction has a gradient that does not vanish.
-    """
-    if logits.shape[1] == 1:
-        return np.zeros_like(logits)
-    largest = logits.argmax(axis=1)[:, np.newaxis]
-    others = logits.copy()
-    np.put_along_axis(others, largest, -np.inf, axis=1)
-    directions = softmax(others)
-    np.put_along_axis(directions, largest, -1.0, axis=1)
-    return directions
 
 
 def _find_percentile(features, percentile, weight):

@@ -13,8 +13,13 @@ from sklearn_reject._response._response import Response
 from sklearn_reject._typing import Estimator, MatrixLike
 from sklearn_reject._validation import check_takes
 from sklearn_reject.scores._base import UncertaintyScore, forget
-from sklearn_reject.scores._detectors import LikelihoodRatio, OutlierDetector
-from sklearn_reject.scores._distances import KNN, Mahalanobis, RelativeMahalanobis
+from sklearn_reject.scores._distances import (
+    KNN,
+    LikelihoodRatio,
+    Mahalanobis,
+    OutlierDetector,
+    RelativeMahalanobis,
+)
 from sklearn_reject.scores._gain import ExpectedGain
 from sklearn_reject.scores._linear import SELE
 from sklearn_reject.scores._logits import (
