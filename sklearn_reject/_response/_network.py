@@ -120,9 +120,8 @@ def find_network(model):
     # A class of someone else may inherit the attributes and decide otherwise.
     is_known = type(model).__module__.startswith("sklearn.")
     if isinstance(model, MLPClassifier):
-        *hidden, (weights, intercepts) = zip(
-            model.coefs_, model.intercepts_, strict=True
-        )
+        layers = zip(model.coefs_, model.intercepts_, strict=True)
+        *hidden, (weights, intercepts) = layers
         activation = model.activation
     elif is_known and isinstance(model, LinearClassifierMixin):
         # `sparsify` of a linear classifier makes a sparse matrix of it.

@@ -143,8 +143,8 @@ class Response:
         is_of_pairs = getattr(model, "decision_function_shape", "") == "ovo"
         if is_of_pairs and len(self.classes) > 2:
             raise ValueError(
-                "decision_function_shape='ovo' gives one value per pair of classes, "
-                "but one per class is needed. Use decision_function_shape='ovr'."
+                "decision_function_shape='ovo' gives one value per pair of classes. Use"
+                " 'ovr', which gives one per class."
             )
         if values.ndim == 1 and len(self.classes) == 2:
             return values

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -374,8 +373,7 @@ class ReAct(ClassNovelty):
 
     name = "react"
 
-    needs_samples = True
-    takes_sparse = False
+    needs_samples, takes_sparse = True, False
 
     def __init__(
         self,
@@ -453,8 +451,7 @@ class ViM(ClassNovelty):
 
     name = "vim"
 
-    needs_samples = True
-    takes_sparse = False
+    needs_samples, takes_sparse = True, False
 
     def __init__(
         self,
@@ -468,7 +465,8 @@ class ViM(ClassNovelty):
 
     def learn(self, response, y, sample_weight, X_ood):
         features = self._find_features(response)
-        self.space_ = _fit_space(self, response, features, sample_weight)
+        network = None if self.features else response.network
+        self.space_ = ResidualSpace(features, sample_weight, self.n_components, network)
         largest = self._find_logits(response).max(axis=1)
         logit = np.average(largest, weights=sample_weight)
         residual = np.average(self.space_.norms(features), weights=sample_weight)
@@ -548,8 +546,7 @@ class SIRC(ClassNovelty):
 
     name = "sirc"
 
-    needs_samples = True
-    takes_sparse = False
+    needs_samples, takes_sparse = True, False
 
     def __init__(
         self,
@@ -570,7 +567,10 @@ class SIRC(ClassNovelty):
         check_option(self.feature_score, "feature_score", ("l1_norm", "residual"))
         features, self.space_ = self._find_features(response), None
         if self.feature_score == "residual":
-            self.space_ = _fit_space(self, response, features, sample_weight)
+            network = None if self.features else response.network
+            self.space_ = ResidualSpace(
+                features, sample_weight, self.n_components, network
+            )
         usual = self._score_features(features)
         mean = np.average(usual, weights=sample_weight)
         spread = np.sqrt(np.average((usual - mean) ** 2, weights=sample_weight))
@@ -614,60 +614,44 @@ def free_energy(logits, temperature=1.0):
 
 def _find_percentile(features, percentile, weight):
     """Return the least value with such a share of weight at or below it."""
-    n_samples, n_features = features.shape
-    weight = np.ones(n_samples) if weight is None else weight
-    order = features.ravel().argsort()
-    shares = np.cumsum(np.repeat(weight, n_features)[order])
+    weight = np.ones(len(features)) if weight is None else weight
+    values, order = np.sort(features.ravel()), features.ravel().argsort()
+    shares = np.cumsum(np.repeat(weight, features.shape[1])[order])
     # What rounding adds to a share must not shift it to the next value.
     goal = percentile / 100 * shares[-1] * (1 - 1e-12)
-    position = min(np.searchsorted(shares, goal), features.size - 1)
-    return float(features.ravel()[order[position]])
+    return float(values[min(np.searchsorted(shares, goal), len(values) - 1)])
 
 
-@dataclass(frozen=True, eq=False)
 class ResidualSpace:
     """Orthogonal complement of a principal subspace through `origin` (n_features,).
 
-    `basis` (n_features, n_features - n_components) has orthonormal columns.
+    That is of the least second moments of ID features about the origin, where the
+    logits are as close to zero as can be: for weights W and intercepts b minus the
+    pseudo-inverse of W times b. Where they are not known, it is their mean. `basis`
+    (n_features, n_features - n_components) has orthonormal columns.
     """
 
-    origin: np.ndarray
-    basis: np.ndarray
+    def __init__(self, features, weight, n_components, network):
+        n_features = features.shape[1]
+        if n_components is None:
+            n_components = 512 if n_features >= 768 else n_features // 2
+            n_components = 1000 if n_features >= 2048 else n_components
+        elif check_count(n_components, "n_components") >= n_features:
+            raise ValueError(
+                f"n_components={n_components} leaves no residual of {n_features} "
+                f"features. Use at most {n_features - 1}."
+            )
+        if network is None:
+            self.origin = np.average(features, axis=0, weights=weight)
+        else:
+            inverse = np.linalg.pinv(network.weights.T, rcond=_SMALLEST_SINGULAR_VALUE)
+            self.origin = -inverse @ network.intercepts
+        centered = features - self.origin
+        weighted = centered if weight is None else centered * weight[:, np.newaxis]
+        _, vectors = np.linalg.eigh(weighted.T @ centered)
+        # Eigenvalues increase: the first vectors span what is left over.
+        self.basis = np.ascontiguousarray(vectors[:, : n_features - n_components])
 
     def norms(self, features):
         """Return the distance of features to the principal subspace."""
         return row_norms(row_products(features - self.origin, self.basis))
-
-
-def _fit_space(score, response, features, weight):
-    """Return the space of the least second moments of ID features about an origin.
-
-    That is where the logits are as close to zero as can be: for weights W and
-    intercepts b minus the pseudo-inverse of W times b. Else it is the mean.
-    """
-    n_features = features.shape[1]
-    n_residual = n_features - _count_components(score.n_components, n_features)
-    network = response.network if score.features is None else None
-    if network is None:
-        origin = np.average(features, axis=0, weights=weight)
-    else:
-        inverse = np.linalg.pinv(network.weights.T, rcond=_SMALLEST_SINGULAR_VALUE)
-        origin = -inverse @ network.intercepts
-    centered = features - origin
-    weighted = centered.T if weight is None else centered.T * (weight / weight.sum())
-    _, vectors = np.linalg.eigh(weighted @ centered)
-    # Eigenvalues increase: the first vectors span what is left over.
-    return ResidualSpace(origin, np.ascontiguousarray(vectors[:, :n_residual]))
-
-
-def _count_components(n_components, n_features):
-    if n_components is None:
-        if n_features >= 2048:
-            return 1000
-        return 512 if n_features >= 768 else n_features // 2
-    if check_count(n_components, "n_components") >= n_features:
-        raise ValueError(
-            f"n_components={n_components} leaves no residual of {n_features} features. "
-            f"Use at most {n_features - 1}."
-        )
-    return n_components

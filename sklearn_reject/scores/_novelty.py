@@ -98,9 +98,8 @@ class NoveltyScore(BaseEstimator):
         is_refused = sparse.issparse(X) and not self.takes_sparse
         if is_refused and sees_samples(estimator):
             raise ValueError(
-                f"X is a sparse matrix, which {type(self).__name__} cannot take. Make "
-                "it dense, as TruncatedSVD in a pipeline does, or use another "
-                "novelty_score, such as 'knn'."
+                f"X is a sparse matrix, which {type(self).__name__} cannot take. Use "
+                "another novelty_score, such as 'knn', or TruncatedSVD in a pipeline."
             )
 
     def fit(

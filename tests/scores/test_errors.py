@@ -366,7 +366,7 @@ REFUSED = [
     (KNN(max_samples="all"), LINEAR, "max_samples must be a positive int"),
     (KNN(normalize="l2"), LINEAR, "normalize must be one of"),
     (OutlierDetector(LocalOutlierFactor()), LINEAR, "has with novelty=True"),
-    (OutlierDetector(OfUnknownDirection()), LINEAR, "nor PyOD's"),
+    (OutlierDetector(OfUnknownDirection()), LINEAR, "scores no new samples.*PyOD's"),
     (OutlierDetector("forest"), LINEAR, "not seem to be a scikit-learn estimator"),
     (OutlierDetector(on="output"), LINEAR, "on must be one of"),
     (LikelihoodRatio(SVM), LINEAR, "classifier must have `predict_proba`"),
