@@ -530,9 +530,9 @@ class OutlierDetector(InputScore):
         scores = "score_samples", "decision_scores_"
         if not any(hasattr(self.detector_, name) for name in scores):
             raise ValueError(
-                f"detector={detector!r} scores no new samples. Use one that has "
-                "`score_samples`, as LocalOutlierFactor has with novelty=True, or PyOD's "
-                "`decision_scores_`, or a callable as novelty_score."
+                f"detector={detector!r} scores no new samples. Use one that has PyOD's "
+                "`decision_scores_` or `score_samples`, as LocalOutlierFactor has with "
+                "novelty=True, or a callable as novelty_score."
             )
 
     def check(self, estimator: Estimator, X: MatrixLike) -> None:

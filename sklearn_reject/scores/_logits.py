@@ -465,8 +465,7 @@ class ViM(ClassNovelty):
 
     def learn(self, response, y, sample_weight, X_ood):
         features = self._find_features(response)
-        network = None if self.features else response.network
-        self.space_ = ResidualSpace(features, sample_weight, self.n_components, network)
+        self.space_ = ResidualSpace(self, response, features, sample_weight)
         largest = self._find_logits(response).max(axis=1)
         logit = np.average(largest, weights=sample_weight)
         residual = np.average(self.space_.norms(features), weights=sample_weight)
@@ -567,10 +566,7 @@ class SIRC(ClassNovelty):
         check_option(self.feature_score, "feature_score", ("l1_norm", "residual"))
         features, self.space_ = self._find_features(response), None
         if self.feature_score == "residual":
-            network = None if self.features else response.network
-            self.space_ = ResidualSpace(
-                features, sample_weight, self.n_components, network
-            )
+            self.space_ = ResidualSpace(self, response, features, sample_weight)
         usual = self._score_features(features)
         mean = np.average(usual, weights=sample_weight)
         spread = np.sqrt(np.average((usual - mean) ** 2, weights=sample_weight))
@@ -631,8 +627,8 @@ class ResidualSpace:
     (n_features, n_features - n_components) has orthonormal columns.
     """
 
-    def __init__(self, features, weight, n_components, network):
-        n_features = features.shape[1]
+    def __init__(self, score, response, features, weight):
+        n_features, n_components = features.shape[1], score.n_components
         if n_components is None:
             n_components = 512 if n_features >= 768 else n_features // 2
             n_components = 1000 if n_features >= 2048 else n_components
@@ -641,6 +637,7 @@ class ResidualSpace:
                 f"n_components={n_components} leaves no residual of {n_features} "
                 f"features. Use at most {n_features - 1}."
             )
+        network = response.network if score.features is None else None
         if network is None:
             self.origin = np.average(features, axis=0, weights=weight)
         else:
