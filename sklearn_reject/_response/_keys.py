@@ -25,22 +25,17 @@ _NESTED = list, tuple, np.ndarray
 def row_keys(X, rows):
     """Return the keys of some rows of X, uint64 array of shape (n_rows,)."""
     part = take_rows(X, np.arange(_num_samples(X))[rows])
+    keys = np.zeros(_num_samples(part), dtype=np.uint64)
     if sparse.issparse(part):
         part = part.tocoo()
         part.sum_duplicates()
-        keys = np.zeros(part.shape[0], dtype=np.uint64)
-        np.add.at(keys, part.row, _spread(_bits(part.data), part.col))
+        np.add.at(keys, part.row, _spread(part.data, part.col))
         return keys
     if not hasattr(part, "columns"):
         return _keys_of_array(_as_array(part))
-    if hasattr(part, "iloc"):
-        columns = (part.iloc[:, number] for number in range(part.shape[1]))
-    else:
-        names = getattr(part, "column_names", part.columns)  # Arrow, and Polars
-        columns = (part[name] for name in names)
-    keys = np.zeros(len(part), dtype=np.uint64)
-    for number, column in enumerate(columns):
-        keys += _spread(_bits(np.asarray(column)), number)
+    for number, name in enumerate(getattr(part, "column_names", part.columns)):
+        column = part.iloc[:, number] if hasattr(part, "iloc") else part[name]
+        keys += _spread(np.asarray(column), number)
     return keys
 
 
@@ -49,7 +44,7 @@ def user_keys(keys, X):
     refuse_unread(keys, "keys")
     keys = read_keys(keys)
     check_same_length(_num_samples(X), keys=keys)
-    return _spread(_bits(keys), 0)
+    return _spread(keys, 0)
 
 
 def _as_array(values):
@@ -70,21 +65,18 @@ def _keys_of_array(values):
         # As if each were alone: rows of equal lengths are an array of two dimensions.
         return np.concatenate([_keys_of_array(_as_array(row)[None]) for row in values])
     values = values.reshape(len(values), -1)
-    places = np.arange(values.shape[1])
-    keys = []
-    for part in np.array_split(values, 1 + values.size // _BATCH_SIZE):
-        bits = _bits(part.ravel()).reshape(part.shape)
-        keys.append(_spread(bits, places).sum(axis=1, dtype=np.uint64))
-    return np.concatenate(keys)
+    batches = np.array_split(values, 1 + values.size // _BATCH_SIZE)
+    added = (_spread(batch, np.arange(values.shape[1])) for batch in batches)
+    return np.concatenate([each.sum(axis=1, dtype=np.uint64) for each in added])
 
 
-def _spread(bits, places):
+def _spread(values, places):
     """Return what values add to the keys of their rows, each at its place.
 
     A zero adds nothing, so that a sparse matrix need not know of it.
     """
-    offsets = _GOLDEN * np.atleast_1d(places).astype(np.uint64)
-    added = split_mix(bits + offsets)
+    bits = _bits(values)
+    added = split_mix(bits + _GOLDEN * np.atleast_1d(places).astype(np.uint64))
     added[bits == 0] = 0
     return added
 
@@ -97,24 +89,17 @@ def _bits(values):
         bits = values.astype(f"{kind}8[ns]").astype(np.int64).view(np.uint64)
         return np.where(np.isnat(values), _MISSING, bits)
     if kind in "iubf":
-        numbers = values.astype(np.float64)
+        numbers = values.astype(np.float64, order="C") + 0.0  # minus zero equals zero
         if kind in "bf" or np.all(np.abs(numbers) <= 2.0**53):
-            return _bits_of_floats(numbers)
-        values = values.astype(object)
-    return _bits_of_all(values)
+            numbers[np.isnan(numbers)] = np.nan  # there are many kinds of NaN
+            return numbers.view(np.uint64)
+    objects = values.astype(object).ravel()
+    bits = np.fromiter(map(_bits_of, objects), np.uint64, count=len(objects))
+    return bits.reshape(values.shape)
 
 
-def _bits_of_floats(values):
-    values = values + 0.0  # minus zero equals zero
-    values[np.isnan(values)] = np.nan  # there are many kinds of NaN
-    return values.view(np.uint64)
-
-
-def _bits_of_all(values):
-    return np.fromiter(map(_bits_of_object, values), np.uint64, count=len(values))
-
-
-def _bits_of_object(value):
+def _bits_of(value):
+    """Return 64 bits of one value, which may hold others."""
     # The missing value of pandas is not equal to anything, nor different from it.
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return _MISSING
@@ -124,12 +109,15 @@ def _bits_of_object(value):
         with suppress(OverflowError):  # an int beyond the largest float, equal to none
             number = float(value)
             if number != number or number == value:
-                return _bits_of_floats(np.array([number]))[0]
+                return _bits(np.array([number]))[0]
     if isinstance(value, _NESTED):
         return _keys_of_array(_as_array(value)[None])[0]
     if isinstance(value, (Mapping, Set)):  # a set holds each of its members once
         numbers = value.values() if isinstance(value, Mapping) else [1] * len(value)
-        return _spread(_bits_of_all(numbers), _bits_of_all(value)).sum(dtype=np.uint64)
+        numbers, names = (
+            np.fromiter(each, object, count=len(value)) for each in (numbers, value)
+        )
+        return _spread(numbers, _bits(names)).sum(dtype=np.uint64)
     return _hash(value)
 
 

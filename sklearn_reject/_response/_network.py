@@ -63,28 +63,6 @@ def softmax(logits):
     return powers / row_sums(powers)[:, np.newaxis]
 
 
-def log_sum_exp(values):
-    """Return the logarithm of the sum of exponentials of each row, shape (n,)."""
-    values = np.ascontiguousarray(values, dtype=np.float64)
-    largest = np.arange(len(values)), values.argmax(axis=1)
-    top = values[largest]
-    powers = np.exp(values - top[:, np.newaxis])
-    powers[largest] = 0.0
-    return top + np.log1p(row_sums(powers))
-
-
-@dataclass(frozen=True, eq=False)
-class Head:
-    """The last layer, weights (n_features, n_classes) and intercepts (n_classes,)."""
-
-    weights: np.ndarray
-    intercepts: np.ndarray
-
-    def __call__(self, features):
-        """Return the logits, ndarray of shape (n_samples, n_classes)."""
-        return row_products(features, self.weights) + self.intercepts
-
-
 def symmetrize(values):
     """Return the decision value f of two classes as the pair of logits (-f/2, f/2).
 
@@ -94,14 +72,57 @@ def symmetrize(values):
     return np.stack([-half, half], axis=-1)
 
 
-def find_head(model):
-    """Return the head of a network or linear classifier, None for other models."""
+@dataclass(frozen=True, eq=False)
+class Network:
+    """Hidden layers, none in a linear classifier, and the last one, which makes logits.
+
+    Layers are weights (n_inputs, n_outputs) and intercepts (n_outputs,).
+    """
+
+    hidden: list
+    activation: str
+    weights: np.ndarray
+    intercepts: np.ndarray
+
+    def activations(self, X):
+        """Return X and what each hidden layer makes of it, (n_samples, n_units)."""
+        activations = [X]
+        for weights, intercepts in self.hidden:
+            values = row_products(activations[-1], weights) + intercepts
+            ACTIVATIONS[self.activation](values)  # in place, as the derivatives
+            activations.append(values)
+        return activations
+
+    def head(self, features):
+        """Return the logits (n_samples, n_classes) of the last of these."""
+        return row_products(features, self.weights) + self.intercepts
+
+    def logits(self, X):
+        """Return the logits (n_samples, n_classes) of samples."""
+        return self.head(self.activations(X)[-1])
+
+    def pull_back(self, X, directions):
+        """Return the gradient of ``(directions * logits).sum()`` by X, of its shape.
+
+        `directions` (n_samples, n_classes) are constants.
+        """
+        gradient = row_products(directions, self.weights.T)
+        layers = zip(self.activations(X)[1:], self.hidden, strict=True)
+        for activation, (weights, _) in reversed(list(layers)):
+            DERIVATIVES[self.activation](activation, gradient)
+            gradient = row_products(gradient, weights.T)
+        return gradient
+
+
+def find_network(model):
+    """Return the layers of a network or linear classifier, None for other models."""
+    hidden, activation = [], "identity"
     # A class of someone else may inherit the attributes and decide otherwise.
     is_known = type(model).__module__.startswith("sklearn.")
     if isinstance(model, MLPClassifier):
-        if model.out_activation_ == "logistic" and model.n_outputs_ > 1:
-            raise ValueError(f"{model!r} has labels side by side. Fit one for each.")
-        weights, intercepts = model.coefs_[-1], model.intercepts_[-1]
+        layers = zip(model.coefs_, model.intercepts_, strict=True)
+        *hidden, (weights, intercepts) = layers
+        activation = model.activation
     elif is_known and isinstance(model, LinearClassifierMixin):
         # `sparsify` of a linear classifier makes a sparse matrix of it.
         weights = getattr(model.coef_, "toarray", lambda: model.coef_)()
@@ -110,37 +131,7 @@ def find_head(model):
         return None
     weights = np.asarray(weights, dtype=np.float64)
     # Without an intercept, scikit-learn stores one zero for all classes.
-    intercepts = np.broadcast_to(np.float64(intercepts), weights.shape[1]).copy()
-    if weights.shape[1] > 1:
-        return Head(weights, intercepts)
-    return Head(symmetrize(weights[:, 0]), symmetrize(intercepts[0]))
-
-
-def find_activations(model, X):
-    """Return X and, for a network, what each hidden layer makes of it.
-
-    The last of them, of shape (n_samples, n_units), is what the head sees.
-    """
-    activations = [X]
-    if isinstance(model, MLPClassifier):
-        layers = zip(model.coefs_[:-1], model.intercepts_[:-1], strict=True)
-        for weights, intercepts in layers:
-            values = row_products(activations[-1], weights) + intercepts
-            ACTIVATIONS[model.activation](values)  # in place, as the derivatives
-            activations.append(values)
-    return activations
-
-
-def pull_back(model, X, directions):
-    """Return the gradient of ``(directions * logits).sum()`` by X, of its shape.
-
-    The model has a head; `directions` (n_samples, n_classes) are constants.
-    """
-    activations = find_activations(model, X)
-    gradient = row_products(directions, find_head(model).weights.T)
-    if isinstance(model, MLPClassifier):
-        layers = zip(activations[:0:-1], model.coefs_[-2::-1], strict=True)
-        for activation, weights in layers:
-            DERIVATIVES[model.activation](activation, gradient)
-            gradient = row_products(gradient, weights.T)
-    return gradient
+    intercepts = np.broadcast_to(np.float64(intercepts), weights.shape[1])
+    if weights.shape[1] == 1:
+        weights, intercepts = symmetrize(weights[:, 0]), symmetrize(intercepts[0])
+    return Network(hidden, activation, weights, intercepts)

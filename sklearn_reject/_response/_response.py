@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 from typing import Any
 
@@ -12,24 +11,21 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from sklearn_reject._response._network import find_activations, find_head, symmetrize
+from sklearn_reject._response._network import Network, find_network, symmetrize
 from sklearn_reject._response._steps import find_inside, find_members, find_steps
-from sklearn_reject._sklearn import _num_samples, take_rows
+from sklearn_reject._sklearn import LinearClassifierMixin, _num_samples, take_rows
 from sklearn_reject._typing import Estimator, MatrixLike
 from sklearn_reject._validation import index_labels, refuse_unmapped
 
 # Classifiers of scikit-learn whose `predict` is the class of the largest probability.
 # Others, such as TunedThresholdClassifierCV and SVC, decide otherwise.
-_PREDICT_MOST_PROBABLE = re.compile(
-    r"(Bagging|DecisionTree|ExtraTrees?|HistGradientBoosting|MLP|RandomForest)Classifier"
-    r"|CalibratedClassifierCV|LinearDiscriminantAnalysis|LogisticRegression(CV)?|\w+NB"
-)
-
-# Likewise, the class of the largest decision value or, with two, the sign of the only.
-_PREDICT_LARGEST_DECISION = re.compile(
-    r"LinearDiscriminantAnalysis|LinearSVC|LogisticRegression(CV)?|Perceptron"
-    r"|RidgeClassifier(CV)?|SGDClassifier"
-)
+_PREDICT_MOST_PROBABLE = {
+    *("BaggingClassifier", "CalibratedClassifierCV", "HistGradientBoostingClassifier"),
+    *("BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB"),
+    *("DecisionTreeClassifier", "ExtraTreeClassifier", "ExtraTreesClassifier"),
+    *("LinearDiscriminantAnalysis", "LogisticRegression", "LogisticRegressionCV"),
+    *("MLPClassifier", "RandomForestClassifier"),
+}
 
 
 class Response:
@@ -106,22 +102,17 @@ class Response:
         self.model = self._steps.model
 
     @property
-    def n_samples(self):
+    def n_samples(self) -> int:
         """Number of samples."""
         return _num_samples(self.X)
 
     @property
-    def classes(self):
+    def classes(self) -> np.ndarray:
         """Labels in the order of the columns, ndarray of shape (n_classes,)."""
         return np.asarray(self.estimator.classes_)
 
-    @property
-    def members(self):
-        """Steps of the classifiers inside a search or the like, its own of others."""
-        return find_members(self.estimator)
-
     @cached_property
-    def inner(self):
+    def inner(self) -> list[Response]:
         """Responses of the classifiers inside a search or the like, none of others."""
         inside = find_inside(self.model)
         X = self.transform() if inside else None
@@ -129,13 +120,7 @@ class Response:
         return [innermost for each in outer for innermost in each.inner or [each]]
 
     @property
-    def innermost(self):
-        """The only classifier inside, or this one."""
-        [only] = self.inner or [self]
-        return only
-
-    @property
-    def views(self):
+    def views(self) -> list[Response]:
         """Responses inside, or this one: one for all that have the same features."""
         seen = {}
         for each in self.inner or [self]:
@@ -145,25 +130,22 @@ class Response:
         return list(seen.values())
 
     @cached_property
-    def probabilities(self):
+    def probabilities(self) -> np.ndarray:
         """Class probabilities, ndarray of shape (n_samples, n_classes)."""
-        self._check_has("predict_proba")
-        values = self.estimator.predict_proba(self.X)
-        return self._check_columns(values, "predict_proba")
+        return self._check_columns(self._ask("predict_proba"), "predict_proba")
 
     @cached_property
-    def decision_values(self):
+    def decision_values(self) -> np.ndarray:
         """Decision values, shape (n_samples,) or (n_samples, n_classes)."""
-        self._check_has("decision_function")
-        model = self.members[0].model
+        values = self._ask("decision_function")
         # With three classes there are three pairs, so the columns would not tell.
+        model = find_members(self.estimator)[0].model
         is_of_pairs = getattr(model, "decision_function_shape", "") == "ovo"
         if is_of_pairs and len(self.classes) > 2:
             raise ValueError(
-                "decision_function_shape='ovo' gives one value per pair of classes, "
-                "but one per class is needed. Use decision_function_shape='ovr'."
+                "decision_function_shape='ovo' gives one value per pair of classes. Use"
+                " 'ovr', which gives one per class."
             )
-        values = np.asarray(self.estimator.decision_function(self.X))
         if values.ndim == 1 and len(self.classes) == 2:
             return values
         return self._check_columns(values, "decision_function")
@@ -187,7 +169,7 @@ class Response:
         return X
 
     @cached_property
-    def model_input(self):
+    def model_input(self) -> Any:
         """What reaches the classifier inside pipelines, float64, dense or sparse.
 
         Of shape (n_samples, n_features).
@@ -200,13 +182,13 @@ class Response:
             return check_array(X, **options)
         except (TypeError, ValueError) as error:
             raise ValueError(
-                f"The inputs of {type(self.model).__name__} cannot be used as features:"
-                f" {error} Put the preprocessing into a Pipeline with the classifier, "
-                "or pass a callable (estimator, X) -> (n_samples, n_features)."
+                f"The inputs of {type(self.model).__name__} are no features: {error} "
+                "Put the preprocessing into a Pipeline with it, or pass a callable "
+                "(estimator, X) -> (n_samples, n_features)."
             ) from error
 
     @cached_property
-    def features(self):
+    def features(self) -> Any:
         """Features of the samples, float64 matrix of shape (n_samples, n_features).
 
         The last hidden layer of an MLPClassifier; for any other classifier what
@@ -215,22 +197,27 @@ class Response:
         classifier inside, and of several members all that differ side by side.
         """
         if not self.inner:
-            return find_activations(self.model, self.model_input)[-1]
+            network, X = find_network(self.model), self.model_input
+            return X if network is None else network.activations(X)[-1]
         blocks = [view.features for view in self.views]
         is_sparse = any(map(sparse.issparse, blocks))
         return sparse.hstack(blocks, "csr") if is_sparse else np.hstack(blocks)
 
     @cached_property
-    def head(self):
-        """The last layer, which makes logits of `features`, or None.
+    def network(self) -> Network | None:
+        """Layers that make logits of what reaches the only classifier, or None.
 
-        MLPClassifier and the linear classifiers of scikit-learn have one, and what
+        MLPClassifier and the linear classifiers of scikit-learn have some, and what
         goes by one of them.
         """
-        return find_head(self.members[0].model) if len(self.members) == 1 else None
+        model, *others = [steps.model for steps in find_members(self.estimator)]
+        is_of_labels = getattr(model, "out_activation_", None) == "logistic"
+        if is_of_labels and model.n_outputs_ > 1:
+            raise ValueError(f"{model!r} has labels side by side. Fit one for each.")
+        return None if others else find_network(model)
 
     @cached_property
-    def logits(self):
+    def logits(self) -> np.ndarray:
         """Unnormalized log-probabilities, ndarray of shape (n_samples, n_classes).
 
         The decision values, one a class; the one value f of two classes becomes
@@ -239,7 +226,7 @@ class Response:
         halved alike for two classes. Those of several members are averaged.
         """
         if isinstance(self.model, MLPClassifier):
-            return self._check_columns(self.head(self.features), "logits")
+            return self._check_columns(self.network.head(self.features), "logits")
         if self.inner:
             # One after the other: a reduction adds in an order that the shape decides.
             return sum(map(self._logits_of, self.inner)) / len(self.inner)
@@ -256,17 +243,18 @@ class Response:
                 "fewer folds, ensemble=False or novelty_score='msp'."
             )
         # Of a linear classifier, its own product would depend on the other rows.
-        return inner.logits if inner.head is None else inner.head(inner.features)
+        network = inner.network
+        return inner.logits if network is None else network.head(inner.features)
 
     @cached_property
-    def labels(self):
+    def labels(self) -> np.ndarray:
         """Predicted labels, ndarray of shape (n_samples,)."""
         if self._deciding_values() is None:
             return np.asarray(self.estimator.predict(self.X))
         return self.classes[self.label_indices]
 
     @cached_property
-    def label_indices(self):
+    def label_indices(self) -> np.ndarray:
         """Position of each predicted label in `classes`, shape (n_samples,)."""
         values = self._deciding_values()
         if values is None:
@@ -284,60 +272,49 @@ class Response:
             raise ValueError(
                 f"{type(self.model).__name__}.predict returned the label "
                 f"{labels[unknown].tolist()[0]!r}, which is not in its classes_. If it "
-                "rejects or defers samples itself, set its reject_label=None or "
-                "defer_label=None."
+                "rejects or defers samples, set its reject_label=None or defer_label."
             )
         return indices
 
     def _deciding_values(self):
         """Return computed values whose largest is what `predict` returns, or None."""
-        kind = type(self.model)
-        if not kind.__module__.startswith("sklearn."):
-            return None
-        known, name = vars(self), kind.__name__
-        if "probabilities" in known and _PREDICT_MOST_PROBABLE.fullmatch(name):
-            return self.probabilities
-        if "decision_values" in known and _PREDICT_LARGEST_DECISION.fullmatch(name):
-            return self.decision_values
+        kind, known = type(self.model), vars(self)
+        if kind.__module__.startswith("sklearn."):
+            if kind.__name__ in _PREDICT_MOST_PROBABLE and "probabilities" in known:
+                return self.probabilities
+            if isinstance(self.model, LinearClassifierMixin):
+                return known.get("decision_values")
         return None
 
-    def _check_has(self, method):
-        if not hasattr(self.estimator, method):
-            raise ValueError(
-                f"{type(self.model).__name__} has no `{method}`, which this "
-                "uncertainty_score or novelty_score needs. Use a classifier that has "
-                "it (CalibratedClassifierCV adds probabilities), another score, such "
-                "as 'msp', or a callable, such as the `logits` of the score."
-            )
+    def _ask(self, method):
+        """Return what a method of the estimator says, or raise if it has none."""
+        if hasattr(self.estimator, method):
+            return np.asarray(getattr(self.estimator, method)(self.X))
+        raise ValueError(
+            f"{type(self.model).__name__} has no `{method}`, which this "
+            "uncertainty_score or novelty_score needs. Add it (CalibratedClassifierCV "
+            "adds probabilities), use another, such as 'msp', or pass `logits` of it."
+        )
 
     def _check_columns(self, values, method):
-        name = f"{method} of {type(self.model).__name__}"
-        values = np.asarray(values)
-        if values.ndim != 2 or values.shape[1] != len(self.classes):
+        n_classes = len(self.classes)
+        if values.shape[1:] != (n_classes,) or not np.isfinite(values).all():
             raise ValueError(
-                f"{name} returned an array of shape {values.shape}, expected a column "
-                f"for each of the {len(self.classes)} classes of one label a sample."
-            )
-        if not np.isfinite(values).all():
-            raise ValueError(
-                f"{name} returned values that are not finite. Check the classifier, or "
-                "its input for extreme values."
+                f"{method} of {type(self.model).__name__} returned an array of shape "
+                f"{values.shape}, expected finite values and a column for each of the "
+                f"{n_classes} classes of one label a sample."
             )
         return values
 
 
 def _largest(values):
     """Return the column of the largest value, and the rows where it is not unique."""
-    no_rows = np.empty(0, dtype=np.intp)
     if values.ndim == 1:
-        return (values > 0).view(np.uint8), no_rows
+        return (values > 0).view(np.uint8), ()
     if values.shape[1] == 2:
         # Several times faster than argmax along a short axis.
         first, second = values.T
         return (second > first).view(np.uint8), np.flatnonzero(first == second)
     indices = values.argmax(axis=1)
-    largest = values[np.arange(len(values)), indices]
-    is_largest = values == largest[:, np.newaxis]
-    if np.count_nonzero(is_largest) == len(values):
-        return indices, no_rows
-    return indices, np.flatnonzero(is_largest.sum(axis=1) > 1)
+    largest = np.take_along_axis(values, indices[:, np.newaxis], axis=1)
+    return indices, np.flatnonzero((values == largest).sum(axis=1) > 1)

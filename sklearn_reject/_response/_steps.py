@@ -1,8 +1,7 @@
 """The pipelines around a model, and the classifiers inside searches and calibration."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import Parameter, signature
-from itertools import compress
 
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.feature_selection import SelectorMixin, VarianceThreshold
@@ -11,9 +10,7 @@ from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClas
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-# Partial least squares are transformers, too.
 _PREDICTORS = "classifier", "regressor"
-
 
 _PIPELINES = "sklearn.pipeline", "imblearn.pipeline"
 
@@ -49,28 +46,25 @@ def find_steps(estimator):
     may decide otherwise. Those of imbalanced-learn do not: they add samplers, which are
     passed over when anything is predicted.
     """
-    transformers, n_fitted = [], None
-    while True:
-        kind = type(estimator)
-        if kind is FrozenEstimator:
-            n_fitted = len(transformers) if n_fitted is None else n_fitted
-            estimator = estimator.estimator
-        elif isinstance(estimator, Pipeline) and kind.__module__ in _PIPELINES:
-            *steps, estimator = (step for _, step in estimator.steps)
-            # A text is "passthrough", and samplers leave what is predicted as it is.
-            steps = [s for s in steps if s is not None and not isinstance(s, str)]
-            transformers += [s for s in steps if not hasattr(s, "fit_resample")]
-        else:
-            n_fitted = len(transformers) if n_fitted is None else n_fitted
-            return Steps(tuple(transformers), estimator, n_fitted)
+    if type(estimator) is FrozenEstimator:
+        return replace(find_steps(estimator.estimator), n_fitted=0)
+    if (
+        not isinstance(estimator, Pipeline)
+        or type(estimator).__module__ not in _PIPELINES
+    ):
+        return Steps((), estimator, 0)
+    *steps, last = [step for _, step in estimator.steps]
+    # A text is "passthrough", and samplers leave what is predicted as it is.
+    steps = [step for step in steps if hasattr(step, "transform")]
+    inside = find_steps(last)
+    transformers = *steps, *inside.transformers
+    return Steps(transformers, inside.model, len(steps) + inside.n_fitted)
 
 
 def _learns_from_labels(step):
     """Tell whether a transformer, or one inside, looks at labels when it is fitted."""
-    nested = step.get_params(deep=True) if hasattr(step, "get_params") else {}
-    parts = step, *nested.values()
-    is_frozen = [isinstance(part, FrozenEstimator) for part in parts]
-    frozen = {id(part.estimator) for part in compress(parts, is_frozen)}
+    parts = [step, *(step.get_params() if hasattr(step, "get_params") else {}).values()]
+    frozen = {id(p.estimator) for p in parts if isinstance(p, FrozenEstimator)}
     return any(_looks_at_labels(part) for part in parts if id(part) not in frozen)
 
 
@@ -80,13 +74,14 @@ def _looks_at_labels(part):
         return False
     if isinstance(part, SelectorMixin):
         return not isinstance(part, VarianceThreshold)
-    if hasattr(part, "__sklearn_tags__"):
-        tags = get_tags(part)
-        if tags.target_tags.required or tags.estimator_type in _PREDICTORS:
-            return True
-    # Not all say it in their tags.
-    parameters = signature(part.fit).parameters
-    return "y" in parameters and parameters["y"].default is Parameter.empty
+    # Not all say it in their tags, and partial least squares are transformers, too.
+    takes_y = signature(part.fit).parameters.get("y")
+    if takes_y is not None and takes_y.default is Parameter.empty:
+        return True
+    tags = get_tags(part) if hasattr(part, "__sklearn_tags__") else None
+    return tags is not None and (
+        tags.target_tags.required or tags.estimator_type in _PREDICTORS
+    )
 
 
 def find_inside(model):

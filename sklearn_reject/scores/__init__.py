@@ -6,8 +6,13 @@ change.
 
 from sklearn_reject._response._response import Response
 from sklearn_reject.scores._base import UncertaintyScore, evaluate_score, find_labels
-from sklearn_reject.scores._detectors import LikelihoodRatio, OutlierDetector
-from sklearn_reject.scores._distances import KNN, Mahalanobis, RelativeMahalanobis
+from sklearn_reject.scores._distances import (
+    KNN,
+    LikelihoodRatio,
+    Mahalanobis,
+    OutlierDetector,
+    RelativeMahalanobis,
+)
 from sklearn_reject.scores._gain import ExpectedGain
 from sklearn_reject.scores._learned import LearnedScore, Predictions
 from sklearn_reject.scores._linear import SELE

@@ -1,20 +1,21 @@
-"""Distances to the k-th nearest training sample, and to the means of the classes."""
+"""Distances to training samples and means of classes, detectors, density ratios."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy import sparse
 from scipy.spatial.distance import cdist
+from sklearn.base import clone
 from sklearn.covariance import ledoit_wolf, shrunk_covariance
-from sklearn.neighbors import KDTree
+from sklearn.ensemble import HistGradientBoostingClassifier, IsolationForest
 from sklearn.utils import check_random_state
 
-from sklearn_reject._response._network import row_norms, row_products, row_sums
+from sklearn_reject._response._network import row_norms, row_products
+from sklearn_reject._response._response import Response
 from sklearn_reject._sklearn import _threadpool_controller_decorator
-from sklearn_reject._typing import RandomState
+from sklearn_reject._typing import Estimator, MatrixLike, RandomState
 from sklearn_reject._validation import (
     check_count,
     check_number,
@@ -22,6 +23,8 @@ from sklearn_reject._validation import (
     take_weight,
 )
 from sklearn_reject.scores._inputs import Inputs, InputScore
+from sklearn_reject.scores._learned import check_classifier, weight_for
+from sklearn_reject.scores._novelty import Function
 
 # Numbers held at once.
 _BLOCK_SIZE = 2**19
@@ -113,7 +116,7 @@ class KNN(InputScore):
     def __init__(
         self,
         n_neighbors: int | Literal["auto"] = "auto",
-        features: Callable[..., Any] | None = None,
+        features: Function | None = None,
         normalize: bool | Literal["auto"] = "auto",
         max_samples: int | Literal["auto"] | None = "auto",
         random_state: RandomState | None = 0,
@@ -130,27 +133,24 @@ class KNN(InputScore):
         self._inputs_ = Inputs(self.features, random_state)
         features = self._inputs_.fit(response)
         n_samples, n_features = features.shape
-        self._normalizes_ = self.normalize
-        if isinstance(self.normalize, str):
-            self._normalizes_ = self._inputs_.is_directed and n_features > 1
-        n_kept, self.n_neighbors_ = self._count(n_samples)
-        rows = slice(None)
-        if n_kept < n_samples:
-            rows = np.sort(random_state.permutation(n_samples)[:n_kept])
+        is_directed = self._inputs_.is_directed and n_features > 1
+        self._normalizes_ = is_directed if self.normalize == "auto" else self.normalize
         if self._normalizes_:
             features = _normalize(features)
         else:
             features = self._inputs_.scale(features, sample_weight)
+        n_kept, self.n_neighbors_ = self._count(n_samples)
+        rows = np.sort(random_state.permutation(n_samples)[:n_kept])
         self.index_ = NeighbourIndex(features[rows], take_weight(sample_weight, rows))
 
     def _count(self, n_samples):
         """Return how many samples to keep, and which neighbor among them counts."""
         n_final = most = max(1, round(n_samples / self.share_))
-        if self.n_neighbors == "auto":
-            share = min(_SHARE_FOR_NEAREST, self.least_share_)
-            n_neighbors, most = 1, max(1, round(share * n_final))
-        else:
+        n_neighbors = 1
+        if self.n_neighbors != "auto":
             n_neighbors = check_count(self.n_neighbors, "n_neighbors")
+        else:
+            most = max(1, round(min(_SHARE_FOR_NEAREST, self.least_share_) * n_final))
         if self.max_samples is not None:
             given = _MOST_SAMPLES if self.max_samples == "auto" else self.max_samples
             most = min(most, check_count(given, "max_samples"))
@@ -168,7 +168,7 @@ class KNN(InputScore):
         if self._normalizes_:
             features = _normalize(features)
         distances = self.index_.kth_distances(features, self.n_neighbors_)
-        return np.where(n_missing, np.hypot(distances, np.sqrt(n_missing)), distances)
+        return np.hypot(distances, np.sqrt(n_missing))
 
 
 def _normalize(features):
@@ -179,9 +179,6 @@ def _normalize(features):
     lengths = row_norms(features)[:, np.newaxis]
     return features / np.where(lengths > 0, lengths, 1)
 
-
-# Up to so many dimensions, a tree looks at few points; beyond, products are faster.
-_MOST_DIMENSIONS_FOR_TREE = 4
 
 # What sums of weights may lack of the goal, as they are rounded.
 _ROUNDING = 1e-9
@@ -202,8 +199,6 @@ class NeighbourIndex:
         self.weight = np.ones(n_points) if weight is None else weight / weight.mean()
         # The least that so many points weigh together, whichever they are.
         self._least_weights = np.cumsum(np.sort(self.weight))
-        is_flat = n_features <= _MOST_DIMENSIONS_FOR_TREE
-        self._tree = KDTree(points) if is_flat else None
         # What is short is rounded less: of products, by this times both lengths.
         self._center = points.mean(axis=0)
         self._error = (n_features + 5) * np.finfo(np.float32).eps
@@ -216,40 +211,37 @@ class NeighbourIndex:
     @_threadpool_controller_decorator(limits=1, user_api="blas")
     def kth_distances(self, queries, k):
         """Return the least distances (n_queries,) within which points weigh k."""
-        n_points = len(self.points)
-        n_needed = np.searchsorted(self._least_weights, k - _ROUNDING) + 1
-        n_needed = min(n_needed, n_points)
-        found, size = np.empty(len(queries)), max(1, _BLOCK_SIZE // n_points)
+        found, size = np.empty(len(queries)), max(1, _BLOCK_SIZE // len(self.points))
         for start in range(0, len(queries), size):
             rows = slice(start, start + size)
-            if self._tree is not None:
-                distances, columns = self._tree.query(queries[rows], n_needed)
-            else:
-                distances, columns = self._measure_near(queries[rows], n_needed)
-            found[rows] = self._first_to_weigh(k, distances, columns)
+            found[rows] = self._search(queries[rows], k)
         return found
 
-    def _measure_near(self, queries, n_needed):
-        """Return distances and columns of points, padded with infinity and zero."""
-        n_queries, n_features = queries.shape
-        row, column = self._find_near(queries, n_needed)
-        measured, size = np.empty(len(row)), max(1, _BLOCK_SIZE // n_features)
+    def _search(self, queries, k):
+        row, column = self._find_near(queries, k)
+        apart, size = np.empty(len(row)), max(1, _BLOCK_SIZE // queries.shape[1])
         for start in range(0, len(row), size):
             pairs = slice(start, start + size)
-            apart = queries[row[pairs]] - self.points[column[pairs]]
-            measured[pairs] = np.sqrt(row_sums(apart**2))
-        if len(row) == n_queries:
-            return measured[:, np.newaxis], column[:, np.newaxis]
+            apart[pairs] = row_norms(queries[row[pairs]] - self.points[column[pairs]])
+        if len(row) == len(queries):
+            return apart
+        # A line for each query, as long as the longest.
         place = np.arange(len(row)) - np.searchsorted(row, row)
-        distances = np.full((n_queries, place.max() + 1), np.inf)
-        columns = np.zeros(distances.shape, dtype=np.intp)
-        distances[row, place], columns[row, place] = measured, column
-        return distances, columns
+        shape = len(queries), place.max() + 1
+        distances, weight = np.full(shape, np.inf), np.zeros(shape)
+        distances[row, place], weight[row, place] = apart, self.weight[column]
+        order = distances.argsort(axis=1, kind="stable")
+        reached = np.cumsum(np.take_along_axis(weight, order, axis=1), axis=1)
+        first = (reached >= k - _ROUNDING).argmax(axis=1)[:, np.newaxis]
+        nearest = np.take_along_axis(order, first, axis=1)
+        return np.take_along_axis(distances, nearest, axis=1)[:, 0]
 
-    def _find_near(self, queries, n_needed):
+    def _find_near(self, queries, k):
         """Return rows and columns of all pairs that may be among the nearest."""
+        n_needed = np.searchsorted(self._least_weights, k - _ROUNDING) + 1
+        n_needed = min(n_needed, len(self.points))
         centered = queries - self._center
-        lengths = np.sqrt(row_sums(centered**2))
+        lengths = row_norms(centered)
         parts = centered, np.ones(len(queries)), lengths
         # What is infinite or NaN in float32 is not known to be far.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -260,16 +252,6 @@ class NeighbourIndex:
             limit = least + 8 * self._error * longest**2 + np.finfo(np.float32).tiny
             is_far = bounds > limit.astype(np.float32)[:, np.newaxis]
         return np.divmod(np.flatnonzero(~is_far), len(self.points))
-
-    def _first_to_weigh(self, k, distances, columns):
-        """Return the distance within which the points of each row weigh k."""
-        if distances.shape[1] == 1:
-            return distances[:, 0]
-        order = distances.argsort(axis=1, kind="stable")
-        weight = np.take_along_axis(self.weight[columns], order, axis=1)
-        reached = np.cumsum(weight, axis=1) >= k - _ROUNDING
-        first = np.take_along_axis(order, reached.argmax(axis=1)[:, np.newaxis], axis=1)
-        return np.take_along_axis(distances, first, axis=1)[:, 0]
 
 
 def _at_least_kth(values, k):
@@ -340,7 +322,7 @@ class Mahalanobis(InputScore):
     def __init__(
         self,
         shrinkage: float | Literal["auto"] = "auto",
-        features: Callable[..., Any] | None = None,
+        features: Function | None = None,
     ) -> None:
         self.shrinkage = shrinkage
         self.features = features
@@ -355,10 +337,9 @@ class Mahalanobis(InputScore):
         self._learn_means(features, y, sample_weight)
 
     def _learn_means(self, features, y, sample_weight):
-        self.means_, self.covariance_, self.shrinkage_ = fit_means(
+        self.means_, self.covariance_, self.whitener_, self.shrinkage_ = fit_means(
             features, y, sample_weight, self.shrinkage
         )
-        self.whitener_ = whiten(self.covariance_)
 
     def compute(self, response):
         features, n_missing = self._inputs_.transform(response)
@@ -369,19 +350,29 @@ class Mahalanobis(InputScore):
 
 
 def fit_means(features, y, weight, shrinkage):
-    """Return label means, the shrunk covariance about them, and how far it is drawn."""
+    """Return label means, the shrunk covariance about them, and how far it is drawn.
+
+    Before the last comes a factor A of the inverse of the covariance, A A'.
+    """
     weight = np.ones(len(features)) if weight is None else weight
     _, codes = np.unique(y, return_inverse=True)
-    members = csr_matrix((weight, (codes, np.arange(len(codes)))))
-    total = np.bincount(codes, weights=weight)[:, np.newaxis]
-    means = members @ features / total
+    members = sparse.csr_matrix((weight, (codes, np.arange(len(codes)))))
+    means = members @ features / np.bincount(codes, weights=weight)[:, np.newaxis]
     # Their second moment is the weighted one.
-    roots = np.sqrt(weight / weight.mean())[:, np.newaxis]
-    residuals = (features - means[codes]) * roots
+    residuals = (features - means[codes]) * np.sqrt(weight / weight.mean())[:, None]
     if shrinkage == "auto":
-        return means, *ledoit_wolf(residuals, assume_centered=True)
-    covariance = residuals.T @ residuals / len(residuals)
-    return means, shrunk_covariance(covariance, shrinkage=shrinkage), shrinkage
+        covariance, shrinkage = ledoit_wolf(residuals, assume_centered=True)
+    else:
+        covariance = residuals.T @ residuals / len(residuals)
+        covariance = shrunk_covariance(covariance, shrinkage=shrinkage)
+    values, vectors = np.linalg.eigh(covariance)
+    if values[0] <= values[-1] * len(values) * np.finfo(float).eps:
+        raise ValueError(
+            f"The covariance of the features is singular: eigenvalues {values[0]:g} to "
+            f"{values[-1]:g}. Increase shrinkage, remove features that are constant "
+            "within each class, or pass more samples."
+        )
+    return means, covariance, vectors / np.sqrt(values), shrinkage
 
 
 def nearest_mean(features, means, whitener):
@@ -390,25 +381,8 @@ def nearest_mean(features, means, whitener):
     center = means.mean(axis=0)
     features = row_products(features - center, whitener)
     means = row_products(means - center, whitener)
-    nearest = np.empty(len(features))
     # cdist sums up each pair by itself, column by column.
-    size = max(1, _BLOCK_SIZE // len(means))
-    for start in range(0, len(features), size):
-        rows = slice(start, start + size)
-        nearest[rows] = cdist(features[rows], means, "sqeuclidean").min(axis=1)
-    return nearest
-
-
-def whiten(covariance):
-    """Return a factor A of the inverse, A A'."""
-    values, vectors = np.linalg.eigh(covariance)
-    if values[0] <= values[-1] * len(values) * np.finfo(float).eps:
-        raise ValueError(
-            "The covariance of the features is singular (its eigenvalues range from "
-            f"{values[0]:g} to {values[-1]:g}). Increase shrinkage, remove features "
-            "that are constant within each class, or pass more samples."
-        )
-    return vectors / np.sqrt(values)
+    return cdist(features, means, "sqeuclidean").min(axis=1)
 
 
 class RelativeMahalanobis(Mahalanobis):
@@ -470,14 +444,201 @@ class RelativeMahalanobis(Mahalanobis):
 
     def _learn_means(self, features, y, sample_weight):
         super()._learn_means(features, y, sample_weight)
-        one_label = np.zeros(len(features))
-        self.background_mean_, self.background_covariance_, _ = fit_means(
-            features, one_label, sample_weight, self.shrinkage_
-        )
-        self.background_whitener_ = whiten(self.background_covariance_)
+        found = fit_means(features, np.zeros(len(y)), sample_weight, self.shrinkage_)
+        self.background_mean_, self.background_covariance_, *rest = found
+        self.background_whitener_, _ = rest
 
     def _distances(self, features):
-        background = nearest_mean(
-            features, self.background_mean_, self.background_whitener_
-        )
-        return super()._distances(features) - background
+        background = self.background_mean_, self.background_whitener_
+        return super()._distances(features) - nearest_mean(features, *background)
+
+
+class OutlierDetector(InputScore):
+    """Anomaly score of an outlier detector.
+
+    Minus the `score_samples` of a detector or density of scikit-learn, such as
+    IsolationForest, OneClassSVM, LocalOutlierFactor or KernelDensity. A detector
+    without `score_samples` is one of PyOD if it has `decision_scores_` once it is
+    fitted; its `decision_function` is higher for abnormal samples and taken as it is.
+    In units of the detector, higher = more novel.
+
+    Parameters
+    ----------
+    detector : outlier detector, default=None
+        It is cloned and fitted on the ID samples. None takes an IsolationForest (Liu et
+        al., 2008). LocalOutlierFactor needs ``novelty=True``.
+
+    on : {"features", "input"}, default="features"
+        What the detector sees: the features of the classifier, or the samples as they
+        are.
+
+    features : callable, default=None
+        ``(estimator, X) -> (n_samples, n_features)``, for ``on="features"``. None takes
+        the last hidden layer of an MLPClassifier, and the inputs of any other
+        classifier.
+
+    random_state : int, RandomState instance or None, default=None
+        Source of randomness of the default detector.
+
+    Attributes
+    ----------
+    detector_ : outlier detector
+        The fitted detector.
+
+    Raises
+    ------
+    ValueError
+        If `on` is invalid, if the detector cannot score new samples, or if it does not
+        take `sample_weight` where it is given.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.neighbors import LocalOutlierFactor
+    >>> from sklearn_reject.scores import OutlierDetector
+    >>> X, y = load_iris(return_X_y=True)
+    >>> score = OutlierDetector(LocalOutlierFactor(novelty=True))
+    >>> score = score.fit(X, y, estimator=GaussianNB().fit(X, y))
+    >>> score.novelty([[5.1, 3.5, 1.4, 0.2], [5.1, 3.5, 1.4, 9.0]]).round(0)
+    array([ 1., 11.])
+    """
+
+    name = "outlier_detector"
+
+    def __init__(
+        self,
+        detector: Estimator | None = None,
+        on: Literal["features", "input"] = "features",
+        features: Function | None = None,
+        random_state: RandomState | None = None,
+    ) -> None:
+        self.detector = detector
+        self.on = on
+        self.features = features
+        self.random_state = random_state
+
+    def learn(self, response, y, sample_weight, X_ood):
+        check_option(self.on, "on", ("features", "input"))
+        default = IsolationForest(random_state=self.random_state)
+        detector = clone(default if self.detector is None else self.detector)
+        self._inputs_ = Inputs(self.features, learner=detector)
+        samples = response.X if self.on == "input" else self._inputs_.fit(response)
+        options = weight_for(detector, sample_weight, "detector")
+        # The labels are passed for the sake of a frozen detector.
+        self.detector_ = detector.fit(samples, None, **options)
+        scores = "score_samples", "decision_scores_"
+        if not any(hasattr(self.detector_, name) for name in scores):
+            raise ValueError(
+                f"detector={detector!r} scores no new samples. Use one that has PyOD's "
+                "`decision_scores_` or `score_samples`, as LocalOutlierFactor has with "
+                "novelty=True, or a callable as novelty_score."
+            )
+
+    def check(self, estimator: Estimator, X: MatrixLike) -> None:
+        if self.on == "features":
+            super().check(estimator, X)
+
+    def compute(self, response):
+        is_input = self.on == "input"
+        samples = response.X if is_input else self._inputs_.complete(response)
+        if hasattr(self.detector_, "score_samples"):
+            return -self.detector_.score_samples(samples)
+        return self.detector_.decision_function(samples)
+
+
+# Half of the digits of a risk are lost beside it many times over.
+_LARGEST_RATIO = 1e100
+
+
+class LikelihoodRatio(InputScore):
+    """Likelihood ratio of OOD to ID, from a classifier that separates the two.
+
+    The ideal novelty g(x) = p_O(x) / p_I(x) (FPP23, theorem 2), estimated by P(O given
+    x) / P(I given x) n_I / n_O. At least 0, higher = more novel; infinite where the
+    classifier is certain that a sample is OOD. It knows OOD samples of the kind that it
+    was fitted on, and only as far as the features tell them from ID samples. Each OOD
+    sample weighs one; ratios above 1e100 count as infinite.
+
+    Parameters
+    ----------
+    classifier : classifier, default=None
+        Binary classifier with `predict_proba`; it is cloned. None takes a
+        HistGradientBoostingClassifier.
+
+    features : callable, default=None
+        ``(estimator, X) -> (n_samples, n_features)``. None takes the last hidden layer
+        of an MLPClassifier, and the inputs of any other classifier.
+
+    random_state : int, RandomState instance or None, default=None
+        Source of randomness of the default classifier.
+
+    Attributes
+    ----------
+    classifier_ : classifier
+        Fitted on labels 0 for ID and 1 for OOD.
+
+    odds_ : float
+        The n_I / n_O of the samples that it was fitted on.
+
+    Raises
+    ------
+    ValueError
+        If the classifier has no `predict_proba`, or does not take `sample_weight`
+        where it is given, or if no numbers can be made of the samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn_reject.scores import LikelihoodRatio
+    >>> rng = np.random.default_rng(0)
+    >>> X, X_ood = rng.normal(0, 1, (4000, 1)), rng.normal(1, 1, (1000, 1))
+    >>> y = X[:, 0] > 0
+    >>> score = LikelihoodRatio(LogisticRegression())
+    >>> score = score.fit(X, y, estimator=GaussianNB().fit(X, y), X_ood=X_ood)
+    >>> score.novelty([[-1.0], [0.5], [2.0]]).round(1)
+    array([0.2, 1. , 4.8])
+    """
+
+    name = "likelihood_ratio"
+
+    needs_ood = True
+
+    def __init__(
+        self,
+        classifier: Estimator | None = None,
+        features: Function | None = None,
+        random_state: RandomState | None = None,
+    ) -> None:
+        self.classifier = classifier
+        self.features = features
+        self.random_state = random_state
+
+    def learn(self, response, y, sample_weight, X_ood):
+        check_classifier(self.classifier, "CalibratedClassifierCV adds it.")
+        default = HistGradientBoostingClassifier(random_state=self.random_state)
+        classifier = clone(default if self.classifier is None else self.classifier)
+        self._inputs_ = Inputs(self.features, learner=classifier)
+        inside = self._inputs_.fit(response)
+        outside = self._inputs_.complete(Response(response.estimator, X_ood))
+        if sample_weight is not None:
+            # Of mean one, they leave the balance of the two as it is.
+            weights = sample_weight / sample_weight.mean()
+            sample_weight = np.append(weights, np.ones(outside.shape[0]))
+        options = weight_for(classifier, sample_weight, "classifier")
+        is_ood = np.repeat([0, 1], [inside.shape[0], outside.shape[0]])
+        stack = sparse.vstack if sparse.issparse(inside) else np.vstack
+        samples = stack([inside, outside])
+        self.classifier_ = classifier.fit(samples, is_ood, **options)
+        self.odds_ = inside.shape[0] / outside.shape[0]
+
+    def compute(self, response):
+        features = self._inputs_.complete(response)
+        probabilities = self.classifier_.predict_proba(features)
+        inside, outside = np.asarray(probabilities, dtype=np.float64).T
+        with np.errstate(divide="ignore", over="ignore"):
+            ratio = outside / inside * self.odds_
+        # Beyond what can be added to a risk, it is as good as infinite.
+        return np.where(ratio > _LARGEST_RATIO, np.inf, ratio)

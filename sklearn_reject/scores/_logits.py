@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from sklearn.utils import check_array
 
 from sklearn_reject._response._network import (
-    find_activations,
-    log_sum_exp,
-    pull_back,
     row_norms,
     row_products,
     row_sums,
@@ -23,9 +18,8 @@ from sklearn_reject._validation import (
     check_count,
     check_number,
     check_option,
-    check_takes,
 )
-from sklearn_reject.scores._novelty import ClassNovelty, call
+from sklearn_reject.scores._novelty import ClassNovelty, Function, call
 from sklearn_reject.scores._plug_in import entropies, probability_of_others
 
 # What is smaller than this, relative to what it is made of, is nothing but rounding.
@@ -67,9 +61,6 @@ class MSP(ClassNovelty):
 
     name = "msp"
 
-    def __init__(self, logits: Callable[..., Any] | None = None) -> None:
-        self.logits = logits
-
     def compute(self, response):
         return miss_probability(self._find_probabilities(response))
 
@@ -108,9 +99,6 @@ class MaxLogit(ClassNovelty):
     """
 
     name = "max_logit"
-
-    def __init__(self, logits: Callable[..., Any] | None = None) -> None:
-        self.logits = logits
 
     def learn(self, response, y, sample_weight, X_ood):
         self._warn_of_two_classes(response)
@@ -159,7 +147,7 @@ class Energy(ClassNovelty):
     name = "energy"
 
     def __init__(
-        self, temperature: float = 1.0, logits: Callable[..., Any] | None = None
+        self, temperature: float = 1.0, logits: Function | None = None
     ) -> None:
         self.temperature = temperature
         self.logits = logits
@@ -217,10 +205,7 @@ class GEN(ClassNovelty):
     name = "gen"
 
     def __init__(
-        self,
-        gamma: float = 0.1,
-        n_largest: int = 100,
-        logits: Callable[..., Any] | None = None,
+        self, gamma: float = 0.1, n_largest: int = 100, logits: Function | None = None
     ) -> None:
         self.gamma = gamma
         self.n_largest = n_largest
@@ -232,14 +217,10 @@ class GEN(ClassNovelty):
         self._warn_of_two_classes(response)
 
     def compute(self, response):
-        given = self._find_probabilities(response)
-        probabilities = np.array(given, dtype=np.float64, order="C")
-        others = 1 - probabilities
-        largest = probabilities.argmax(axis=1)[:, np.newaxis]
-        miss = miss_probability(probabilities)[:, np.newaxis]
-        np.put_along_axis(others, largest, miss, axis=1)
-        order = probabilities.argsort(axis=1)[:, -self.n_largest :]
-        products = np.take_along_axis(probabilities * others, order, axis=1)
+        ordered = np.sort(self._find_probabilities(response).astype(float), axis=1)
+        others = 1 - ordered
+        others[:, -1] = row_sums(ordered[:, :-1])
+        products = (ordered * others)[:, -self.n_largest :]
         return row_sums(products**self.gamma)
 
 
@@ -301,8 +282,8 @@ class ODIN(ClassNovelty):
         self,
         temperature: float = 1000.0,
         epsilon: float = 0.0014,
-        input_gradient: Callable[..., Any] | None = None,
-        logits: Callable[..., Any] | None = None,
+        input_gradient: Function | None = None,
+        logits: Function | None = None,
     ) -> None:
         self.temperature = temperature
         self.epsilon = epsilon
@@ -312,41 +293,34 @@ class ODIN(ClassNovelty):
     def learn(self, response, y, sample_weight, X_ood):
         check_number(self.epsilon, "epsilon")
         check_number(self.temperature, "temperature", open_low=True)
-        if self.input_gradient is None:
-            self._find_head(response, "input_gradient", "logits")
-        else:
-            arguments = "estimator", "X", "temperature"
-            check_takes(self.input_gradient, "input_gradient", *arguments)
+        self._check_network(response, "input_gradient", "logits")
         self._warn_of_two_classes(response)
 
     def compute(self, response):
-        # Without a function, x is what reaches the classifier.
-        seen = response.innermost if self.input_gradient is None else response
-        X = seen.model_input if self.input_gradient is None else response.X
-        X = check_array(X, ensure_2d=False, allow_nd=True)
-        gradient = self._find_gradient(seen, X)
-        # A network may insist on the type of its inputs.
-        dtype = X.dtype if X.dtype.kind == "f" else np.float64
-        moved = X - (self.epsilon * np.sign(gradient)).astype(dtype)
         if self.input_gradient is None:
-            logits = seen.head(find_activations(seen.model, moved)[-1])
+            # x is what reaches the classifier.
+            [seen] = response.inner or [response]
+            X, network = check_array(seen.model_input), response.network
+            # The gradient of - log max softmax, however sure the classifier is.
+            directions = softmax(network.logits(X) / self.temperature)
+            largest = directions.argmax(axis=1)[:, np.newaxis]
+            miss = miss_probability(directions)[:, np.newaxis]
+            np.put_along_axis(directions, largest, -miss, axis=1)
+            logits = network.logits(self._move(X, network.pull_back(X, directions)))
         else:
-            logits = self._find_logits(Response(response.estimator, moved))
+            X = check_array(response.X, ensure_2d=False, allow_nd=True)
+            given, columns = (response.estimator, X, self.temperature), X.shape[1:]
+            gradient = call(
+                self.input_gradient, "input_gradient", *given, columns=columns
+            )
+            moved = Response(response.estimator, self._move(X, gradient))
+            logits = self._find_logits(moved)
         return miss_probability(softmax(logits / self.temperature))
 
-    def _find_gradient(self, response, X):
-        if self.input_gradient is None:
-            directions = uphill_directions(response.logits / self.temperature)
-            return pull_back(response.model, X, directions)
-        gradient = self.input_gradient(response.estimator, X, self.temperature)
-        options = {"input_name": "what input_gradient returned", "allow_nd": True}
-        gradient = check_array(gradient, ensure_2d=False, **options)
-        if gradient.shape != X.shape:
-            raise ValueError(
-                f"input_gradient returned an array of shape {gradient.shape}, expected "
-                f"the shape of X, {X.shape}."
-            )
-        return gradient
+    def _move(self, X, gradient):
+        # A network may insist on the type of its inputs.
+        dtype = X.dtype if X.dtype.kind == "f" else np.float64
+        return X - (self.epsilon * np.sign(gradient)).astype(dtype)
 
 
 class ReAct(ClassNovelty):
@@ -399,14 +373,13 @@ class ReAct(ClassNovelty):
 
     name = "react"
 
-    needs_samples = True
-    takes_sparse = False
+    needs_samples, takes_sparse = True, False
 
     def __init__(
         self,
         percentile: float = 90.0,
-        features: Callable[..., Any] | None = None,
-        head: Callable[..., Any] | None = None,
+        features: Function | None = None,
+        head: Function | None = None,
     ) -> None:
         self.percentile = percentile
         self.features = features
@@ -414,19 +387,16 @@ class ReAct(ClassNovelty):
 
     def learn(self, response, y, sample_weight, X_ood):
         percentile = check_number(self.percentile, "percentile", high=100)
-        if self.head is None:
-            self._find_head(response, "head", "features")
+        self._check_network(response, "head", "features")
         features = self._find_features(response)
         self.threshold_ = _find_percentile(features, percentile, sample_weight)
 
     def compute(self, response):
         clipped = np.minimum(self._find_features(response), self.threshold_)
         if self.head is None:
-            return free_energy(response.head(clipped))
-        n_classes = len(response.classes)
-        return free_energy(
-            call(self.head, "head", response.estimator, clipped, n_classes)
-        )
+            return free_energy(response.network.head(clipped))
+        given, columns = (response.estimator, clipped), response.classes.shape
+        return free_energy(call(self.head, "head", *given, columns=columns))
 
 
 class ViM(ClassNovelty):
@@ -481,14 +451,13 @@ class ViM(ClassNovelty):
 
     name = "vim"
 
-    needs_samples = True
-    takes_sparse = False
+    needs_samples, takes_sparse = True, False
 
     def __init__(
         self,
         n_components: int | None = None,
-        features: Callable[..., Any] | None = None,
-        logits: Callable[..., Any] | None = None,
+        features: Function | None = None,
+        logits: Function | None = None,
     ) -> None:
         self.n_components = n_components
         self.features = features
@@ -496,7 +465,7 @@ class ViM(ClassNovelty):
 
     def learn(self, response, y, sample_weight, X_ood):
         features = self._find_features(response)
-        self.space_ = _fit_space(self, response, features, sample_weight)
+        self.space_ = ResidualSpace(self, response, features, sample_weight)
         largest = self._find_logits(response).max(axis=1)
         logit = np.average(largest, weights=sample_weight)
         residual = np.average(self.space_.norms(features), weights=sample_weight)
@@ -576,16 +545,15 @@ class SIRC(ClassNovelty):
 
     name = "sirc"
 
-    needs_samples = True
-    takes_sparse = False
+    needs_samples, takes_sparse = True, False
 
     def __init__(
         self,
         confidence: Literal["msp", "entropy"] = "msp",
         feature_score: Literal["l1_norm", "residual"] = "l1_norm",
         n_components: int | None = None,
-        features: Callable[..., Any] | None = None,
-        logits: Callable[..., Any] | None = None,
+        features: Function | None = None,
+        logits: Function | None = None,
     ) -> None:
         self.confidence = confidence
         self.feature_score = feature_score
@@ -598,7 +566,7 @@ class SIRC(ClassNovelty):
         check_option(self.feature_score, "feature_score", ("l1_norm", "residual"))
         features, self.space_ = self._find_features(response), None
         if self.feature_score == "residual":
-            self.space_ = _fit_space(self, response, features, sample_weight)
+            self.space_ = ResidualSpace(self, response, features, sample_weight)
         usual = self._score_features(features)
         mean = np.average(usual, weights=sample_weight)
         spread = np.sqrt(np.average((usual - mean) ** 2, weights=sample_weight))
@@ -632,85 +600,55 @@ def miss_probability(probabilities):
 def free_energy(logits, temperature=1.0):
     """Return minus the temperature times the logarithm of the partition function."""
     # The largest is taken out first: over a tiny temperature it would overflow.
-    largest = logits.max(axis=1)
-    with np.errstate(over="ignore"):
-        lower = (logits - largest[:, np.newaxis]) / temperature
-    return -(largest + temperature * log_sum_exp(lower))
-
-
-def uphill_directions(logits):
-    """Return the gradient of - log max softmax, scaled by one minus that maximum.
-
-    The probabilities of the other classes are scaled to sum to one. Their sign is the
-    same, and a sure prediction has a gradient that does not vanish.
-    """
-    if logits.shape[1] == 1:
-        return np.zeros_like(logits)
     largest = logits.argmax(axis=1)[:, np.newaxis]
-    others = logits.copy()
-    np.put_along_axis(others, largest, -np.inf, axis=1)
-    directions = softmax(others)
-    np.put_along_axis(directions, largest, -1.0, axis=1)
-    return directions
+    top = np.take_along_axis(logits, largest, axis=1)
+    with np.errstate(over="ignore"):
+        powers = np.exp((logits - top) / temperature)
+    np.put_along_axis(powers, largest, 0.0, axis=1)
+    return -(top[:, 0] + temperature * np.log1p(row_sums(powers)))
 
 
 def _find_percentile(features, percentile, weight):
     """Return the least value with such a share of weight at or below it."""
-    n_samples, n_features = features.shape
-    weight = np.ones(n_samples) if weight is None else weight
-    order = features.ravel().argsort()
-    shares = np.cumsum(np.repeat(weight, n_features)[order])
+    weight = np.ones(len(features)) if weight is None else weight
+    values, order = np.sort(features.ravel()), features.ravel().argsort()
+    shares = np.cumsum(np.repeat(weight, features.shape[1])[order])
     # What rounding adds to a share must not shift it to the next value.
     goal = percentile / 100 * shares[-1] * (1 - 1e-12)
-    position = min(np.searchsorted(shares, goal), features.size - 1)
-    return float(features.ravel()[order[position]])
+    return float(values[min(np.searchsorted(shares, goal), len(values) - 1)])
 
 
-@dataclass(frozen=True, eq=False)
 class ResidualSpace:
     """Orthogonal complement of a principal subspace through `origin` (n_features,).
 
-    `basis` (n_features, n_features - n_components) has orthonormal columns.
+    That is of the least second moments of ID features about the origin, where the
+    logits are as close to zero as can be: for weights W and intercepts b minus the
+    pseudo-inverse of W times b. Where they are not known, it is their mean. `basis`
+    (n_features, n_features - n_components) has orthonormal columns.
     """
 
-    origin: np.ndarray
-    basis: np.ndarray
+    def __init__(self, score, response, features, weight):
+        n_features, n_components = features.shape[1], score.n_components
+        if n_components is None:
+            n_components = 512 if n_features >= 768 else n_features // 2
+            n_components = 1000 if n_features >= 2048 else n_components
+        elif check_count(n_components, "n_components") >= n_features:
+            raise ValueError(
+                f"n_components={n_components} leaves no residual of {n_features} "
+                f"features. Use at most {n_features - 1}."
+            )
+        network = response.network if score.features is None else None
+        if network is None:
+            self.origin = np.average(features, axis=0, weights=weight)
+        else:
+            inverse = np.linalg.pinv(network.weights.T, rcond=_SMALLEST_SINGULAR_VALUE)
+            self.origin = -inverse @ network.intercepts
+        centered = features - self.origin
+        weighted = centered if weight is None else centered * weight[:, np.newaxis]
+        _, vectors = np.linalg.eigh(weighted.T @ centered)
+        # Eigenvalues increase: the first vectors span what is left over.
+        self.basis = np.ascontiguousarray(vectors[:, : n_features - n_components])
 
     def norms(self, features):
         """Return the distance of features to the principal subspace."""
         return row_norms(row_products(features - self.origin, self.basis))
-
-
-def _fit_space(score, response, features, weight):
-    """Return the space of the least second moments of ID features about an origin.
-
-    That is where the logits are as close to zero as can be: for weights W and
-    intercepts b minus the pseudo-inverse of W times b. Without a head it is the mean.
-    """
-    n_features, head = features.shape[1], None
-    n_residual = n_features - _count_components(score.n_components, n_features)
-    if score.features is None:
-        head = score._find_head(response, "features", is_needed=False)
-    if head is None:
-        origin = np.average(features, axis=0, weights=weight)
-    else:
-        inverse = np.linalg.pinv(head.weights.T, rcond=_SMALLEST_SINGULAR_VALUE)
-        origin = -inverse @ head.intercepts
-    weight = np.ones(len(features)) if weight is None else weight
-    centered = (features - origin) * np.sqrt(weight / weight.sum())[:, np.newaxis]
-    _, vectors = np.linalg.eigh(centered.T @ centered)
-    # Eigenvalues increase: the first vectors span what is left over.
-    return ResidualSpace(origin, np.ascontiguousarray(vectors[:, :n_residual]))
-
-
-def _count_components(n_components, n_features):
-    if n_components is None:
-        if n_features >= 2048:
-            return 1000
-        return 512 if n_features >= 768 else n_features // 2
-    if check_count(n_components, "n_components") >= n_features:
-        raise ValueError(
-            f"n_components={n_components} leaves no residual of {n_features} features. "
-            f"Use at most {n_features - 1}."
-        )
-    return n_components

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Self
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_reject._response._network import softmax
 from sklearn_reject._response._response import Response
-from sklearn_reject._response._steps import find_steps
+from sklearn_reject._response._steps import find_members, find_steps
 from sklearn_reject._sklearn import _num_samples, take_rows
 from sklearn_reject._typing import Estimator, MatrixLike
 from sklearn_reject._validation import (
@@ -25,6 +26,9 @@ from sklearn_reject._validation import (
 )
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.scores._base import check_scores, forget
+
+# What a user may give in place of what the classifier says.
+Function = Callable[..., Any]
 
 
 class NoveltyScore(BaseEstimator):
@@ -94,9 +98,8 @@ class NoveltyScore(BaseEstimator):
         is_refused = sparse.issparse(X) and not self.takes_sparse
         if is_refused and sees_samples(estimator):
             raise ValueError(
-                f"X is a sparse matrix, which {type(self).__name__} cannot take. Make "
-                "it dense, as TruncatedSVD in a pipeline does, or use another "
-                "novelty_score, such as 'knn'."
+                f"X is a sparse matrix, which {type(self).__name__} cannot take. Use "
+                "another novelty_score, such as 'knn', or TruncatedSVD in a pipeline."
             )
 
     def fit(
@@ -243,7 +246,6 @@ class NoveltyScore(BaseEstimator):
         novelty : ndarray of shape (n_samples,)
             Higher = more novel. May be infinite, never NaN.
         """
-        check_is_fitted(self, "estimator_")
         values = self.compute(response)
         return check_scores(values, response.n_samples, "novelty_score", finite=False)
 
@@ -276,27 +278,31 @@ def _take_present(X, y, sample_weight):
     """Return the samples, labels and weights where the weight is positive."""
     if X is None:
         return None, None, None
-    y = None if y is None else np.asarray(y)
-    if y is not None:
-        check_same_length(_num_samples(X), y=y)
     weight = check_sample_weight(sample_weight, _num_samples(X))
-    if weight is None or weight.all():
-        return X, y, weight
-    rows = np.flatnonzero(weight)
-    return take_rows(X, rows), take_weight(y, rows), weight[rows]
+    if y is not None:
+        y = np.asarray(y)
+        check_same_length(_num_samples(X), y=y)
+    if weight is not None and not weight.all():
+        rows = np.flatnonzero(weight)
+        X, y, weight = take_rows(X, rows), take_weight(y, rows), weight[rows]
+    return X, y, weight
 
 
-def call(function, name, estimator, X, n_columns=None):
-    """Return the finite float64 matrix that a user's function makes of samples."""
-    check_takes(function, name, "estimator", "X")
+def call(function, name, estimator, X, *temperature, columns=None):
+    """Return the finite float64 array that a user's function makes of samples.
+
+    It has a row for each of them, of the shape `columns`.
+    """
+    arguments = ("estimator", "X", "temperature")[: 2 + len(temperature)]
+    check_takes(function, name, *arguments)
     options = {"input_name": f"what {name} returned", "ensure_2d": False}
-    values = check_array(function(estimator, X), dtype=np.float64, **options)
-    n_columns = values.shape[-1] if n_columns is None else n_columns
-    if values.shape != (_num_samples(X), n_columns):
+    values = function(estimator, X, *temperature)
+    values = check_array(values, dtype=np.float64, allow_nd=True, **options)
+    expected = _num_samples(X), *(columns or values.shape[-1:])
+    if values.shape != expected:
         raise ValueError(
-            f"{name} returned an array of shape {values.shape}, expected a row for "
-            f"each of the {_num_samples(X)} samples and, of logits, a column for each "
-            f"class: ({_num_samples(X)}, {n_columns})."
+            f"{name} returned an array of shape {values.shape}, expected {expected}: "
+            "a row for each sample and, of logits, a column for each class."
         )
     return values
 
@@ -308,14 +314,18 @@ class ClassNovelty(NoveltyScore):
     """
 
     needs_classes = True
-    logits = features = None
+    features = None
+
+    def __init__(self, logits: Function | None = None) -> None:
+        self.logits = logits
 
     def _find_logits(self, response):
         """Return logits (n_samples, n_classes)."""
         if self.logits is None:
             return response.logits
-        n_classes = len(response.classes)
-        return call(self.logits, "logits", response.estimator, response.X, n_classes)
+        columns = response.classes.shape
+        given = response.estimator, response.X
+        return call(self.logits, "logits", *given, columns=columns)
 
     def _find_probabilities(self, response):
         """Return class probabilities, the softmax of logits that are given."""
@@ -329,18 +339,19 @@ class ClassNovelty(NoveltyScore):
             return call(self.features, "features", response.estimator, response.X)
         return check_array(response.features, input_name="the features")
 
-    def _find_head(self, response, function, beside=None, is_needed=True):
-        """Return the last layer, or say which function stands for it.
+    def _check_network(self, response, function, beside):
+        """Raise if neither the function nor a network that makes logits is known.
 
-        With a function for the parameter `beside` it would not be that layer.
+        With a function for the parameter `beside` it would not be that network.
         """
-        n_members, head = len(response.members), response.head
-        if getattr(self, beside or "", None) is not None:
+        if getattr(self, function) is not None:
+            return
+        members = find_members(response.estimator)
+        got = f"{len(members)} x {type(members[0].model).__name__}"
+        if getattr(self, beside) is not None:
             got = f"a function as `{beside}`"
-        elif head is None and (is_needed or n_members > 1):
-            got = f"{n_members} x {type(response.members[0].model).__name__}"
-        else:
-            return head
+        elif response.network is not None:
+            return
         raise ValueError(
             f"{type(self).__name__} needs the last layer of one MLPClassifier or "
             f"linear classifier of scikit-learn, got {got}. Pass `{function}`, "

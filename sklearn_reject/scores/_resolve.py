@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_reject._response._response import Response
 from sklearn_reject._validation import check_takes
 from sklearn_reject.scores import (
-    _detectors,
     _distances,
     _linear,
     _logits,
@@ -39,7 +38,7 @@ def _by_name(*modules):
 
 
 _UNCERTAINTY_SCORES = _by_name(_linear, _plug_in, _regression)
-_NOVELTY_SCORES = _by_name(_detectors, _distances, _logits)
+_NOVELTY_SCORES = _by_name(_distances, _logits)
 _CALLABLE = "a score object or a callable (estimator, X) -> (n_samples,)"
 
 
