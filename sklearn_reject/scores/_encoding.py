@@ -34,9 +34,12 @@ class Encoder:
     are missing are imputed by `strategy`; `add_indicator` as in `SimpleImputer`. Zeros
     stand for a column without any value, as histogram gradient boosting fails on such.
     A sparse matrix stays one if that `keeps_sparse`; otherwise few directions are taken
-    of many columns. Once fitted, `is_number` tells which columns hold numbers.
+    of many columns. Once fitted, `is_number` tells which columns hold numbers. Where no
+    numbers can be made, an error says `what` failed, and a `way_out`.
     """
 
+    what: str
+    way_out: str
     one_hot: bool = True
     keeps_sparse: bool = False
     strategy: str = "mean"
@@ -46,10 +49,9 @@ class Encoder:
 
     def fit(self, X):
         """Find out what the columns hold, and return the matrix."""
-        self.are_texts = None if is_numeric(X) else _find_texts(X)
         self.is_sparse = sparse.issparse(X) and (self.keeps_sparse or is_wide(X))
         self.on_numbers, self.on_texts, self.is_empty = None, None, False
-        numbers, texts = self._split(X)
+        numbers, texts = self._read(X, is_new=True)
         if self.is_sparse and not self.keeps_sparse:
             n_directions = min(_N_DIRECTIONS, *numbers.shape)
             self.on_numbers = TruncatedSVD(n_directions, random_state=self.random_state)
@@ -85,14 +87,23 @@ class Encoder:
 
         These are in columns of which no sample that was fitted on missed one.
         """
-        numbers, texts = self._split(X)
+        numbers, texts = self._read(X)
         n_missing = np.zeros(numbers.shape[0], dtype=int)
         if self.one_hot and not self.is_sparse:
             n_missing = np.isnan(numbers)[:, self.is_complete].sum(axis=1)
         return self._join(numbers, texts), n_missing
 
-    def _split(self, X):
+    def _read(self, X, is_new=False):
         """Return numbers, (n_samples, n_numbers), and texts, None if there are none."""
+        try:
+            if is_new:
+                self.are_texts = None if is_numeric(X) else _find_texts(X)
+            return self._split(X)
+        except (TypeError, ValueError) as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"{self.what}: {error} {self.way_out}") from error
+
+    def _split(self, X):
         texts = None
         if self.are_texts is not None:
             numbers, texts = _split_table(X, self.are_texts)
@@ -229,15 +240,6 @@ def options_for(learner):
         return {}
     tags = get_tags(learner).input_tags
     return {"one_hot": not tags.allow_nan, "keeps_sparse": tags.sparse}
-
-
-def encode_or_explain(encode, X, what, way_out):
-    """Return what is made of samples, or say what failed, and what to do."""
-    try:
-        return encode(X)
-    except (TypeError, ValueError) as error:
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"{what}: {error} {way_out}") from error
 
 
 def join(matrices):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -25,7 +24,6 @@ from sklearn_reject._typing import Estimator, MatrixLike
 from sklearn_reject._validation import take_weight
 from sklearn_reject.scores._encoding import (
     Encoder,
-    encode_or_explain,
     holds_values,
     is_wide,
     join,
@@ -98,7 +96,7 @@ class FeatureScore(LearnedScore):
                 )
             self._n_steps_ = n_steps
         if self._n_steps_ == 0 and self.features_ != "response":
-            self.make_map().encode(X, Encoder.fit)
+            self.make_map().encoder.fit(X)
         return self
 
     def _check_features(self):
@@ -127,7 +125,13 @@ class FeatureScore(LearnedScore):
         else:
             learner = getattr(self, self.learner)
             options = {"one_hot": False} if learner is None else options_for(learner)
-        encoder = Encoder(random_state=self.random_state, **options)
+        encoder = Encoder(
+            f"features={self.features_!r} cannot convert the samples to numbers",
+            "Use features='response', or a transformer that can, such as the "
+            "preprocessing of the classifier's pipeline.",
+            random_state=self.random_state,
+            **options,
+        )
         return FeatureMap(self.features_, encoder)
 
     def _fit_learner(self, features, targets, sample_weight, *, classify):
@@ -210,33 +214,23 @@ class FeatureMap:
         self.transformer = None
         if not isinstance(self.features, str):
             self.transformer = clone(self.features).fit(predictions.X, targets)
-        return self._make(predictions, Encoder.fit)
+        return self._make(predictions, self.encoder.fit)
 
     def transform(self, predictions):
         """Return the features, each row whatever the others are."""
-        return self._make(predictions, lambda encoder, X: encoder.transform(X)[0])
+        return self._make(predictions, lambda X: self.encoder.transform(X)[0])
 
     @property
     def codes(self):
         """The places of codes of categories, None without any."""
         return np.flatnonzero(~self.encoder.is_number).tolist() or None
 
-    def encode(self, X, encode):
-        """Return what the encoder makes of samples, or say what to do about it."""
-        return encode_or_explain(
-            partial(encode, self.encoder),
-            X,
-            f"features={self.features!r} cannot convert the samples to numbers",
-            "Use features='response', or a transformer that can, such as the "
-            "preprocessing of the classifier's pipeline.",
-        )
-
     def _make(self, predictions, encode):
         X, matrices = predictions.X, []
         if self.transformer is not None:
             X = self.transformer.transform(X)
         if self.features != "response":
-            matrices.append(self.encode(X, encode))
+            matrices.append(encode(X))
         if sees_outputs(self.features):
             # In the order and type of what they may stand beside.
             matrices.append(np.ascontiguousarray(predictions.outputs, np.float64))

@@ -202,11 +202,11 @@ class ExpectedGain(FeatureScore):
 
     def _check_options(self, classes):
         learner = self.base_learner
-        can_learn = hasattr(learner, "__sklearn_tags__") and not isinstance(
+        is_object = hasattr(learner, "__sklearn_tags__") and not isinstance(
             learner, type
         )
-        can_learn = can_learn and (
-            hasattr(learner, "predict_proba") or is_regressor(learner)
+        can_learn = is_object and (
+            is_regressor(learner) or hasattr(learner, "predict_proba")
         )
         if not (learner is None or can_learn):
             raise ValueError(
@@ -243,7 +243,7 @@ class ExpectedGain(FeatureScore):
         # the others, and then counts for more.
         parts = [(first, slice(None)), (second, is_known)]
         if is_known.all():
-            parts = [(first - second, is_known)]
+            parts = [(first - second, slice(None))]
         is_zero_one = np.isin(targets[~np.isnan(targets)], (0, 1)).all()
         learner = self.base_learner
         if not (is_zero_one or learner is None) and is_classifier(learner):
@@ -251,17 +251,11 @@ class ExpectedGain(FeatureScore):
                 f"base_learner={learner!r} is a classifier, which can only learn "
                 "losses of 0 and 1, but there are other losses. Use a regressor."
             )
-        self._map_ = self.make_map()
+        self._map_, self.learners_ = self.make_map(), []
         features = self._map_.fit(predictions, parts[0][0])
-        self.learners_ = [
-            self._fit_learner(
-                features[rows],
-                losses[rows],
-                take_weight(sample_weight, rows),
-                classify=is_zero_one,
-            )
-            for losses, rows in parts
-        ]
+        for losses, rows in parts:
+            known = features[rows], losses[rows], take_weight(sample_weight, rows)
+            self.learners_.append(self._fit_learner(*known, classify=is_zero_one))
 
     def estimate(self, predictions: Predictions) -> np.ndarray:
         first, *second = self._expect(self.learners_, predictions)

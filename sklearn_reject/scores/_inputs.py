@@ -11,7 +11,6 @@ from sklearn_reject._response._response import Response
 from sklearn_reject._typing import Estimator, MatrixLike
 from sklearn_reject.scores._encoding import (
     Encoder,
-    encode_or_explain,
     join,
     options_for,
 )
@@ -34,7 +33,7 @@ class InputScore(NoveltyScore):
         # What will be made of samples is known where they are seen as they are.
         view, is_raw = Response(estimator, X), sees_samples(estimator)
         if is_raw and not (self.features or isinstance(view.model, MLPClassifier)):
-            _encode(Encoder(random_state=0).fit, view)
+            _encoder_for(view, random_state=0).fit(X)
 
 
 class Inputs:
@@ -61,8 +60,9 @@ class Inputs:
             self.is_number = np.ones(matrix.shape[1], dtype=bool)
             return matrix
         options = {"strategy": "median", "add_indicator": True, **self.options}
-        self.encoders = encoders = [Encoder(**options) for _ in views]
-        matrix = join([_encode(e.fit, v) for e, v in zip(encoders, views, strict=True)])
+        self.encoders = encoders = [_encoder_for(view, **options) for view in views]
+        pairs = zip(encoders, views, strict=True)
+        matrix = join([encoder.fit(view.transform()) for encoder, view in pairs])
         self.is_number = np.concatenate([one.is_number for one in encoders])
         self.is_directed = any(isinstance(e.on_numbers, TruncatedSVD) for e in encoders)
         return matrix
@@ -96,7 +96,7 @@ class Inputs:
             matrix = self._take(response)
             return self._scaled(matrix), np.zeros(len(matrix), dtype=int)
         pairs = zip(self.encoders, response.views, strict=True)
-        parts = [_encode(encoder.transform, view) for encoder, view in pairs]
+        parts = [encoder.transform(view.transform()) for encoder, view in pairs]
         matrices, n_missing = zip(*parts, strict=True)
         return self._scaled(join(matrices)), sum(n_missing)
 
@@ -124,12 +124,11 @@ class Inputs:
         return np.clip(scaled, -_FARTHEST, _FARTHEST, out=scaled)
 
 
-def _encode(encode, view):
-    """Return what is made of what reaches a classifier, or say what to do."""
-    return encode_or_explain(
-        encode,
-        view.transform(),
+def _encoder_for(view, **options):
+    """Return an encoder of what reaches a classifier."""
+    return Encoder(
         f"The inputs of {type(view.model).__name__} cannot be used as features",
         "Put the preprocessing into a Pipeline with the classifier, or pass a callable "
         "(estimator, X) -> (n_samples, n_features) as the `features` of the score.",
+        **options,
     )

@@ -250,23 +250,21 @@ class Design:
         if n_labels > 1:
             self.order = np.argsort(labels, kind="stable")
             sizes = np.bincount(labels, minlength=n_labels)
-            matrix = matrix[self.order]
-        self.matrix = matrix
-        ends = np.cumsum(sizes)
+        self.matrix, ends = matrix[self.order], np.cumsum(sizes)
         self.groups = list(zip(ends - sizes, ends, strict=True))
         self.shape = (n_labels, matrix.shape[1] + 1)
-
-    def predict(self, weights):
-        """Return the score of each sample, whatever the others are."""
-        scores = np.empty(self.matrix.shape[0])
-        scores[self.order] = self.scores(weights, product=row_products)
-        return scores
 
     def scores(self, weights, product=operator.matmul):
         """Return the score of each row."""
         scores = np.empty(self.matrix.shape[0])
         for (start, end), row in zip(self.groups, weights, strict=True):
             scores[start:end] = product(self.matrix[start:end], row[:-1]) + row[-1]
+        return scores
+
+    def predict(self, weights):
+        """Return the score of each sample, whatever the others are."""
+        scores = np.empty(self.matrix.shape[0])
+        scores[self.order] = self.scores(weights, row_products)
         return scores
 
     def adjoint(self, values):

@@ -127,9 +127,9 @@ class ConditionalRisk(PlugInScore):
         if self.decision != "bayes":
             return super().evaluate(response)
         # Both are read off the same matrix of risks, a product of n K^2 steps.
-        risks = self._risks(response)
-        labels = response.classes[risks.argmin(axis=1)]
-        return labels, risks.min(axis=1)
+        costs = self._task_loss(response.classes).matrix(response.classes)
+        risks = row_products(response.probabilities, costs)
+        return response.classes[risks.argmin(axis=1)], risks.min(axis=1)
 
     def labels(self, response: Response) -> np.ndarray:
         """Return the predictions that the uncertainty is about.
@@ -145,13 +145,12 @@ class ConditionalRisk(PlugInScore):
             The classifier's own predictions or, with ``decision="bayes"``, the labels
             of least expected loss.
         """
-        if self.decision != "bayes":
-            return response.labels
-        return response.classes[self._risks(response).argmin(axis=1)]
+        is_own = self.decision != "bayes"
+        return response.labels if is_own else self.evaluate(response)[0]
 
     def compute(self, response: Response) -> np.ndarray:
         if self.decision == "bayes":
-            return self._risks(response).min(axis=1)
+            return self.evaluate(response)[1]
         # The probabilities come first: labels may follow from them without a pass.
         probabilities, chosen = response.probabilities, response.label_indices
         loss = self._task_loss(response.classes)
@@ -169,10 +168,6 @@ class ConditionalRisk(PlugInScore):
                 "or a callable (estimator, X) -> (n_samples,)."
             )
         self._task_loss(estimator.classes_).matrix(estimator.classes_)
-
-    def _risks(self, response):
-        matrix = self._task_loss(response.classes).matrix(response.classes)
-        return row_products(response.probabilities, matrix)
 
     def _task_loss(self, classes):
         loss = "zero_one" if self.loss is None else self.loss

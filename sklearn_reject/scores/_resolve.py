@@ -229,16 +229,6 @@ def resolve_novelty(novelty_score, estimator=None, random_state=None):
     return _with_defaults(score, random_state=random_state)
 
 
-def _automatic_score(estimator, parameter):
-    """Return the score for an estimator, or one that will see when it is fitted."""
-    methods = "predict_proba", "decision_function"
-    if hasattr(estimator, "fit") and not any(hasattr(estimator, m) for m in methods):
-        if hasattr(estimator, "__sklearn_tags__") and is_regressor(estimator):
-            return LossRegression()
-        return AutomaticScore(parameter=parameter)
-    return _find_plug_in(estimator, parameter)
-
-
 # With fewer samples, a learned gain was never chosen on six sets.
 _FEWEST_LEARNED = 1000
 
@@ -293,12 +283,16 @@ def resolve_gain(
     return candidates
 
 
-def _find_plug_in(estimator, parameter):
-    """Return the conditional risk or the margin, whichever an estimator has."""
+def _automatic_score(estimator, parameter, *, is_fitted=False):
+    """Return the score for an estimator, or one that will see when it is fitted."""
     if hasattr(estimator, "predict_proba"):
         return ConditionalRisk()
     if hasattr(estimator, "decision_function"):
         return Margin()
+    if hasattr(estimator, "fit") and not is_fitted:
+        is_known = hasattr(estimator, "__sklearn_tags__")
+        is_plain = not (is_known and is_regressor(estimator))
+        return AutomaticScore(parameter=parameter) if is_plain else LossRegression()
     called = CONFIDENCE if parameter == "gain_score" else "auto"
     raise ValueError(
         f"{parameter}={called!r} needs a classifier with `predict_proba` or "
@@ -324,7 +318,7 @@ class AutomaticScore(PlugInScore):
         return estimator is not None and self._choose(estimator).estimates_risk
 
     def _choose(self, estimator):
-        score = _find_plug_in(estimator, self.parameter)
+        score = _automatic_score(estimator, self.parameter, is_fitted=True)
         return score.set_params(loss=self.loss) if score.estimates_risk else score
 
     def _check(self, estimator):

@@ -193,6 +193,15 @@ def test_numbers_by_hand(X, codes, one_hot):
     np.testing.assert_array_equal(see(X)[1], one_hot)
 
 
+@pytest.mark.parametrize(("one_hot", "n_codes"), [(False, 255), (True, 50)])
+def test_the_rarest_of_many_categories_share_the_last(one_hot, n_codes):
+    numbers = np.r_[:300, : n_codes - 1]
+    matrix = see(pandas.DataFrame({"job": numbers.astype(str)}), one_hot)[1]
+    codes = matrix.argmax(axis=1) if one_hot else matrix[:, 0]
+    assert len(np.unique(codes)) == n_codes
+    assert len(np.unique(codes[n_codes - 1 : 300])) == 1
+
+
 @pytest.mark.parametrize("one_hot", [False, True])
 @pytest.mark.parametrize("value", ["Labor Day", 3, date(2020, 1, 1)])
 def test_a_column_that_held_nothing_may_hold_anything(one_hot, value):
