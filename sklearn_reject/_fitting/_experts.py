@@ -7,7 +7,6 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_consistent_length
 
-from sklearn_reject._sklearn import _num_samples
 from sklearn_reject._validation import check_takes
 from sklearn_reject.exceptions import ExpertError
 from sklearn_reject.losses import label_array, labels_or_none
@@ -131,7 +130,7 @@ def ask(expert, X, rows, what="labels"):
             return probabilities
         if hasattr(expert, "_answer_all"):
             return expert._answer_all(X)
-        labels = np.full(len(rows), None) if expert is None else _labels(expert, X)
+        labels = _labels(expert, X, len(rows))
     except ExpertError as error:  # of a cascade, with the labels of the others
         raise in_rows(error, rows) from (error.__cause__ or error)
     except Exception as error:
@@ -140,10 +139,12 @@ def ask(expert, X, rows, what="labels"):
     return Answers(labels, levels, costs, (levels == 0) & (expert is None))
 
 
-def _labels(expert, X):
+def _labels(expert, X, n_samples):
+    """Return labels of an expert, None of a person."""
+    if expert is None:
+        return np.full(n_samples, None)
     labels = getattr(expert, "predict", expert)(X)
-    name = "what the expert predicts"
-    labels, is_known = label_array(labels, _num_samples(X), name)
+    labels, is_known = label_array(labels, n_samples, "what the expert predicts")
     if not is_known.all():
         missing = np.flatnonzero(~is_known)
         raise ExpertError("", missing) from ValueError("no label came back")

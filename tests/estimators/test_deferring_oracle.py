@@ -103,14 +103,9 @@ def test_what_is_best_is_deferred(target, value, score, n_samples, slack):
         # best is flat around costs and risks, and rates follow from risks by a slope.
         assert model.rule_.system_risk == pytest.approx(risk_above(place), abs=0.01)
         assert model.rule_.deferral_rate == pytest.approx(1 - place, abs=0.08)
+        area, _ = quad(lambda rate: risk_above(1 - rate), 0, 1)
+        assert model.score(X, y) == pytest.approx(-area, abs=0.008)
     new, y_new = draw(40_000, seed=1)
     cost = value if target == "deferral_cost" else 0.0
     paid = np.mean(model.predict(new) != y_new) + cost * model.defer(new).mean()
     assert paid == pytest.approx(risk_above(place) + cost * (1 - place), abs=slack)
-
-
-def test_area_is_that_of_the_known_curve():
-    X, y = draw(40_000, seed=0)
-    model = DeferringClassifier(FIRST, EXPERT, gain_score=true_gain).fit(X, y)
-    area, _ = quad(lambda rate: risk_above(1 - rate), 0, 1)
-    assert model.score(X, y) == pytest.approx(-area, abs=0.008)

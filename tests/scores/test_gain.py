@@ -125,7 +125,6 @@ NO_KNOWN_WEIGHT = {"expert": GAPS, "sample_weight": 1.0 - IS_KNOWN}
 @pytest.mark.parametrize(
     ("options", "given", "message"),
     [
-        ({}, {"expert": np.full(900, np.nan)}, "none is known"),
         ({}, {"expert": [None] * 900}, "none is known"),
         ({}, NO_KNOWN_WEIGHT, "none is known"),
         ({}, {"expert": EXPERT[1:]}, "expert_labels has 899 elements"),
