@@ -469,7 +469,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
             some = "some" if is_certified else "no"
             raise ValueError(
                 f"confidence_level={twin.confidence_level!r} takes another fit: this "
-                f"one has held out {some} samples for it. Call fit of a clone."
+                f"one has held out {some} samples for it. Fit a clone with this level."
             )
         twin.rule_ = OODTarget.of(twin).solve(self.calibration_, self.loss_)
         return twin

@@ -137,7 +137,8 @@ class OODTarget:
             if loss.max_loss is None:
                 raise ValueError(
                     f"loss={loss!r} does not say how large it can be, which "
-                    "confidence_level needs. Pass a cost matrix, or a TaskLoss with `max_loss`."
+                    "confidence_level needs. Pass a cost matrix, or a TaskLoss with "
+                    "`max_loss`."
                 )
 
     def rates_to_tune(self, is_ood, loss):

@@ -245,7 +245,7 @@ ERRORS = [
                 {},
                 SURER,
                 "confidence_level=0.9 takes another fit: this one has held "
-                "out no .* Fit a clone with the confidence_level",
+                "out no .* Fit a clone with this level",
             ),
             (
                 CERTIFIED,
