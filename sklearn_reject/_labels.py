@@ -169,15 +169,12 @@ class Origins:
             names = "an ood_label, as -1 is a class"
         if is_ood.any() and wild_label is not None:
             raise ValueError(
-                f"y holds ood_label={label!r}, but with wild_label={wild_label!r} the "
-                "FPR is that of unlabeled samples. Remove the OOD samples and pass "
-                "them to `report`, or set wild_label and wild_share both to None."
+                f"y holds ood_label={label!r}, but with wild_label={wild_label!r} wild "
+                "samples tell the FPR. Remove the OOD samples and pass them to "
+                "`report`, or set wild_label and wild_share both to None."
             )
         if not len(inside):
-            raise ValueError(
-                f"y holds {names} only. Add samples of the known classes, which are "
-                "needed to fit the classifier and to measure its risk."
-            )
+            raise ValueError(f"y holds {names} only. Add samples of the known classes.")
         if known is None:
             known = np.unique(inside)
         if label is not None and label in known.tolist():

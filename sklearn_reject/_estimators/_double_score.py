@@ -468,9 +468,8 @@ class DoubleScoreOODClassifier(RejectClassifier):
         if is_certified != (twin.confidence_level is not None):
             some = "some" if is_certified else "no"
             raise ValueError(
-                f"confidence_level={twin.confidence_level!r} is not possible with this "
-                f"fit, which has held out {some} samples for it. Fit a clone with the "
-                "confidence_level, or with None."
+                f"confidence_level={twin.confidence_level!r} takes another fit: this "
+                f"one has held out {some} samples for it. Fit a clone with this level."
             )
         twin.rule_ = OODTarget.of(twin).solve(self.calibration_, self.loss_)
         return twin

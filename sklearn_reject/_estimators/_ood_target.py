@@ -93,8 +93,8 @@ class OODTarget:
     def of(cls, estimator):
         """Return the target of parameters that are valid and go together, or raise."""
         asked = {name: getattr(estimator, name) for name in MODEL_PARAMETERS}
-        share, label = estimator.wild_share, estimator.wild_label
         model, level = check_model(**asked), estimator.confidence_level
+        share, label = estimator.wild_share, estimator.wild_label
         if (share is None) != (label is None):
             raise ValueError(
                 f"wild_label={label!r} and wild_share={share!r} mark unlabeled samples "
@@ -111,9 +111,9 @@ class OODTarget:
                 )
             if not is_share(cv_of(estimator)):
                 raise ValueError(
-                    f"confidence_level={level!r} needs samples that are used neither "
-                    f"to fit nor to tune, but cv={brief(estimator.cv)} leaves none. "
-                    "Set cv=None, which holds half out, or a share such as cv=0.3."
+                    f"confidence_level={level!r} needs samples used neither to fit nor "
+                    f"to tune, and cv={brief(estimator.cv)} leaves none. Set "
+                    "cv=None, which holds half out, or a share such as cv=0.3."
                 )
         return cls(asked, model, share, level)
 
@@ -123,25 +123,23 @@ class OODTarget:
         if needy is not None and not n_ood:
             raise ValueError(
                 f"y has no row with {origins.names}, and {needy}={self.asked[needy]!r} "
-                "needs OOD rows (of positive weight). Add some, or pass their label as "
-                "ood_label, or wild samples with wild_label and wild_share. Without "
-                "any, use min_tpr alone."
+                "needs OOD rows (of positive weight). Add some, pass their label as "
+                "ood_label, or wild samples by wild_label, or use min_tpr alone."
             )
         if novelty.needs_ood and n_ood < 2:
             raise ValueError(
-                f"novelty_score={novelty!r} learns from OOD rows and is judged on "
-                f"others, so it needs two or more OOD rows, got {n_ood}. Add some (of "
-                "positive weight), or use another novelty_score."
+                f"novelty_score={novelty!r} learns from some and is judged on others: "
+                f"it needs two or more OOD rows, got {n_ood} of positive weight. Add "
+                "some, or use another novelty_score."
             )
-        if self.confidence_level is None:
-            return
-        refuse_weights(weight)
-        if loss.max_loss is None:
-            raise ValueError(
-                f"loss={loss!r} does not say how large a loss can be, which "
-                f"confidence_level={self.confidence_level!r} needs: classes not in y "
-                "may cost more. Pass a cost matrix, or a TaskLoss with `max_loss`."
-            )
+        if self.confidence_level is not None:
+            refuse_weights(weight)
+            if loss.max_loss is None:
+                raise ValueError(
+                    f"loss={loss!r} does not say how large it can be, which "
+                    "confidence_level needs. Pass a cost matrix, or a TaskLoss with "
+                    "`max_loss`."
+                )
 
     def rates_to_tune(self, is_ood, loss):
         """Return bounds to tune with, the first of which that can be met are taken.
@@ -242,8 +240,8 @@ class OODTarget:
         if distance > _FAR:
             warn_user(
                 f"wild_share={share:g} gives an FPR of {rule.fpr:.2g}, {distance:.1f} "
-                "standard errors below zero, so a bound on it has no meaning. Pass a "
-                "larger wild_share, or ID samples that are like those among the wild."
+                "standard errors below zero: bounds on it mean nothing. Pass a larger "
+                "one, or ID samples that are like those among the wild."
             )
 
 

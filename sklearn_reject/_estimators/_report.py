@@ -221,9 +221,7 @@ class Report:
         if left_out > 0:
             lines.append(f"... and {left_out} more of lower risk, see to_dict()")
         if any("(~" in line for line in lines):
-            lines.append(
-                "~ approximate intervals: of weights, or of a loss without a bound"
-            )
+            lines += ["~ approximate intervals: of weights, or without a largest loss"]
         return "\n".join(lines)
 
     def _part_rows(self):

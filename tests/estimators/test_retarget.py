@@ -244,13 +244,13 @@ ERRORS = [
             (
                 {},
                 SURER,
-                "confidence_level=0.9 is not possible with this fit, which has held "
-                "out no .* Fit a clone with the confidence_level",
+                "confidence_level=0.9 takes another fit: this one has held "
+                "out no .* Fit a clone with this level",
             ),
             (
                 CERTIFIED,
                 {"confidence_level": None},
-                "confidence_level=None is not possible .* has held out some samples",
+                "confidence_level=None takes another .* has held out some samples",
             ),
             (
                 PRIOR | CERTIFIED,
