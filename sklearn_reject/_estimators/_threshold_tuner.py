@@ -158,7 +158,8 @@ class EnsembleThresholdTuner(
     cross_validated_point_ : CrossValidatedPoint or None
         The same on documents that did not tune their thresholds, which come from the
         training part of the split (earlier documents, if splits follow time). None
-        without folds, and if all folds leave a class without rated documents.
+        without folds, and where these leave no rated documents of a class to tune or to
+        judge thresholds on.
 
     path_ : ThresholdPath
         Path through the space of thresholds, on which the operating point lies.
