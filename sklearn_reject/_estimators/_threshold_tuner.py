@@ -339,7 +339,8 @@ class EnsembleThresholdTuner(
         tuning = Tuning(
             self._find_target(), self.method, self.n_thresholds, self.confidence_level
         )
-        unused = params.keys() - ({"groups"} if splits_by_groups(self.cv) else set())
+        unused = {name for name, each in params.items() if each is not None}
+        unused -= {"groups"} if splits_by_groups(self.cv) else set()
         learns = any(entry.learns_ratings for entry in joint.entries)
         if unused and not (learns or _routing_enabled()):
             raise TypeError(
