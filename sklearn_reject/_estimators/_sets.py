@@ -394,17 +394,19 @@ class OutOfSample:
         arrays = eta, mask, self.truth
         eta, mask, truth = (sets_as_rows(each, self.average) for each in arrays)
         sets, sizes = number_sets(eta.shape, self.groups)
+        cells = 2 * sets + mask.ravel()
+        n_predicted = np.bincount(sets[mask.ravel()], minlength=len(sizes))
 
         def mean_loss(truth):
-            cells = 4 * sets + 2 * truth.ravel() + mask.ravel()
-            counts = np.bincount(cells, minlength=4 * len(sizes))
-            tn, fp, fn, tp = counts.reshape(-1, 4).T
-            losses = self.rule.loss(tp, fp, fn, tn)
+            counts = np.bincount(cells[truth.ravel()], minlength=2 * len(sizes))
+            fn, tp = counts.reshape(-1, 2).T
+            fp = n_predicted - tp
+            losses = self.rule.loss(tp, fp, fn, sizes - tp - fp - fn)
             return float(np.average(losses, weights=self.weight))
 
         def draw():
             if self.rule.distribution == "multinomial":
-                return rng.multinomial(1, eta / eta.sum(axis=1, keepdims=True))
+                return rng.multinomial(1, eta / eta.sum(axis=1, keepdims=True)) > 0
             return rng.random(eta.shape) < eta
 
         rng = np.random.default_rng(0)
