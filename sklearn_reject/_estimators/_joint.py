@@ -72,13 +72,14 @@ class Entry(NamedTuple):
 
     def check(self, response_method):
         """Raise where it has no scores."""
-        estimator = self.estimator
-        is_instance = hasattr(estimator, "fit") and not isinstance(estimator, type)
-        has_scores = self.is_detector or find_method(estimator, response_method)
-        if not (self.is_logged or (is_instance and has_scores)):
+        estimator, method = self.estimator, response_method
+        has_scores = not isinstance(estimator, type) and (
+            self.is_logged or self.is_detector or find_method(estimator, method)
+        )
+        if not has_scores:
             raise ValueError(
                 f"estimators: {self.name!r} must be a classifier with scores "
-                f"(response_method={response_method!r}; CalibratedClassifierCV adds "
+                f"(response_method={method!r}; CalibratedClassifierCV adds "
                 "probabilities), a detector with `score_samples` (LocalOutlierFactor: "
                 f"novelty=True) or 'passthrough' for a column of X, got {estimator!r}."
             )
@@ -135,11 +136,6 @@ class JointScores(CallbackSupportMixin, BaseEstimator):
     def entries(self):
         """All classifiers, detectors and columns of scores."""
         return [Entry(*entry) for entry in self.estimators or ()]
-
-    @property
-    def is_frozen(self):
-        """Whether nothing will be fitted."""
-        return all(entry.is_frozen for entry in self.entries)
 
     def check(self):
         """Raise unless these are named classifiers that can be used, or None."""
@@ -231,9 +227,10 @@ class JointEvaluation(FoldScore):
 
 def plan_jointly(tuner, joint, samples):
     """Return which documents fit and tune, and the splits that judge thresholds."""
-    cv, everything = tuner.cv, Plan(ALL_ROWS, held_out=ALL_ROWS)
+    cv, is_frozen = tuner.cv, all(entry.is_frozen for entry in joint.entries)
+    everything = Plan(ALL_ROWS, held_out=ALL_ROWS)
     if isinstance(cv, str) and cv == "prefit":
-        if not joint.is_frozen:
+        if not is_frozen:
             raise ValueError(
                 "cv='prefit' takes scores as they are, but some estimators are still "
                 "to be fitted. Wrap fitted ones in FrozenEstimator, or use another cv."
@@ -242,7 +239,7 @@ def plan_jointly(tuner, joint, samples):
     check_cv_choice(tuner, learns=True)
     splits = make_splits(cv, samples, True, tuner.random_state)
     check_splits(splits)
-    return everything if joint.is_frozen else plan_of_splits(cv, splits), splits
+    return everything if is_frozen else plan_of_splits(cv, splits), splits
 
 
 def check_tuning(ratings, rows):

@@ -317,16 +317,17 @@ def learn_out_of_sample(rule, strategy, items, evaluated, y, groups, weight):
             f"The classifier has probabilities of shape {eta.shape}, but y of `fit` "
             f"has shape {truth.shape}. Pass y, or a classifier, for the same labels."
         )
-    samples = OutOfSample(rule, items.average, eta, truth, groups, weight)
     parts = inner_folds(np.arange(len(rows)), y, y.ndim == 1) if len(rows) > 1 else ()
+    if strategy == "eum":
+        rule = replace(rule, threshold=0.0)  # once a threshold is subtracted
+    samples = OutOfSample(rule, items.average, eta, truth, groups, weight)
     if strategy == "dta":
         eta = samples.change(OutOfSample.calibration, parts)
-        gap = samples.measure_gap(eta, samples.choose(eta, rule))
+        gap = samples.measure_gap(eta, eta)
         return {"_calibrate": samples.calibration(), "calibration_gap_": gap}
     tuned = samples.tune()
     # Bounds on the size still see all items of a set, in their order.
-    above = samples.change(OutOfSample.subtraction, parts)
-    gap = samples.measure_gap(eta, samples.choose(above, replace(rule, threshold=0.0)))
+    gap = samples.measure_gap(eta, samples.change(OutOfSample.subtraction, parts))
     learned = {"threshold_": tuned.threshold, "tuned_loss_": tuned.loss}
     return learned | {"calibration_gap_": gap}
 
@@ -386,28 +387,26 @@ class OutOfSample:
         threshold = self.tune().threshold
         return lambda eta: eta - threshold
 
-    def choose(self, eta, rule):
-        """Return the mask of the items that a rule chooses."""
+    def measure_gap(self, eta, values):
+        """Compare the loss of a choice by `values` with that of labels drawn anew."""
         options = {"groups": self.groups, "warns": False}
-        return choose_sets(eta, rule, self.average, **options)[0]
-
-    def measure_gap(self, eta, mask):
-        """Compare the loss of chosen items with that of labels drawn from `eta`."""
-        eta, mask, truth = (
-            sets_as_rows(each, self.average) for each in (eta, mask, self.truth)
-        )
+        mask, _ = choose_sets(values, self.rule, self.average, **options)
+        arrays = eta, mask, self.truth
+        eta, mask, truth = (sets_as_rows(each, self.average) for each in arrays)
         sets, sizes = number_sets(eta.shape, self.groups)
+        cells = 2 * sets + mask.ravel()
+        n_predicted = np.bincount(sets[mask.ravel()], minlength=len(sizes))
 
         def mean_loss(truth):
-            cells = 4 * sets + 2 * truth.ravel() + mask.ravel()
-            counts = np.bincount(cells, minlength=4 * len(sizes))
-            tn, fp, fn, tp = counts.reshape(-1, 4).T
-            losses = self.rule.loss(tp, fp, fn, tn)
+            counts = np.bincount(cells[truth.ravel()], minlength=2 * len(sizes))
+            fn, tp = counts.reshape(-1, 2).T
+            fp = n_predicted - tp
+            losses = self.rule.loss(tp, fp, fn, sizes - tp - fp - fn)
             return float(np.average(losses, weights=self.weight))
 
         def draw():
             if self.rule.distribution == "multinomial":
-                return rng.multinomial(1, eta / eta.sum(axis=1, keepdims=True))
+                return rng.multinomial(1, eta / eta.sum(axis=1, keepdims=True)) > 0
             return rng.random(eta.shape) < eta
 
         rng = np.random.default_rng(0)

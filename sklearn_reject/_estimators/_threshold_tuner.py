@@ -158,7 +158,8 @@ class EnsembleThresholdTuner(
     cross_validated_point_ : CrossValidatedPoint or None
         The same on documents that did not tune their thresholds, which come from the
         training part of the split (earlier documents, if splits follow time). None
-        without folds, and if all folds leave a class without rated documents.
+        without folds, and where these leave no rated documents of a class to tune or to
+        judge thresholds on.
 
     path_ : ThresholdPath
         Path through the space of thresholds, on which the operating point lies.
@@ -338,7 +339,8 @@ class EnsembleThresholdTuner(
         tuning = Tuning(
             self._find_target(), self.method, self.n_thresholds, self.confidence_level
         )
-        unused = params.keys() - ({"groups"} if splits_by_groups(self.cv) else set())
+        unused = {name for name, each in params.items() if each is not None}
+        unused -= {"groups"} if splits_by_groups(self.cv) else set()
         learns = any(entry.learns_ratings for entry in joint.entries)
         if unused and not (learns or _routing_enabled()):
             raise TypeError(

@@ -7,12 +7,13 @@ import pandas as pd
 import pytest
 from scipy.sparse import coo_array, csr_array
 from sklearn import config_context
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.ensemble import (
     BaggingClassifier,
     HistGradientBoostingClassifier,
     IsolationForest,
+    VotingClassifier,
 )
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
@@ -46,17 +47,6 @@ TARGETS = [
     {"min_precision": 0.8},
     {"objective": "f1"},
 ]
-
-
-class Mute(ClassifierMixin, BaseEstimator):
-    """A classifier that has labels only."""
-
-    def fit(self, X, y):
-        self.classes_ = np.unique(y)
-        return self
-
-    def predict(self, X):
-        return np.full(len(X), self.classes_[0])
 
 
 def rare_events(n=1500):
@@ -550,7 +540,10 @@ BAD_CLASSIFIERS = [
     ([("a", LocalOutlierFactor())], "'a' must be a classifier.*novelty=True"),
     ([("a", "passthrough")], r"'a' must have one score .*, 12\)"),
     ([("a", "passthrough", [0, 1])], r"'a' must have one score .*, 2\)"),
-    ([("a", Mute())], "'a' must be a classifier with scores .*'auto'; Calibrated"),
+    (
+        [("a", VotingClassifier([("nb", GaussianNB())]))],
+        "'a' must be a classifier with scores .*'auto'; Calibrated",
+    ),
     ([("a", GaussianNB()), ("a", GaussianNB())], "not unique"),
     ([("rule", GaussianNB())], "conflict"),
     ([("a", GaussianNB(), ["x"])], "'a' cannot select .*columns using strings"),

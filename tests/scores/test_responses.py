@@ -260,16 +260,21 @@ def test_scores_of_the_positive_class(positive, classifier):
 @pytest.mark.parametrize(
     ("proba", "classes", "y", "message"),
     [
-        (0.6 * HALF, [0, 1], [0, 1], "must add up to one .* got 0.6 in row 0"),
+        (0.6 * HALF, [0, 1], [0, 1], "add up to one, .* and 0.6 in row 0"),
         (HALF, [0, 1], [0, 2], "y holds the label 2, which is not one"),
         (HALF, [0, 1], [[0, 2], [1, 1]], "or a matrix of indicators, 0 and 1, got 2"),
         (
             [HALF] * 2,
             [np.array(["a", "b"])] * 2,
             [[0, 1], [1, 1]],
-            r"shape \(2, 2\) for a label with the classes \['a', 'b'\]",
+            r"shape \(2, 2\) for a label with the classes \['a' 'b'\]",
         ),
-        (HALF, [[0, 1]] * 2, [0, 1], "vector with one label per sample, but the froz"),
+        (
+            HALF,
+            [[0, 1]] * 2,
+            [0, 1],
+            r"label 0, .* \[\[0, 1\], \[0, 1\]\]",
+        ),
     ],
 )
 def test_probabilities_that_decoders_refuse(proba, classes, y, message):
