@@ -301,8 +301,8 @@ class Response:
         if values.shape[1:] != (n_classes,) or not np.isfinite(values).all():
             raise ValueError(
                 f"{method} of {type(self.model).__name__} returned an array of shape "
-                f"{values.shape}, expected finite values and a column for each of the "
-                f"{n_classes} classes of one label a sample."
+                f"{values.shape}, expected a column for each of the {n_classes} "
+                "classes of one label a sample, and finite values."
             )
         return values
 

@@ -1,7 +1,7 @@
 """The pipelines around a model, and the classifiers inside searches and calibration."""
 
-from dataclasses import dataclass, replace
 from inspect import Parameter, signature
+from typing import NamedTuple
 
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.feature_selection import SelectorMixin, VarianceThreshold
@@ -10,13 +10,10 @@ from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClas
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-_PREDICTORS = "classifier", "regressor"
-
 _PIPELINES = "sklearn.pipeline", "imblearn.pipeline"
 
 
-@dataclass(frozen=True, eq=False)
-class Steps:
+class Steps(NamedTuple):
     """The transformers before a model inside pipelines, and the model.
 
     The first `n_fitted` of them are fitted whenever the estimator is, the others are
@@ -46,12 +43,10 @@ def find_steps(estimator):
     may decide otherwise. Those of imbalanced-learn do not: they add samplers, which are
     passed over when anything is predicted.
     """
-    if type(estimator) is FrozenEstimator:
-        return replace(find_steps(estimator.estimator), n_fitted=0)
-    if (
-        not isinstance(estimator, Pipeline)
-        or type(estimator).__module__ not in _PIPELINES
-    ):
+    kind = type(estimator)
+    if kind is FrozenEstimator:
+        return find_steps(estimator.estimator)._replace(n_fitted=0)
+    if not (issubclass(kind, Pipeline) and kind.__module__ in _PIPELINES):
         return Steps((), estimator, 0)
     *steps, last = [step for _, step in estimator.steps]
     # A text is "passthrough", and samplers leave what is predicted as it is.
@@ -78,10 +73,10 @@ def _looks_at_labels(part):
     takes_y = signature(part.fit).parameters.get("y")
     if takes_y is not None and takes_y.default is Parameter.empty:
         return True
-    tags = get_tags(part) if hasattr(part, "__sklearn_tags__") else None
-    return tags is not None and (
-        tags.target_tags.required or tags.estimator_type in _PREDICTORS
-    )
+    if not hasattr(part, "__sklearn_tags__"):
+        return False
+    predicts = get_tags(part).estimator_type in ("classifier", "regressor")
+    return predicts or get_tags(part).target_tags.required
 
 
 def find_inside(model):

@@ -267,9 +267,9 @@ def _warn_of_kernel(score, estimator):
     has_tags = hasattr(estimator, "__sklearn_tags__")
     if has_tags and get_tags(estimator).input_tags.pairwise:
         warn_user(
-            "X is a kernel or distance matrix, whose columns are the features of "
-            f"{type(score).__name__}. The final fit has more of them than folds, and "
-            "may accept less. Pass samples and a kernel function, or use cv=0.3.",
+            f"The columns of a kernel or distance matrix are the features of {score!r}."
+            " The final fit has more of them than folds, and may accept less. Pass "
+            "samples and a kernel function, or use cv=0.3.",
             once=True,
         )
 
@@ -362,8 +362,8 @@ class ClassNovelty(NoveltyScore):
         """Warn where the score is a function of one decision value."""
         if self.logits is None and len(response.classes) == 2:
             warn_user(
-                f"{type(self).__name__} for two classes is a function of one value and "
-                "ranks samples like the error probability: it adds almost nothing to "
-                "the risk. Use 'knn' or 'mahalanobis', which use the features.",
+                f"{type(self).__name__} for two classes is a function of one value, as "
+                "the risk is, to which it adds almost nothing. Use 'knn' or "
+                "'mahalanobis', which use the features.",
                 once=True,
             )

@@ -464,10 +464,6 @@ def test_auto_of_a_classifier_with_neither(name, model):
     assert not hasattr(model, "estimator_")
 
 
-def test_options_may_be_numpy_scalars():
-    SELE(0.1, method=np.str_("exact"), refit=np.True_).fit(X, Y, estimator=FITTED)
-
-
 def test_a_new_fit_leaves_nothing_of_the_old_one():
     score = LossRegression(features="per_label_linear").fit(X, Y, estimator=FITTED)
     assert hasattr(score, "alpha_")
