@@ -58,7 +58,9 @@ def is_automatic(label):
 def _check_label(label, name, y=None):
     """Raise for what is no label at all, or of another kind than those of y."""
     if not isinstance(label, (str, *_NUMBERS)) or label != label:
-        raise ValueError(f"{name} must be None, a number or a string, got {label!r}.")
+        raise ValueError(
+            f"{name} must be None, a number, not NaN, or a string, got {label!r}."
+        )
     if y is not None and isinstance(label, str) != _holds_text(y):
         kind = "numbers" if isinstance(label, str) else "strings"
         raise ValueError(
@@ -204,7 +206,7 @@ class Origins:
         classes = self.classes.tolist()
         meant = [x for x in classes if str(x).strip().casefold() in _RESEMBLING]
         if wild_label is not None:
-            reason = f"wild_label={wild_label!r} is not in y, wild_share is not used"
+            reason = f"wild_label={wild_label!r} is not in y"
             way_out = "the label of unlabeled samples"
         elif not is_automatic(ood_label):
             reason, way_out = f"ood_label={ood_label!r} is not in y", "ood_label='auto'"

@@ -560,14 +560,10 @@ class ExpectedLossDecoder(ClassifierWrapper):
     def _route(self, n_samples, params, items):
         """Return the sets of samples, and the parameters of inner `fit` and split."""
         groups, request = own_param(self, "groups", params)
-        sets = items.groups(groups, n_samples)
-        if not _routing_enabled() and not splits_by_groups(self.cv):
+        may_split = splits_by_groups(self.cv)
+        sets = items.groups(groups, n_samples, may_split=may_split)
+        if not (_routing_enabled() or may_split):
             params = {name: each for name, each in params.items() if name != "groups"}
-            if groups is not None and sets is None:
-                raise ValueError(
-                    "groups are sets where there are two classes, but each sample is "
-                    "one here. Omit groups."
-                )
         _, *given = route_params(self, n_samples, params)
         return None if request is False else sets, *given
 

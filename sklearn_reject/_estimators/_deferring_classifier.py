@@ -514,7 +514,8 @@ def _warn_of_unknown_labels(labels, classes):
         warn_user(
             f"The expert returned {enumerate_labels(dict.fromkeys(unknown))} about "
             f"{len(unknown)} of {len(labels)} samples, which is not a class and counts "
-            "as a wrong label. Use None for labels that a person does not know, and "
-            "reject_label=None for an expert that rejects samples itself.",
+            "as a wrong label. Use None for labels that a person does not know, "
+            "reject_label=None for an expert that rejects samples itself, and a "
+            "DeferringClassifier with expert=None for one that defers to a person.",
             once=True,
         )

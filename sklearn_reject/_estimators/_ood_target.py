@@ -130,7 +130,7 @@ class OODTarget:
             raise ValueError(
                 f"novelty_score={novelty!r} learns from some and is judged on others: "
                 f"it needs two or more OOD rows, got {n_ood} of positive weight. Add "
-                "some, or use another novelty_score."
+                "some, pass their label as ood_label, or use another novelty_score."
             )
         if self.confidence_level is not None:
             refuse_weights(weight)

@@ -538,9 +538,9 @@ def _join(function, one, other, largest=np.inf):
 
 def report_ood(estimator, X, y, groups, *options):
     """Return the report; `groups` are kinds of OOD samples, or None."""
-    labels, _, accepted = estimator.predict_all(X)
-    check_same_length(len(labels), y=y)
     origins, rule = estimator._origins(y), estimator.rule_
+    labels, _, accepted = estimator.predict_all(X)
+    check_same_length(len(labels), y=origins.y)
     y, is_id, is_ood = origins.y, ~origins.is_outside, origins.is_ood
     losses = losses_inside(estimator.loss_, y, labels, is_id)
     samples = Samples(estimator, accepted, losses, *options)

@@ -16,7 +16,7 @@ from sklearn_reject._response._positive import (
     widen_sets,
     with_unseen,
 )
-from sklearn_reject._sklearn import _num_samples
+from sklearn_reject._sklearn import _num_samples, _routing_enabled
 from sklearn_reject._validation import (
     check_option,
     check_same_length,
@@ -67,12 +67,22 @@ class Items(FoldScore):
         """Whether each sample is a set, or all of a call or of a group are."""
         return self.target_type != "binary" and self.average == "samples"
 
-    def groups(self, groups, n_samples):
-        """Return the set of each sample as an array, None where no groups are sets."""
-        if groups is None or self.target_type != "binary":
+    def groups(self, groups, n_samples, *, may_split=False):
+        """Return the set of each sample as an array, None where no groups are sets.
+
+        These are refused, unless a splitter or another router may have asked for them.
+        """
+        if groups is None:
             return None
-        check_same_length(n_samples, groups=groups)
-        return np.asarray(groups)
+        if self.target_type == "binary":
+            check_same_length(n_samples, groups=groups)
+            return np.asarray(groups)
+        if may_split or _routing_enabled():
+            return None
+        raise ValueError(
+            "groups are sets where there are two classes, but each sample is one here. "
+            "Omit groups."
+        )
 
     def probabilities(self, estimator, X):
         """Return the probabilities of the items, (n_samples,) or (n_samples, n)."""
@@ -164,7 +174,9 @@ def find_items(decoder, y):
     pos_label = decoder.pos_label
     if pos_label is not None:
         positive = find_positive(classes, pos_label)
-        classes = np.append(classes[classes != positive], [positive])
+        is_positive = classes == positive
+        last = classes[is_positive] if is_positive.any() else [positive]
+        classes = np.append(classes[~is_positive], last)
     elif target_type == "binary":
         classes = add_positive(classes)
     return Items(target_type, classes, decoder.average, pos_label)

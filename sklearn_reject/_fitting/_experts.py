@@ -90,9 +90,9 @@ def read_labels_of_fit(expert_labels, n_samples, classes, expert):
     if all(label is None for label in labels):
         raise ValueError(
             "expert_labels is None or has no label, so nothing can be learned about "
-            "the expert. Pass the labels of a random part of the samples at least, NaN "
-            "or None elsewhere; with metadata routing, "
-            "`set_fit_request(expert_labels=True)`."
+            "the expert. Pass the labels of a random part of the samples, NaN or None "
+            "elsewhere (with metadata routing, `set_fit_request(expert_labels=True)`), "
+            "or a model as expert."
         )
     return labels
 

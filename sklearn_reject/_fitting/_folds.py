@@ -226,7 +226,7 @@ class Uncertainty(FoldScore):
 
     def check(self, estimator, X):
         """Let a novelty score object to the samples."""
-        if needs_samples(self.score):
+        if hasattr(self.score, "check") and not isinstance(self.score, FrozenEstimator):
             self.score.check(estimator, X)
 
     def clone(self):

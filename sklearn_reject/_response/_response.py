@@ -293,7 +293,7 @@ class Response:
         raise ValueError(
             f"{type(self.model).__name__} has no `{method}`, which this "
             "uncertainty_score or novelty_score needs. Add it (CalibratedClassifierCV "
-            "adds probabilities), use another, such as 'msp', or pass `logits` of it."
+            "adds probabilities), use another, such as 'knn', or pass `logits` of it."
         )
 
     def _check_columns(self, values, method):

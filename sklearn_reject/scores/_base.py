@@ -160,6 +160,13 @@ def check_scores(values, n_samples, name, *, finite=True):
         raise ValueError(f"{name} must be a vector, got {error}") from error
     if array.dtype.kind not in "biufO":
         raise ValueError(f"{name} must hold real numbers, not {array.dtype}.")
+    if finite and array.dtype.kind == "f" and not np.isfinite(array).all():
+        rows = np.flatnonzero(~np.isfinite(array))
+        raise ValueError(
+            f"{name} must be finite, got {array.flat[rows[0]]} in row {rows[0]} "
+            f"({len(rows)} such values). Return a finite number for every possible "
+            "sample, and a large one if nothing is known about it."
+        )
     numbers = (check_vector if finite else check_extended_vector)(array, name)
     check_same_length(n_samples, **{name: numbers})
     return numbers

@@ -133,6 +133,10 @@ class KNN(InputScore):
         self._inputs_ = Inputs(self.features, random_state)
         features = self._inputs_.fit(response)
         n_samples, n_features = features.shape
+        if self.normalize is True and n_features == 1:
+            raise ValueError(
+                "normalize=True reduces a single feature to its sign. Use False."
+            )
         is_directed = self._inputs_.is_directed and n_features > 1
         self._normalizes_ = is_directed if self.normalize == "auto" else self.normalize
         if self._normalizes_:
@@ -520,6 +524,13 @@ class OutlierDetector(InputScore):
 
     def learn(self, response, y, sample_weight, X_ood):
         check_option(self.on, "on", ("features", "input"))
+        if self.on == "input" and self.features is not None:
+            raise ValueError("on='input' does not use features. Use on='features'.")
+        if self.detector is not None and not hasattr(self.detector, "fit"):
+            raise ValueError(
+                "detector must be an outlier detector with `fit` and `score_samples`, "
+                f"got {self.detector!r}."
+            )
         default = IsolationForest(random_state=self.random_state)
         detector = clone(default if self.detector is None else self.detector)
         self._inputs_ = Inputs(self.features, learner=detector)

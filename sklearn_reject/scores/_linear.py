@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -26,7 +27,6 @@ from sklearn_reject._validation import (
     check_level,
     check_number,
     check_option,
-    check_vector,
     take_weight,
 )
 from sklearn_reject.losses import chunked_sele, exact_sele, make_chunks
@@ -373,7 +373,13 @@ def solve_ridge(design, targets, weight, alpha, start):
 
 def check_linear_options(options):
     """Raise unless the options of a linear fit are valid."""
-    check_vector(np.atleast_1d(options.alphas), "alphas", non_negative=True)
+    alphas = np.atleast_1d(np.asarray(options.alphas, dtype=object))
+    is_valid = [isinstance(a, Real) and 0 <= a < np.inf for a in alphas.flat]
+    if alphas.ndim != 1 or not is_valid or not all(is_valid):
+        raise ValueError(
+            "alphas must be finite, non-negative numbers, at least one, got "
+            f"{options.alphas!r}."
+        )
     check_level(options.validation_fraction, "validation_fraction")
     check_option(options.refit, "refit", (True, False))
 

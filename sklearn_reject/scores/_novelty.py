@@ -299,10 +299,11 @@ def call(function, name, estimator, X, *temperature, columns=None):
     values = function(estimator, X, *temperature)
     values = check_array(values, dtype=np.float64, allow_nd=True, **options)
     expected = _num_samples(X), *(columns or values.shape[-1:])
-    if values.shape != expected:
+    if values.ndim < 2 or values.shape != expected:
+        wanted = expected if columns else f"({expected[0]}, n_columns)"
         raise ValueError(
-            f"{name} returned an array of shape {values.shape}, expected {expected}: "
-            "a row for each sample and, of logits, a column for each class."
+            f"{name} returned an array of shape {values.shape}, expected {wanted}: a "
+            "row for each sample and, of logits, a column for each class, of two both."
         )
     return values
 

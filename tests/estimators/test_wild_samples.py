@@ -122,7 +122,7 @@ INSIDE = TRUTH >= 0
         ({"wild_share": 0.0}, Y, "wild_share"),
         ({"wild_share": 1.5}, Y, "wild_share"),
         ({"wild_label": "?"}, Y, "wild_label='\\?', but y holds numbers"),
-        ({"wild_label": float("nan")}, Y, "wild_label must be None, a number or a str"),
+        ({"wild_label": float("nan")}, Y, "wild_label must be None, a number, not a str"),
         ({"wild_label": 5}, TRUTH, "ood_label=-1, but with wild_label=5.*both to None"),
         ({"wild_label": 5}, TRUTH[INSIDE], "no row with wild_label=5.*max_fpr"),
         ({}, np.where(np.arange(len(Y)) < 9, -1, Y), "ood_label=-1, but with wild_la"),

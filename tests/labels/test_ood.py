@@ -110,7 +110,7 @@ def test_gaps_are_told_with_their_rows(gap, known):
         ([0, 1], {"ood_label": "ood"}, "ood_label='ood', but y holds numbers"),
         (["a", "b"], {"ood_label": -1}, "ood_label=-1, but y holds strings"),
         *(
-            ([0, 1], {"ood_label": label}, "ood_label must be None, a number or")
+            ([0, 1], {"ood_label": label}, "ood_label must be None, a number, not")
             for label in (np.nan, [-1], 1j)
         ),
         (
