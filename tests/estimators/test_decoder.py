@@ -524,3 +524,14 @@ def test_groups_of_a_splitter_where_samples_are_sets(sets, scoring, strategy):
         cv = list(GroupKFold(2).split(X[train], y[train], groups[train]))
         alone = clone(decoder).set_params(cv=cv).fit(X[train], y[train])
         assert score == alone.score(X[test], y[test])
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float32, object])
+@pytest.mark.parametrize("pos_label", [None, 0, 1, 0.0])
+def test_predictions_are_of_the_type_of_labels(dtype, pos_label):
+    X, y = make_classification(60, 4, random_state=0)
+    labels = y.astype(dtype)
+    decoder = ExpectedLossDecoder(GaussianNB(), pos_label=pos_label).fit(X, labels)
+    predicted = decoder.predict(X)
+    assert predicted.dtype == labels.dtype
+    assert set(map(type, predicted.tolist())) == set(map(type, labels.tolist()))

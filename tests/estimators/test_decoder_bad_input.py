@@ -127,6 +127,8 @@ BAD_CALLS = [
     (LABELS, "score", {"y": LABELS[:, :2]}, r"same shape, got \(60, 2\) and"),
     (TWO, "score", {"y": TWO, "sample_weight": np.ones(60)}, "weighs sets"),
     (TWO, "predict", {"groups": [1, 2, 3]}, "groups has 3 elements"),
+    (THREE, "predict", {"groups": [1, 2, 3]}, "each sample is one here. Omit groups"),
+    (THREE, "expected_loss", {"groups": THREE}, "Omit groups"),
     (TWO, "expected_loss", {"groups": [1, 2, 3]}, "groups has 3 elements"),
     (TWO, "expected_loss", {"groups": [None] * 60}, "values that can be sorted"),
     (TWO, "predict_set", {}, "for multiclass .* was binary"),

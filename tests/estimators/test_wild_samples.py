@@ -122,7 +122,11 @@ INSIDE = TRUTH >= 0
         ({"wild_share": 0.0}, Y, "wild_share"),
         ({"wild_share": 1.5}, Y, "wild_share"),
         ({"wild_label": "?"}, Y, "wild_label='\\?', but y holds numbers"),
-        ({"wild_label": float("nan")}, Y, "wild_label must be None, a number, not a str"),
+        (
+            {"wild_label": float("nan")},
+            Y,
+            "wild_label must be None, a number, not NaN",
+        ),
         ({"wild_label": 5}, TRUTH, "ood_label=-1, but with wild_label=5.*both to None"),
         ({"wild_label": 5}, TRUTH[INSIDE], "no row with wild_label=5.*max_fpr"),
         ({}, np.where(np.arange(len(Y)) < 9, -1, Y), "ood_label=-1, but with wild_la"),
@@ -136,7 +140,9 @@ def test_errors(options, y, message):
 
 def test_a_label_that_no_sample_has_warns():
     model = clone(MODEL).set_params(wild_label=5, max_fpr=None)
-    with pytest.warns(RejectionWarning, match="share is not used.* Pass the label of"):
+    with pytest.warns(
+        RejectionWarning, match="wild_label=5 is not in y, so no.* Pass the label of"
+    ):
         model.fit(X[INSIDE], TRUTH[INSIDE])
     assert np.isnan(model.rule_.fpr)
 

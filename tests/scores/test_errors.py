@@ -299,7 +299,7 @@ REFUSED = [
         (
             score(),
             BAYES,
-            "GaussianNB has no `decision_function`.*'msp', or pass `logits` of",
+            "GaussianNB has no `decision_function`.*'knn', or pass `logits` of",
         )
         for score in (MaxLogit, Energy, ViM)
     ),
@@ -367,8 +367,9 @@ REFUSED = [
     (KNN(normalize="l2"), LINEAR, "normalize must be one of"),
     (OutlierDetector(LocalOutlierFactor()), LINEAR, "has with novelty=True"),
     (OutlierDetector(OfUnknownDirection()), LINEAR, "scores no new samples.*PyOD's"),
-    (OutlierDetector("forest"), LINEAR, "not seem to be a scikit-learn estimator"),
+    (OutlierDetector("forest"), LINEAR, "detector must be an outlier detector"),
     (OutlierDetector(on="output"), LINEAR, "on must be one of"),
+    (OutlierDetector(None, "input", first_column), LINEAR, "Use on='features'"),
     (LikelihoodRatio(SVM), LINEAR, "classifier must have `predict_proba`"),
 ]
 
