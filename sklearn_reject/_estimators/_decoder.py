@@ -380,6 +380,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         """
         self._require_fit()
         if self.target_type_ == "multiclass":
+            self._items.groups(groups, _num_samples(X))  # there are none
             return self._items.classes[self._probabilities(X).argmax(axis=1)]
         return self._items.labels(self._choose(X, groups)[0])
 

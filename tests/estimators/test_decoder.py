@@ -526,7 +526,7 @@ def test_groups_of_a_splitter_where_samples_are_sets(sets, scoring, strategy):
         assert score == alone.score(X[test], y[test])
 
 
-@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float32, object])
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float32])
 @pytest.mark.parametrize("pos_label", [None, 0, 1, 0.0])
 def test_predictions_are_of_the_type_of_labels(dtype, pos_label):
     X, y = make_classification(60, 4, random_state=0)

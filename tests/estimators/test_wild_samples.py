@@ -141,7 +141,7 @@ def test_errors(options, y, message):
 def test_a_label_that_no_sample_has_warns():
     model = clone(MODEL).set_params(wild_label=5, max_fpr=None)
     with pytest.warns(
-        RejectionWarning, match="wild_label=5 is not in y, so no.* Pass the label of"
+        RejectionWarning, match="wild_label=5 is not in y.* Pass the label of"
     ):
         model.fit(X[INSIDE], TRUTH[INSIDE])
     assert np.isnan(model.rule_.fpr)
