@@ -72,10 +72,7 @@ def deferring(**options):
 
 
 FORESTS = {"sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor"}
-NEIGHBOURS = {
-    "sklearn.metrics._dist_metrics.EuclideanDistance64",
-    "sklearn.neighbors._kd_tree.KDTree",
-}
+TREES, NUMBERS = {"sklearn.tree._tree.Tree"}, {"numpy.dtype"}
 
 NO_TARGET = {"target_coverage": None}
 # Name: estimator, labels, and the types of other packages that skops asks about.
@@ -87,20 +84,20 @@ FITTED = {
     "by prediction": (selective(group_by="prediction"), y, set()),
     "by class": (held_out(target_failure_rate=0.05, group_by="class"), y, set()),
     "precision": (selective(**NO_TARGET, min_precision=0.9, min_recall=0.8), y, set()),
-    "sele": (selective(uncertainty_score="sele"), y, {"numpy.dtype"}),
+    "sele": (selective(uncertainty_score="sele"), y, NUMBERS),
     "text labels": (selective(), np.array(["benign", "malignant"])[y], set()),
     "pipeline": (make_pipeline(StandardScaler(), selective()), y, set()),
     "msp": (double("msp"), WITH_NOVEL, set()),
-    "mahalanobis": (double("mahalanobis"), WITH_NOVEL, set()),
-    "knn": (double("knn"), WITH_NOVEL, NEIGHBOURS),
+    "mahalanobis": (double("mahalanobis"), WITH_NOVEL, NUMBERS),
+    "knn": (double("knn"), WITH_NOVEL, NUMBERS),
     "dta": (ExpectedLossDecoder(LogisticRegression(), strategy="dta"), y, set()),
     "eum": (ExpectedLossDecoder(LogisticRegression(), strategy="eum"), y, set()),
     "analytic": (tuner("analytic"), y, set()),
     "direct": (tuner("direct"), y, set()),
     "budget": (deferring(max_deferral=0.2, gain_score="confidence"), y, set()),
     "gain": (deferring(max_deferral=0.2), y, FORESTS),
-    "regressor": (SelectiveRegressor(Ridge(), target_coverage=0.9), AMOUNT, FORESTS),
-    "errors": (selective(uncertainty_score="error_probability"), y, FORESTS),
+    "regressor": (SelectiveRegressor(Ridge(), target_coverage=0.9), AMOUNT, TREES),
+    "errors": (selective(uncertainty_score="error_probability"), y, TREES),
 }
 IS_HEAVY = {
     *("gain", "regressor", "errors", "by class", "analytic", "knn"),

@@ -185,7 +185,8 @@ def _holds_text(name, column):
     for value in others:
         if not isinstance(value, (str, bytes)):
             raise TypeError(
-                f"column {name!r} holds {value!r}, neither a number nor a text."
+                f"column {name!r}: an argument must be a string or a number, got "
+                f"{value!r}."
             )
     # Whatever comes later in a column without any value is new.
     return bool(others) or not present
