@@ -272,7 +272,8 @@ class Response:
             raise ValueError(
                 f"{type(self.model).__name__}.predict returned the label "
                 f"{labels[unknown].tolist()[0]!r}, which is not in its classes_. If it "
-                "rejects or defers samples, set reject_label=None or defer_label=None."
+                "rejects or defers samples, set its reject_label=None or "
+                "defer_label=None."
             )
         return indices
 
