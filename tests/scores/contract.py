@@ -14,7 +14,7 @@ from sklearn.datasets import load_digits
 from sklearn.ensemble import IsolationForest
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
@@ -36,7 +36,7 @@ LEARN = slice(110, None)
 _CHEAPER = {
     "outlier_detector": {"detector": IsolationForest(n_estimators=10, random_state=0)},
     # Probabilities that a last bit of a sparse product moves grow other trees.
-    "true_class_probability": {"regressor": LinearRegression()},
+    "true_class_probability": {"features": "per_label_linear", "alphas": 0.1},
 }
 
 
