@@ -125,7 +125,8 @@ def _common_dtype(dtype, label):
 def _is_exact(dtype, label):
     """Tell whether a dtype has a number just as it is."""
     try:
-        return dtype.type(label).item() == label
+        with np.errstate(invalid="ignore", over="ignore"):
+            return np.asarray(label).astype(dtype).item() == label
     except (OverflowError, ValueError):
         return False
 

@@ -5,6 +5,7 @@ from numbers import Real
 
 import numpy as np
 from scipy import sparse
+from sklearn import config_context
 from sklearn.decomposition import TruncatedSVD
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
@@ -63,10 +64,9 @@ class Encoder:
             )
         if self.on_numbers is not None:
             with np.errstate(over="ignore"):
-                self.on_numbers.set_output(transform="default").fit(numbers)
+                self.on_numbers.fit(numbers)
         if texts is not None:
-            on_texts = self._make_text_encoder()
-            self.on_texts = on_texts.set_output(transform="default").fit(texts)
+            self.on_texts = self._make_text_encoder().fit(texts)
         matrix = self._join(numbers, texts)
         self.is_number = np.arange(matrix.shape[1]) < numbers.shape[1]
         if self.is_sparse:
@@ -120,10 +120,11 @@ class Encoder:
         return numbers, texts
 
     def _join(self, numbers, texts):
-        if self.on_numbers is not None:
-            numbers = self.on_numbers.transform(numbers)
-        if texts is not None:
-            numbers = np.hstack([numbers, self.on_texts.transform(texts)])
+        with config_context(transform_output="default"):  # of what is inside, too
+            if self.on_numbers is not None:
+                numbers = self.on_numbers.transform(numbers)
+            if texts is not None:
+                numbers = np.hstack([numbers, self.on_texts.transform(texts)])
         if self.one_hot or self.is_sparse:
             return numbers
         return np.where(self.is_empty, 0.0, numbers)

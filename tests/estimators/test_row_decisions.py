@@ -348,7 +348,11 @@ def test_draws_depend_on_the_key_and_on_nothing_else(keyed, make):
     order = np.random.default_rng(0).permutation(len(keys))
     permuted = model.accept(X_new[order], keys=keys[order])
     np.testing.assert_array_equal(permuted, accepted[order])
-    for same in (list(keys), pd.Series(keys), keys.astype(object)):
+    for same in (
+        list(keys),
+        pd.Series(keys, dtype=keys.dtype),
+        keys.astype(object),
+    ):
         np.testing.assert_array_equal(model.accept(X_new, keys=same), accepted)
     # What is not tied has nothing to draw.
     np.testing.assert_array_equal(accepted[~tied], model.accept(X_new)[~tied])
