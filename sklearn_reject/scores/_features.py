@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
+from joblib import parallel_backend
 from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.ensemble import (
@@ -150,7 +152,10 @@ class FeatureScore(LearnedScore):
         if is_classifier(learner):  # some take integers only
             targets = targets.astype(np.intp)
         n_threads = 1 if len(targets) <= _MOST_TO_LEARN_FROM else None
-        with threadpool_limits(n_threads, "openmp"):
+        # A cluster would be sent the samples again for each tree of a default forest.
+        is_ours = getattr(self, self.learner) is None
+        backend = parallel_backend("sequential") if is_ours else nullcontext()
+        with threadpool_limits(n_threads, "openmp"), backend:
             return clone(learner).fit(features, targets, **given)
 
     def _make_default(self, n_samples, *, classify):
