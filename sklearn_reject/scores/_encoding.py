@@ -58,13 +58,16 @@ class Encoder:
             self.on_numbers = TruncatedSVD(n_directions, random_state=self.random_state)
         elif self.one_hot and not self.is_sparse and numbers.shape[1]:
             self.on_numbers = SimpleImputer(
-                strategy=self.strategy,
-                add_indicator=self.add_indicator,
-                keep_empty_features=True,
+                add_indicator=self.add_indicator, keep_empty_features=True
             )
         if self.on_numbers is not None:
             with np.errstate(over="ignore"):
                 self.on_numbers.fit(numbers)
+            if self.strategy == "median" and not self.is_sparse:
+                # The imputer would sort a masked copy, in ten times the time.
+                some = ~np.isnan(numbers).all(axis=0)
+                medians = np.nanmedian(numbers[:, some], axis=0)
+                self.on_numbers.statistics_[some] = medians
         if texts is not None:
             self.on_texts = self._make_text_encoder().fit(texts)
         matrix = self._join(numbers, texts)
