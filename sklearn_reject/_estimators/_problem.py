@@ -11,10 +11,7 @@ from sklearn_reject._estimators._groups import (
     check_group_targets,
     groups_of_retarget,
 )
-from sklearn_reject._estimators._targets import (
-    Target,
-    find_target,
-)
+from sklearn_reject._estimators._targets import Target, find_target
 from sklearn_reject._fitting._experts import is_fixed
 from sklearn_reject._fitting._folds import learns_from_samples
 from sklearn_reject._fitting._routing import refuse_weights

@@ -139,7 +139,8 @@ class FeatureScore(LearnedScore):
     def _fit_learner(self, features, targets, sample_weight, *, classify):
         """Return what has learned losses, or the loss that all of them are."""
         learner, rows = getattr(self, self.learner), slice(None)
-        if learner is None:
+        is_ours = learner is None
+        if is_ours:
             learner = self._make_default(len(targets), classify=classify)
             if len(targets) > _MOST_TO_LEARN_FROM:
                 order = check_random_state(self.random_state).permutation(len(targets))
@@ -153,7 +154,6 @@ class FeatureScore(LearnedScore):
             targets = targets.astype(np.intp)
         n_threads = 1 if len(targets) <= _MOST_TO_LEARN_FROM else None
         # A cluster would be sent the samples again for each tree of a default forest.
-        is_ours = getattr(self, self.learner) is None
         backend = parallel_backend("sequential") if is_ours else nullcontext()
         with threadpool_limits(n_threads, "openmp"), backend:
             return clone(learner).fit(features, targets, **given)

@@ -611,7 +611,8 @@ def free_energy(logits, temperature=1.0):
 def _find_percentile(features, percentile, weight):
     """Return the least value with such a share of weight at or below it."""
     weight = np.ones(len(features)) if weight is None else weight
-    values, order = np.sort(features.ravel()), features.ravel().argsort()
+    order = features.ravel().argsort()
+    values = features.ravel()[order]
     shares = np.cumsum(np.repeat(weight, features.shape[1])[order])
     # What rounding adds to a share must not shift it to the next value.
     goal = percentile / 100 * shares[-1] * (1 - 1e-12)
