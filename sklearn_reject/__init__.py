@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     )
     from sklearn_reject._estimators._deferring_classifier import DeferringClassifier
     from sklearn_reject._estimators._double_score import DoubleScoreOODClassifier
-    from sklearn_reject._estimators._report import Report as Report
-    from sklearn_reject._estimators._report import ReportPart as ReportPart
-    from sklearn_reject._estimators._report import ReportPromise as ReportPromise
     from sklearn_reject._estimators._selective_classifier import SelectiveClassifier
     from sklearn_reject._estimators._selective_regressor import SelectiveRegressor
     from sklearn_reject._estimators._targets import AchievedBound as AchievedBound
@@ -36,6 +33,10 @@ if TYPE_CHECKING:
     from sklearn_reject._interval import Interval as Interval
     from sklearn_reject._trusted_types import trusted_types
     from sklearn_reject.exceptions import InfeasibleTargetError
+    from sklearn_reject.selection._calibrate import calibrate
+    from sklearn_reject.selection._report import Report as Report
+    from sklearn_reject.selection._report import ReportPart as ReportPart
+    from sklearn_reject.selection._report import ReportPromise as ReportPromise
 
 __version__ = "0.1.0"
 
@@ -59,6 +60,7 @@ _HOMES = {
     "InfeasibleTargetError": "sklearn_reject.exceptions",
     "SelectiveClassifier": "sklearn_reject._estimators._selective_classifier",
     "SelectiveRegressor": "sklearn_reject._estimators._selective_regressor",
+    "calibrate": "sklearn_reject.selection._calibrate",
     "trusted_types": "sklearn_reject._trusted_types",
 }
 # What methods return. It has pages in the reference, but nobody needs to import it.
@@ -67,9 +69,9 @@ _RESULTS = {
     "Decisions": "sklearn_reject._estimators._base",
     "DeferralDecisions": "sklearn_reject._estimators._deferring",
     "Interval": "sklearn_reject._interval",
-    "Report": "sklearn_reject._estimators._report",
-    "ReportPart": "sklearn_reject._estimators._report",
-    "ReportPromise": "sklearn_reject._estimators._report",
+    "Report": "sklearn_reject.selection._report",
+    "ReportPart": "sklearn_reject.selection._report",
+    "ReportPromise": "sklearn_reject.selection._report",
 }
 
 # Written out, as type checkers read it.
@@ -82,6 +84,7 @@ __all__ = [
     "SelectiveClassifier",
     "SelectiveRegressor",
     "__version__",
+    "calibrate",
     "datasets",
     "decoding",
     "exceptions",

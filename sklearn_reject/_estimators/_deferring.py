@@ -17,7 +17,7 @@ from sklearn_reject._estimators._base import (
     read_samples,
 )
 from sklearn_reject._estimators._groups import labels_of
-from sklearn_reject._estimators._report import Report, report_deferral
+from sklearn_reject._estimators._report import report_deferral
 from sklearn_reject._fitting._experts import (
     Answers,
     ask,
@@ -33,7 +33,7 @@ from sklearn_reject._validation import index_labels
 from sklearn_reject.exceptions import ExpertError
 from sklearn_reject.losses import losses_where_known
 from sklearn_reject.scores import evaluate_score
-from sklearn_reject.selection import targets_by_group
+from sklearn_reject.selection import Report, targets_by_group
 
 
 class DeferralDecisions(NamedTuple):

@@ -24,7 +24,7 @@ from sklearn_reject._estimators._ood_target import (
     OODTarget,
     keep_calibration,
 )
-from sklearn_reject._estimators._report import Report, report_ood
+from sklearn_reject._estimators._report import report_ood
 from sklearn_reject._fitting._folds import (
     RiskAndNovelty,
     Samples,
@@ -60,7 +60,7 @@ from sklearn_reject._validation import (
 )
 from sklearn_reject.losses import check_loss
 from sklearn_reject.scores import NoveltyScore, resolve_novelty, resolve_score
-from sklearn_reject.selection import MODEL_PARAMETERS, DoubleScoreRule
+from sklearn_reject.selection import MODEL_PARAMETERS, DoubleScoreRule, Report
 
 # What may be asked for beside `min_tpr`, one of them.
 _BESIDE = {"max_fpr", "max_risk", "min_precision"}

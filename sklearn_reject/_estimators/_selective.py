@@ -25,7 +25,7 @@ from sklearn_reject._estimators._calibration import (
 )
 from sklearn_reject._estimators._groups import find_groups
 from sklearn_reject._estimators._problem import Problem, retarget, solve_and_store
-from sklearn_reject._estimators._report import Report, report_selective
+from sklearn_reject._estimators._report import report_selective
 from sklearn_reject._estimators._targets import RejectCost, TargetRisk, find_target
 from sklearn_reject._fitting._folds import Samples, evaluation_of, learns
 from sklearn_reject._fitting._out_of_sample import evaluate_for_threshold
@@ -45,6 +45,7 @@ from sklearn_reject.scores import resolve_score
 from sklearn_reject.selection import (
     GroupedRule,
     RejectionRule,
+    Report,
     enumerate_labels,
     make_partition,
     order_told,

@@ -6,6 +6,7 @@ change.
 
 from sklearn_reject.exceptions import InfeasibleTargetError
 from sklearn_reject.selection._bounds import BOUNDS, binomial_upper
+from sklearn_reject.selection._calibrate import CalibratedRule, calibrate
 from sklearn_reject.selection._certify import check_confidence_level
 from sklearn_reject.selection._certify_double import (
     Levels,
@@ -47,6 +48,13 @@ from sklearn_reject.selection._parts import (
     measure_risk_bounds,
     solve_risk_bounds,
 )
+from sklearn_reject.selection._report import (
+    ANY_LOSS,
+    Report,
+    ReportPart,
+    ReportPromise,
+    ReportSamples,
+)
 from sklearn_reject.selection._rule import Certificate, RejectionRule
 from sklearn_reject.selection._solve import (
     solve_reject_cost,
@@ -71,6 +79,7 @@ from sklearn_reject.selection._tune import (
 )
 
 __all__ = [
+    "CalibratedRule",
     "CoverageMonitor",
     "DeferralRule",
     "DoubleScoreRule",
