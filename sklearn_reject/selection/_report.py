@@ -197,7 +197,7 @@ class Report:
         titles = "promise", "bound", "calibration", "these samples", ""
         lines = [
             f"{self.estimator} on {self.n_samples} {samples}, "
-            f"intervals of {100 * self.confidence_level:g} % confidence each",
+            f"intervals of {100 * self.confidence_level:g}% confidence each",
             "",
             *align([titles, *map(_promise_cells, self.promises)]),
             "",
@@ -232,7 +232,7 @@ def _promise_cells(promise):
     if promise.sense:
         asked = f"{promise.sense} {promise.bound:.4g}"
     if promise.confidence_level is not None:
-        asked = f"{asked} at {100 * promise.confidence_level:g} %"
+        asked = f"{asked} at {100 * promise.confidence_level:g}%"
     shown = cell_of(promise.calibration), _interval(promise.achieved)
     return name, asked, *shown, promise.verdict
 
