@@ -51,7 +51,7 @@ collect_ignore = [] if find_spec("dask") else ["sklearn_reject/dask.py"]
 
 # Callbacks come with scikit-learn 1.9.
 if not find_spec("sklearn.callback"):
-    collect_ignore.append("doc/user_guide/callbacks.rst")
+    collect_ignore.append("doc/user_guide/scikit_learn.rst")
 
 
 @pytest.fixture
