@@ -20,7 +20,7 @@ def listed_classes():
     found = {}
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
-        module = re.search(r"^\.\. module:: (\S+)$", text, re.M).group(1)
+        module = re.search(r"^\.\. (?:current)?module:: (\S+)$", text, re.M).group(1)
         names = re.findall(r"^   ([A-Z]\w+)$", text, re.M)
         found |= {name: f"{module}.{name}" for name in names}
     return found

@@ -302,7 +302,7 @@ class Accepting:
 
 @dataclass(frozen=True)
 class RejectionRule(Accepting, Monitored):
-    """Rule that accepts below a threshold, at random at it (FPV23, eq. 25).
+    """Rule that accepts below a threshold, and at random at it (FPV23, equation 25).
 
     A score is at the threshold if they differ by at most 2^-40 of the score's
     magnitude, as the scores of one sample do that are computed in other batches or on
