@@ -251,6 +251,8 @@ def _check_fields(state, known, required):
 def _comparable(value):
     if isinstance(value, np.ndarray):
         return value.shape, np.asarray(value, dtype=np.float64).tobytes()
+    if isinstance(value, dict):
+        return frozenset(value.items())
     return "NaN" if isinstance(value, float) and math.isnan(value) else value
 
 

@@ -67,6 +67,9 @@ RULES = {
     "two scores, certified": selection.certify_double_score(
         TUNED, *TWO, min_tpr=0.5, confidence_level=0.8, random_state=0
     ),
+    "logged": selection.calibrate(
+        uncertainty=RISK, losses=LOSSES, target_risk=0.4, groups=GROUPS
+    ),
     "tails": selection.tune_tail_score(*TWO, min_tpr=0.7),
     "tail": Tail(scores=(0.0, 1.0), values=(0.0, 2.0), slope=3.0),
 }

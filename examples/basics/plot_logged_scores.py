@@ -3,19 +3,20 @@
 From logs to a rule
 =====================
 
-A model has answered for a while, and its confidence in each answer was logged. Some time
-later we know which answers were right. From these two arrays, and nothing else, we get a
-threshold on the confidence with a promise: at most 5% of the answers that we accept are
-wrong. Here the model is naive Bayes, which is often too sure of itself.
+A model has answered for a while, and its confidence in each answer was logged. Some
+time later we know which answers were right. From these two arrays, and nothing else, we
+get a threshold on the confidence with a promise: at most 5% of the answers that we
+accept are wrong. Here the model is naive Bayes, which is often too sure of itself.
 """
 
 # %%
 # The log
 # -------
 #
-# The model reads handwritten digits. It was trained on 400 of them, and has answered the
-# other 1,397. The older half of the log makes the rule.
+# The model reads handwritten digits. It was trained on 400 of them, and has answered
+# the other 1,397. The older half of the log makes the rule.
 
+# sphinx_gallery_thumbnail_path = "_static/drawings/log.svg"
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.model_selection import train_test_split
@@ -53,8 +54,8 @@ print(rule.report(confidence=confidence[new], correct=correct[new]))
 # The error at every threshold
 # ----------------------------
 #
-# The band is an interval of the curve on new answers. The rule is a dot on it, below the
-# dashed line of its target.
+# The band is an interval of the curve on new answers. The rule is a dot on it, below
+# the dashed line of its target.
 
 import matplotlib.pyplot as plt
 
@@ -64,7 +65,7 @@ wrong = ~correct[new]
 accepted = rule.accept(confidence=confidence[new])
 fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 RiskCoverageDisplay.from_predictions(
-    None, None, 1 - confidence[new], loss=wrong, confidence_level=0.9, ax=ax
+    None, None, -confidence[new], loss=wrong, confidence_level=0.9, ax=ax
 )
 ax.axhline(0.05, color="0.3", linestyle="--", label="target")
 ax.plot(accepted.mean(), wrong[accepted].mean(), "o", color="C3", label="rule")

@@ -6,7 +6,8 @@ change.
 
 from sklearn_reject.exceptions import InfeasibleTargetError
 from sklearn_reject.selection._bounds import BOUNDS, binomial_upper
-from sklearn_reject.selection._calibrate import CalibratedRule, calibrate
+from sklearn_reject.selection._calibrate import calibrate
+from sklearn_reject.selection._calibrated_rule import CalibratedRule
 from sklearn_reject.selection._certify import check_confidence_level
 from sklearn_reject.selection._certify_double import (
     Levels,

@@ -209,7 +209,13 @@ def order_told():
 
 
 def warn_of_backward_scores(
-    scores, losses, weight=None, *, groups=None, way_out=WAY_OUT
+    scores,
+    losses,
+    weight=None,
+    *,
+    groups=None,
+    way_out=WAY_OUT,
+    what="uncertainty score",
 ):
     """Warn where the certain half of the samples has a larger risk than all."""
     scores, losses, weight, groups = _take_some(None, scores, losses, weight, groups)
@@ -225,9 +231,8 @@ def warn_of_backward_scores(
     is_worse, mean = is_riskier(half, 0.5, losses, weight)
     if is_worse:
         warn_user(
-            "The uncertainty score ranks the errors backwards: the half of the samples "
-            f"with the lowest scores has risk {half:.3g}, all of them have {mean:.3g}. "
-            f"{way_out}."
+            f"The {what} ranks the errors backwards: the more certain half of the "
+            f"samples has risk {half:.3g}, all of them have {mean:.3g}. {way_out}."
         )
 
 
@@ -296,7 +301,7 @@ def warn_of_backward_gain(gain, loss_first, loss_second, weight=None, *, groups=
 
 def _take_some(is_known, *arrays):
     """Return arrays, or None, at some evenly spaced rows, all if they are not many."""
-    arrays = [None if each is None else np.asarray(each) for each in arrays]
+    arrays = [np.asarray(each) if np.ndim(each) else None for each in arrays]
     n_rows = len(arrays[0]) if is_known is None else np.count_nonzero(is_known)
     rows = slice(None, None, max(1, -(-n_rows // _MOST_ROWS)))
     if is_known is not None:

@@ -179,7 +179,7 @@ def test_promises_of_a_cost_of_classes_and_with_a_certificate():
         found = model.bounds_[f"min_{promise.quantity}", int(promise.part.split()[1])]
         assert (promise.bound, promise.calibration) == found[:2]
     certified = selective(**TARGETS["certified"])
-    assert "<= 0.1 at 90 %" in str(certified.report(X_test, y_test))
+    assert "<= 0.1 at 90%" in str(certified.report(X_test, y_test))
 
 
 @pytest.mark.parametrize(

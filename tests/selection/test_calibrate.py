@@ -35,13 +35,19 @@ TARGETS = [
     (solve_target_coverage, FIXED, {"target_coverage": 0.5, "confidence_level": 0.9}),
     (solve_reject_cost, {}, {"reject_cost": 0.2}),
 ]
-ASKED = pytest.mark.parametrize(("solve", "options", "asked"), TARGETS, ids=str)
+ASKED = pytest.mark.parametrize(
+    ("solve", "options", "asked"),
+    TARGETS,
+    ids=lambda value: value.__name__ if callable(value) else str(value),
+)
 
 
 @ASKED
 @pytest.mark.parametrize("groups", [None, GROUPS], ids=["all", "groups"])
 def test_rules_are_those_of_the_solvers(solve, options, asked, groups):
     options = options | dict(list(asked.items())[1:])
+    if "confidence_level" in asked:
+        options["random_state"] = 0
     target = next(iter(asked.values()))
     losses = 1.0 - CORRECT
     expected = solve(-CONFIDENCE, losses, target, groups=groups, **options)
@@ -62,7 +68,7 @@ def test_a_rule_is_a_comparison_with_its_threshold(solve, options, asked):
     assert largest < least
     assert largest <= rule.threshold <= least
     sign = ">=" if rule.threshold == least else ">"
-    assert str(rule) == f"accept where confidence {sign} {rule.threshold:.6g}"
+    assert str(rule) == f"accept where confidence {sign} {rule.threshold!r}"
 
 
 @pytest.mark.parametrize(("risk", "what"), [(1, "everything"), (0, "nothing")])
@@ -95,6 +101,8 @@ def test_json_keeps_the_rule_and_where_it_comes_from(groups):
         json.loads(json.dumps(rule.to_dict(), allow_nan=False))
     )
     assert restored == rule
+    assert len({restored, rule}) == 1
+    assert rule.to_dict()["accepts"] == str(rule).splitlines()
     assert (rule.score, rule.parameter, rule.confidence_level, rule.n_samples) == (
         "confidence",
         "target_risk",
@@ -119,7 +127,7 @@ def test_json_keeps_the_rule_and_where_it_comes_from(groups):
         ({"target_coverage": 0.5}, "coverage", lambda a, w: a.mean()),
         ({"reject_cost": 0.2}, "cost", lambda a, w: np.where(a, w, 0.2).mean()),
     ],
-    ids=str,
+    ids=["risk", "failure rate", "coverage", "cost"],
 )
 def test_reports_show_what_new_samples_say(asked, quantity, value):
     rule = calibrate(confidence=CONFIDENCE[:300], correct=CORRECT[:300], **asked)
@@ -201,12 +209,12 @@ RULE = calibrate(**LOGGED, target_risk=0.1)
         (
             calibrate,
             LOGGED | {"reject_cost": 0.1, "confidence_level": 0.9},
-            "confidence_level=0.9 cannot be combined with reject_cost=0.1",
+            "confidence_level=0.9 cannot be combined with a reject_cost",
         ),
         (
             calibrate,
             LOGGED | {"target_coverage": 0.5, "max_loss": 2},
-            "max_loss=2 cannot be combined with target_coverage",
+            "max_loss=2 is for losses=. Leave it out",
         ),
         (
             calibrate,
@@ -233,7 +241,47 @@ RULE = calibrate(**LOGGED, target_risk=0.1)
             {"uncertainty": CONFIDENCE},
             "calibrated on confidence, and got uncertainty. Pass confidence=",
         ),
+        (
+            RULE.accept,
+            {"confidence": CONFIDENCE, "groups": GROUPS},
+            "The rule has no groups. Leave out groups=",
+        ),
+        (
+            calibrate(**LOGGED, groups=GROUPS, target_risk=0.1).accept,
+            {"confidence": CONFIDENCE},
+            "The rule has groups. Pass groups=",
+        ),
         (RULE.report, {"confidence": CONFIDENCE}, "one of correct, losses"),
+        (
+            RULE.report,
+            {"confidence": CONFIDENCE, "losses": 1.0 - CORRECT},
+            "calibrated on correct, and got losses. Pass correct=, in the same units",
+        ),
+        (
+            calibrate,
+            LOGGED | {"target_risk": {"a": 0.1}},
+            "target_risk={'a': 0.1} is by group. Pass groups=",
+        ),
+        (
+            calibrate,
+            LOGGED | {"target_coverage": 50},
+            r"target_coverage must be in .0, 1., got 50",
+        ),
+        (
+            calibrate,
+            LOGGED | {"target_risk": {"a": -1}, "groups": ["a"] * 600},
+            "target_risk of the group 'a' must be in",
+        ),
+        (
+            CalibratedRule.from_dict,
+            {"state": RULE.to_dict() | {"score": "logit"}},
+            "score must be one of",
+        ),
+        (
+            CalibratedRule.from_dict,
+            {"state": RULE.to_dict() | {"targets": [["a", 0.1]]}},
+            r"targets must have the keys \['all'\]",
+        ),
     ],
 )
 def test_bad_input_is_named(call, arguments, message):
@@ -245,3 +293,43 @@ def test_targets_out_of_reach_say_what_can_be_met():
     with pytest.raises(InfeasibleTargetError) as caught:
         calibrate(confidence=[0.9, 0.8], correct=[0, 0], target_risk=0.1)
     assert caught.value.attainable
+
+
+def test_rows_of_series_are_matched_by_nobody():
+    pd = pytest.importorskip("pandas")
+    log = pd.DataFrame(LOGGED)
+    expected = calibrate(**LOGGED, target_risk=0.1).rule
+    assert calibrate(**log, target_risk=0.1).rule == expected
+    shuffled = log["correct"].sample(frac=1, random_state=0)
+    with pytest.raises(ValueError, match="confidence and correct have different"):
+        calibrate(confidence=log["confidence"], correct=shuffled, target_risk=0.1)
+
+
+@pytest.mark.parametrize("name", ["target_risk", "target_failure_rate", "reject_cost"])
+def test_percents_are_told(name):
+    with pytest.warns(RejectionWarning, match=rf"{name}=5 .* Write 5% as 0\.05"):
+        assert calibrate(**LOGGED, **{name: 5}).threshold == -np.inf
+
+
+def test_a_backward_score_is_told_before_nothing_can_be_met():
+    with (
+        pytest.warns(RejectionWarning, match="The confidence ranks the errors"),
+        pytest.raises(InfeasibleTargetError),
+    ):
+        calibrate(confidence=-CONFIDENCE, correct=CORRECT, target_risk=0.01)
+
+
+@pytest.mark.parametrize("share", [0.2, 0.8, 1])
+def test_many_answers_may_share_the_best_score(share):
+    # A judge that says 5 most of the time; 1% of these are wrong.
+    n = 10_000
+    is_best = np.arange(n) < share * n
+    correct = np.where(is_best, np.arange(n) % 100 > 0, np.arange(n) % 5 > 0)
+    rule = calibrate(
+        confidence=np.where(is_best, 5, 3),
+        correct=correct,
+        target_risk=0.02,
+        confidence_level=0.9,
+    )
+    expected = "accept everything" if share == 1 else "accept where confidence > 3.0"
+    assert str(rule) == expected

@@ -67,13 +67,13 @@ def starts_for_parts(parts, counts, delta, n_kinds):
         yield max(starts), weight
 
 
-def walk(counts, starts, p_values, delta):
-    """Return the last count that passes, with the level that was brought there."""
+def walk(counts, starts, p_values, delta, ends):
+    """Return the last of `ends` that passes, with the level that was brought there."""
     level, best = 0.0, None
     for count in counts:
         level += delta * sum(weight for start, weight in starts if start == count)
         if level and max(p_values(count)) <= level:
-            best = count
+            best = count if count in ends else best
         else:
             level = 0.0
     return best
@@ -109,8 +109,9 @@ def test_threshold_by_hand(data, is_of_parts, randomize):
     delta, n = 1 - confidence_level, len(scores)
     draws = np.random.default_rng(0).random(n)
     order = np.lexsort((draws, scores))
-    keys = [(scores[row], draws[row] if randomize else 0) for row in order]
-    counts = [m for m in range(n) if m == 0 or keys[m] != keys[m - 1]] + [n]
+    # Tests always follow the draws. A rule without them ends where a tie does.
+    counts, ties = list(range(n + 1)), scores[order]
+    ends = [m for m in counts if randomize or m in (0, n) or ties[m] != ties[m - 1]]
     bounds = asked if is_of_parts else {"all": (np.zeros(n), {0: asked})}
     parts = [
         (np.flatnonzero((labels == label)[order]), risk)
@@ -130,7 +131,7 @@ def test_threshold_by_hand(data, is_of_parts, randomize):
         more = [len(bounds)] if is_of_parts else []
         starts = starts_for_parts if is_of_parts else starts_for_all
         starts = list(starts(parts, counts, delta, *more))
-        expected = walk(counts, starts, p_values, delta)
+        expected = walk(counts, starts, p_values, delta, ends)
     solve = solve_risk_bounds if is_of_parts else solve_target_risk
     options = {"confidence_level": confidence_level, "randomize": randomize}
     if expected is None:
