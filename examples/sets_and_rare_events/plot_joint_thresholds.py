@@ -131,8 +131,7 @@ for number in n_positives:
     gains.append(1000 * np.mean(found, axis=0))
 
 fig, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
-names = ["tuned", "in new documents"]
-ax.semilogx(n_positives, gains, "o-", label=names)
+ax.semilogx(n_positives, gains, "o-", label=["tuned", "in new documents"])
 ax.set_xticks(n_positives, n_positives)
 ax.minorticks_off()
 ax.set(xlabel="Positives", ylabel="Gain in 1,000 documents", ylim=(0, None))
