@@ -7,6 +7,7 @@ A classifier answers even when it is guessing. Wrap it in a
 :class:`~sklearn_reject.SelectiveClassifier` and say how many errors you tolerate. Then
 it abstains on the samples that it is least sure of.
 """
+# sphinx_gallery_thumbnail_path = "_static/drawings/abstain.svg"
 
 # %%
 # The ten lines

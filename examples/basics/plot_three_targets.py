@@ -7,6 +7,7 @@ You can say what a rejection costs, how many errors you tolerate, or how many sa
 have to get a label. All three choose a point on the same risk-coverage curve. At the
 end you see when such a target holds on new data.
 """
+# sphinx_gallery_thumbnail_path = "_static/drawings/targets.svg"
 
 # %%
 # Three targets
@@ -16,8 +17,7 @@ end you see when such a target holds on new data.
 # - ``target_risk=0.03``: at most 3% of the accepted samples may be wrong.
 # - ``target_coverage=0.75``: at least three of four samples have to be accepted.
 #
-# The last two shall hold on new data with a probability of 95%. A third of the digits
-# trains the classifier, a third chooses the threshold, and a third is new.
+# The last two shall hold on new data with a probability of 95%.
 
 from sklearn.datasets import load_digits
 from sklearn.frozen import FrozenEstimator

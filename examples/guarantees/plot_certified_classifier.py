@@ -8,6 +8,7 @@ about half of the time. With a `confidence_level` it holds, except with a small
 probability. What does this cost? Here the distribution is known, so you will see the
 true error rate of many rules, and what to do with as few as sixty samples.
 """
+# sphinx_gallery_thumbnail_path = "_static/drawings/guarantee.svg"
 
 # %%
 # A known distribution

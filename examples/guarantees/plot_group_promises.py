@@ -8,6 +8,7 @@ often. With ``group_by="prediction"`` each predicted class gets its own threshol
 all of them keep the target together. Here samples can be drawn without end, so you will
 see the true error rate of each class.
 """
+# sphinx_gallery_thumbnail_path = "_static/drawings/groups.svg"
 
 # %%
 # One of five classes has become rare

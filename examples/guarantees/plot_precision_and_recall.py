@@ -7,6 +7,7 @@ A small error rate among all accepted samples says little about a rare class.
 `min_recall` and `min_precision` bound each class, with one threshold for all. Here a
 tumor is called malignant or benign, or is left to a second examination.
 """
+# sphinx_gallery_thumbnail_path = "_static/drawings/bounds.svg"
 
 # %%
 # At most 3% errors are not enough

@@ -8,6 +8,7 @@ labels them anyway. A :class:`~sklearn_reject.DoubleScoreOODClassifier` rejects 
 together with the images that it is likely to get wrong. For this it combines two
 scores: how uncertain the label is, and how far the image is from the training data.
 """
+# sphinx_gallery_thumbnail_path = "_static/drawings/novelty.svg"
 
 # %%
 # Two digits are unknown

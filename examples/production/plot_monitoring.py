@@ -8,6 +8,7 @@ year later the inputs have changed. Labels are expensive in production, so only 
 are checked. When is the change noticed? You will see three monitors: with all labels,
 with one label in ten, and with no labels.
 """
+# sphinx_gallery_thumbnail_path = "_static/drawings/monitor.svg"
 
 # %%
 # The rule

@@ -8,6 +8,7 @@ rated in the week before. This looks harmless, but nothing is known below last w
 thresholds. So new thresholds can only rise, and more and more cases are missed. The way
 out is exploration: people also rate a small random share of what is not reported.
 """
+# sphinx_gallery_thumbnail_path = "_static/drawings/weekly.svg"
 
 # %%
 # One week of documents

@@ -7,6 +7,7 @@ A good uncertainty score is high on the samples that the classifier gets wrong. 
 under the risk-coverage curve (AuRC) compares scores over all thresholds. You will see
 it for three scores, and which of their differences are more than chance.
 """
+# sphinx_gallery_thumbnail_path = "_static/drawings/scores.svg"
 
 # %%
 # A classifier that makes errors

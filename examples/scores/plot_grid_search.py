@@ -8,6 +8,7 @@ uncertain samples will be rejected, give `GridSearchCV` the area under the risk-
 curve (AuRC). You will see that it chooses another decision tree than accuracy does, and
 that it can choose the uncertainty score, too.
 """
+# sphinx_gallery_thumbnail_path = "_static/drawings/search.svg"
 
 # %%
 # Search by AuRC

@@ -8,6 +8,7 @@ itself there. Its probabilities do not show this, but its errors do. A second mo
 learn from them. You will see a map of both uncertainties, what a learned score gains,
 and how many samples it needs.
 """
+# sphinx_gallery_thumbnail_path = "_static/drawings/map.svg"
 
 # %%
 # A straight line between two moons

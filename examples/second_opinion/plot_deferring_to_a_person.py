@@ -8,6 +8,7 @@ classifier is often difficult for the person, too. From past answers we can lear
 the person is better (learning to defer). You will see that this leaves far fewer errors
 than asking about all samples that the classifier is unsure of.
 """
+# sphinx_gallery_thumbnail_path = "_static/drawings/opinion.svg"
 
 # %%
 # A classifier and a person

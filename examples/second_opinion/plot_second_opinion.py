@@ -8,6 +8,7 @@ asking it costs money or time. A :class:`~sklearn_reject.DeferringClassifier` le
 cheap model answer, and defers to the strong one where this pays: for a price, for a
 budget, or to keep an error rate. At the end, three models answer in a cascade.
 """
+# sphinx_gallery_thumbnail_path = "_static/drawings/cascade.svg"
 
 # %%
 # Two models

@@ -8,6 +8,7 @@ pick samples in each batch and are evaluated by F1. You will see three ways to p
 threshold 0.5, a tuned threshold, and the set with the best expected F1 of each batch;
 and when a simple threshold is enough.
 """
+# sphinx_gallery_thumbnail_path = "_static/drawings/batches.svg"
 
 # %%
 # A rare class

@@ -8,6 +8,7 @@ what they report, and nothing else. How high should each threshold be, if one mo
 report is worth three false ones? You will see thresholds that are tuned together, what
 happens if each is tuned alone, and how far to trust thresholds from few positives.
 """
+# sphinx_gallery_thumbnail_path = "_static/drawings/joint.svg"
 
 # %%
 # Two detectors

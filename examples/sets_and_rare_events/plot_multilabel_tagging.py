@@ -8,6 +8,7 @@ depends on the loss you are evaluated with: errors on single tags, F1 or the Jac
 index of each document. You will see that the best tags for one loss are poor for
 another, and that the classifier need not be trained again.
 """
+# sphinx_gallery_thumbnail_path = "_static/drawings/tags.svg"
 
 # %%
 # Documents

@@ -7,6 +7,7 @@ A classifier that hesitates between a 3 and a 9 can predict both. When is a set 
 labels better than a single one, and how large should it be? This follows from the loss.
 You will see the images on which a classifier hesitates most, and sets for four losses.
 """
+# sphinx_gallery_thumbnail_path = "_static/drawings/sets.svg"
 
 # %%
 # Where does the classifier hesitate?
