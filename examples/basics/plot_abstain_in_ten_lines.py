@@ -7,7 +7,6 @@ A classifier answers even when it is guessing. Wrap it in a
 :class:`~sklearn_reject.SelectiveClassifier` and say how many errors you tolerate. Then
 it abstains on the samples that it is least sure of.
 """
-# sphinx_gallery_thumbnail_path = "_static/drawings/abstain.svg"
 
 # %%
 # The ten lines
@@ -17,6 +16,7 @@ it abstains on the samples that it is least sure of.
 # With ``confidence_level=0.95`` this holds for new samples as well, with a probability
 # of 95%. For this, `fit` keeps half of the training data apart to choose the threshold.
 
+# sphinx_gallery_thumbnail_path = "_static/drawings/abstain.svg"
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split

@@ -7,7 +7,6 @@ You can say what a rejection costs, how many errors you tolerate, or how many sa
 have to get a label. All three choose a point on the same risk-coverage curve. At the
 end you see when such a target holds on new data.
 """
-# sphinx_gallery_thumbnail_path = "_static/drawings/targets.svg"
 
 # %%
 # Three targets
@@ -19,6 +18,7 @@ end you see when such a target holds on new data.
 #
 # The last two shall hold on new data with a probability of 95%.
 
+# sphinx_gallery_thumbnail_path = "_static/drawings/targets.svg"
 from sklearn.datasets import load_digits
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression

@@ -8,7 +8,6 @@ about half of the time. With a `confidence_level` it holds, except with a small
 probability. What does this cost? Here the distribution is known, so you will see the
 true error rate of many rules, and what to do with as few as sixty samples.
 """
-# sphinx_gallery_thumbnail_path = "_static/drawings/guarantee.svg"
 
 # %%
 # A known distribution
@@ -17,6 +16,7 @@ true error rate of many rules, and what to do with as few as sixty samples.
 # Two normal distributions overlap. The classifier is fitted once. With 100,000 further
 # samples we can look up the true error rate of any rule.
 
+# sphinx_gallery_thumbnail_path = "_static/drawings/guarantee.svg"
 import warnings
 
 import numpy as np

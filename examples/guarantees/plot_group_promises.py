@@ -8,7 +8,6 @@ often. With ``group_by="prediction"`` each predicted class gets its own threshol
 all of them keep the target together. Here samples can be drawn without end, so you will
 see the true error rate of each class.
 """
-# sphinx_gallery_thumbnail_path = "_static/drawings/groups.svg"
 
 # %%
 # One of five classes has become rare
@@ -17,6 +16,7 @@ see the true error rate of each class.
 # The classifier was fitted when all classes were equally frequent. Since then the last
 # class has become rare. So its label is wrong more often than the probabilities say.
 
+# sphinx_gallery_thumbnail_path = "_static/drawings/groups.svg"
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression

@@ -7,7 +7,6 @@ A small error rate among all accepted samples says little about a rare class.
 `min_recall` and `min_precision` bound each class, with one threshold for all. Here a
 tumor is called malignant or benign, or is left to a second examination.
 """
-# sphinx_gallery_thumbnail_path = "_static/drawings/bounds.svg"
 
 # %%
 # At most 3% errors are not enough
@@ -16,6 +15,7 @@ tumor is called malignant or benign, or is left to a second examination.
 # We start with one error rate for all. Naive Bayes is fast but not the best classifier
 # for these data.
 
+# sphinx_gallery_thumbnail_path = "_static/drawings/bounds.svg"
 import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.naive_bayes import GaussianNB

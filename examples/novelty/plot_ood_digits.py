@@ -8,7 +8,6 @@ labels them anyway. A :class:`~sklearn_reject.DoubleScoreOODClassifier` rejects 
 together with the images that it is likely to get wrong. For this it combines two
 scores: how uncertain the label is, and how far the image is from the training data.
 """
-# sphinx_gallery_thumbnail_path = "_static/drawings/novelty.svg"
 
 # %%
 # Two digits are unknown
@@ -19,6 +18,7 @@ scores: how uncertain the label is, and how far the image is from the training d
 # :ref:`the guide <ood>`. We want to accept at least 90% of the known digits (the true
 # positive rate, TPR) and at most 5% of the unknown ones (the false positive rate, FPR).
 
+# sphinx_gallery_thumbnail_path = "_static/drawings/novelty.svg"
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA

@@ -8,7 +8,6 @@ year later the inputs have changed. Labels are expensive in production, so only 
 are checked. When is the change noticed? You will see three monitors: with all labels,
 with one label in ten, and with no labels.
 """
-# sphinx_gallery_thumbnail_path = "_static/drawings/monitor.svg"
 
 # %%
 # The rule
@@ -19,6 +18,7 @@ with one label in ten, and with no labels.
 # day 90 on the scanner gets a little worse every day: images become fainter and
 # noisier.
 
+# sphinx_gallery_thumbnail_path = "_static/drawings/monitor.svg"
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression

@@ -8,7 +8,6 @@ rated in the week before. This looks harmless, but nothing is known below last w
 thresholds. So new thresholds can only rise, and more and more cases are missed. The way
 out is exploration: people also rate a small random share of what is not reported.
 """
-# sphinx_gallery_thumbnail_path = "_static/drawings/weekly.svg"
 
 # %%
 # One week of documents
@@ -17,6 +16,7 @@ out is exploration: people also rate a small random share of what is not reporte
 # One document in a hundred is positive. It shows in the score of the first detector, of
 # the second, or of both. Nothing changes from week to week.
 
+# sphinx_gallery_thumbnail_path = "_static/drawings/weekly.svg"
 import warnings
 from contextlib import suppress
 

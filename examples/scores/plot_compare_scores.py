@@ -7,7 +7,6 @@ A good uncertainty score is high on the samples that the classifier gets wrong. 
 under the risk-coverage curve (AuRC) compares scores over all thresholds. You will see
 it for three scores, and which of their differences are more than chance.
 """
-# sphinx_gallery_thumbnail_path = "_static/drawings/scores.svg"
 
 # %%
 # A classifier that makes errors
@@ -15,6 +14,7 @@ it for three scores, and which of their differences are more than chance.
 #
 # Naive Bayes is sure of nearly all digits, including those that it gets wrong.
 
+# sphinx_gallery_thumbnail_path = "_static/drawings/scores.svg"
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from sklearn.naive_bayes import GaussianNB

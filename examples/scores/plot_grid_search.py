@@ -8,7 +8,6 @@ uncertain samples will be rejected, give `GridSearchCV` the area under the risk-
 curve (AuRC). You will see that it chooses another decision tree than accuracy does, and
 that it can choose the uncertainty score, too.
 """
-# sphinx_gallery_thumbnail_path = "_static/drawings/search.svg"
 
 # %%
 # Search by AuRC
@@ -18,6 +17,7 @@ that it can choose the uncertainty score, too.
 # uncertainty does not find its errors. Larger leaves cost some accuracy, but they tell
 # clear cases from uncertain ones.
 
+# sphinx_gallery_thumbnail_path = "_static/drawings/search.svg"
 from sklearn.datasets import load_digits
 from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.tree import DecisionTreeClassifier

@@ -8,7 +8,6 @@ itself there. Its probabilities do not show this, but its errors do. A second mo
 learn from them. You will see a map of both uncertainties, what a learned score gains,
 and how many samples it needs.
 """
-# sphinx_gallery_thumbnail_path = "_static/drawings/map.svg"
 
 # %%
 # A straight line between two moons
@@ -18,6 +17,7 @@ and how many samples it needs.
 # are curved. A plug-in score computes the uncertainty from its probabilities. A learned
 # score is fitted to its errors on further labeled samples, here a thousand.
 
+# sphinx_gallery_thumbnail_path = "_static/drawings/map.svg"
 from sklearn.datasets import make_moons
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import PolynomialFeatures

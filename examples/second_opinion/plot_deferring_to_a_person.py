@@ -8,7 +8,6 @@ classifier is often difficult for the person, too. From past answers we can lear
 the person is better (learning to defer). You will see that this leaves far fewer errors
 than asking about all samples that the classifier is unsure of.
 """
-# sphinx_gallery_thumbnail_path = "_static/drawings/opinion.svg"
 
 # %%
 # A classifier and a person
@@ -19,6 +18,7 @@ than asking about all samples that the classifier is unsure of.
 # which the classifier finds difficult, too. In the past, the person saw six in ten of
 # the training digits, drawn at random. For the others there is no answer, which is NaN.
 
+# sphinx_gallery_thumbnail_path = "_static/drawings/opinion.svg"
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression

@@ -8,7 +8,6 @@ asking it costs money or time. A :class:`~sklearn_reject.DeferringClassifier` le
 cheap model answer, and defers to the strong one where this pays: for a price, for a
 budget, or to keep an error rate. At the end, three models answer in a cascade.
 """
-# sphinx_gallery_thumbnail_path = "_static/drawings/cascade.svg"
 
 # %%
 # Two models
@@ -17,6 +16,7 @@ budget, or to keep an error rate. At the end, three models answer in a cascade.
 # The cheap model is linear and only sees how much ink is in each row of a digit. The
 # strong one sees all pixels. An error costs 1, and asking costs 0.1.
 
+# sphinx_gallery_thumbnail_path = "_static/drawings/cascade.svg"
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression

@@ -8,7 +8,6 @@ pick samples in each batch and are evaluated by F1. You will see three ways to p
 threshold 0.5, a tuned threshold, and the set with the best expected F1 of each batch;
 and when a simple threshold is enough.
 """
-# sphinx_gallery_thumbnail_path = "_static/drawings/batches.svg"
 
 # %%
 # A rare class
@@ -17,6 +16,7 @@ and when a simple threshold is enough.
 # Two normal distributions overlap. The other features repeat the first one with some
 # noise, which matters in the last section.
 
+# sphinx_gallery_thumbnail_path = "_static/drawings/batches.svg"
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 

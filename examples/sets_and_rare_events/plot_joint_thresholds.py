@@ -8,7 +8,6 @@ what they report, and nothing else. How high should each threshold be, if one mo
 report is worth three false ones? You will see thresholds that are tuned together, what
 happens if each is tuned alone, and how far to trust thresholds from few positives.
 """
-# sphinx_gallery_thumbnail_path = "_static/drawings/joint.svg"
 
 # %%
 # Two detectors
@@ -19,6 +18,7 @@ happens if each is tuned alone, and how far to trust thresholds from few positiv
 # hundred with the highest scores, and these are rated. The others are unrated, which is
 # -1. So recall is unknown, but true and false positives can be counted.
 
+# sphinx_gallery_thumbnail_path = "_static/drawings/joint.svg"
 import numpy as np
 
 

@@ -8,7 +8,6 @@ depends on the loss you are evaluated with: errors on single tags, F1 or the Jac
 index of each document. You will see that the best tags for one loss are poor for
 another, and that the classifier need not be trained again.
 """
-# sphinx_gallery_thumbnail_path = "_static/drawings/tags.svg"
 
 # %%
 # Documents
@@ -17,6 +16,7 @@ another, and that the classifier need not be trained again.
 # There are thirty tags, some frequent and some rare. Each adds its own words to those
 # that every document has. The classifier is one logistic regression for each tag.
 
+# sphinx_gallery_thumbnail_path = "_static/drawings/tags.svg"
 import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.frozen import FrozenEstimator

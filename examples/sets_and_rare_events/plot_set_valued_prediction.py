@@ -7,7 +7,6 @@ A classifier that hesitates between a 3 and a 9 can predict both. When is a set 
 labels better than a single one, and how large should it be? This follows from the loss.
 You will see the images on which a classifier hesitates most, and sets for four losses.
 """
-# sphinx_gallery_thumbnail_path = "_static/drawings/sets.svg"
 
 # %%
 # Where does the classifier hesitate?
@@ -17,6 +16,7 @@ You will see the images on which a classifier hesitates most, and sets for four 
 # digit, 0.83 for two, 0.71 for three. If it does not, the score is 0. Naive Bayes is
 # too sure of itself, so it is calibrated first.
 
+# sphinx_gallery_thumbnail_path = "_static/drawings/sets.svg"
 import numpy as np
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_digits
