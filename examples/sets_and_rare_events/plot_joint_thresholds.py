@@ -55,8 +55,9 @@ from sklearn_reject import EnsembleThresholdTuner
 
 tuner = EnsembleThresholdTuner(None, max_fp_per_tp=3, cv=5).fit(scores, ratings)
 print("thresholds", tuner.thresholds_.round(2))
-for point in (tuner.operating_point_, tuner.cross_validated_point_):
-    print(f"{point.tp:.0f} true and {point.fp:.0f} false positives")
+points = tuner.operating_point_, tuner.cross_validated_point_
+for name, point in zip(("tuned", "cross-validated"), points, strict=True):
+    print(f"{name:15} {point.tp:.0f} true and {point.fp:.0f} false positives")
 
 # %%
 # The PN curve shows true against false positives. Lowering the thresholds pays up to
@@ -120,21 +121,15 @@ for name, thresholds in {"one by one": alone, "jointly": tuner.thresholds_}.item
 # positives it is far above what new documents bring. With three hundred, both nearly
 # agree.
 
-n_positives = [10, 30, 100, 300]
-gains = []
-for number in n_positives:
-    found = []
+print("gain in 1,000 documents\npositives  tuned  new documents")
+for number in (10, 30, 100, 300):
+    gains = []
     for _ in range(2000 // (number + 40)):
         X, y = draw(100 * number, rng)
         thresholds = tune(X, rate(X, y))
-        in_sample = gain(thresholds, X, y) / len(X)
-        found.append((in_sample, gain(thresholds, X_new, truth_new) / len(X_new)))
-    gains.append(1000 * np.mean(found, axis=0))
-
-fig, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
-ax.semilogx(n_positives, gains, "o-", label=["tuned", "in new documents"])
-ax.set_xticks(n_positives, n_positives)
-ax.minorticks_off()
-ax.set(xlabel="Positives", ylabel="Gain in 1,000 documents", ylim=(0, None))
-ax.legend()
-plt.show()
+        samples = (X, y), (X_new, truth_new)
+        gains.append(
+            [1000 * gain(thresholds, *each) / len(each[0]) for each in samples]
+        )
+    tuned, new = np.mean(gains, axis=0)
+    print(f"{number:9}{tuned:7.1f}{new:15.1f}")
