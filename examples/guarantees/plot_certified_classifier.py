@@ -74,12 +74,12 @@ fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 for level, color in ((0.9, "C0"), (None, "C1")):
     coverage, risk, _ = calibrate(1000, 150, target_risk=0.05, confidence_level=level)
     name = f"confidence_level={level}"
-    ax.hist(risk, np.linspace(0.01, 0.09, 41), alpha=0.6, color=color, label=name)
+    ax.hist(risk, np.linspace(0, 0.08, 41), alpha=0.6, color=color, label=name)
     over = np.mean(risk > 0.05)
     print(f"{name:22} {over:.0%} over the target, coverage {coverage.mean():.3f}")
 ax.axvline(0.05, color="0.2", linestyle="--", label="target")
 ax.set(xlabel="True error rate of accepted samples", ylabel="Number of rules")
-ax.legend()
+ax.legend(loc="upper left")
 plt.show()
 
 # %%
