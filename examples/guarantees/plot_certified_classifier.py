@@ -66,7 +66,8 @@ def calibrate(n_samples, repetitions, **options):
 # -----------------
 #
 # Each rule chooses its threshold on 1,000 samples. With a `confidence_level` the whole
-# histogram moves to the left, and at most one rule in ten exceeds the target.
+# histogram moves to the left, and at most one rule in ten exceeds the target. (The bar
+# at 0 is a rule that accepts nothing, since no threshold could be certified.)
 
 import matplotlib.pyplot as plt
 
