@@ -108,6 +108,8 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "show_signature": False,
     "write_computation_times": False,
+    # Drawings in doc/_static/drawings stand for the examples.
+    "remove_config_comments": True,
 }
 
 html_theme = "pydata_sphinx_theme"
