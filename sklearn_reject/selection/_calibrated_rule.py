@@ -110,7 +110,7 @@ class CalibratedRule(DictMixin):
 
     See Also
     --------
-    calibrate : Makes one of two arrays.
+    sklearn_reject.calibrate : Makes one of two arrays.
 
     Examples
     --------
