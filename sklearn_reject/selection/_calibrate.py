@@ -118,8 +118,8 @@ def calibrate(
     See Also
     --------
     SelectiveClassifier : The same for an estimator, with samples held out for it.
-    sklearn_reject.selection.solve_target_risk : The solver, which can break ties at random.
-    sklearn_reject.selection.solve_deferral : Whom to ask instead, at a price a question.
+    sklearn_reject.selection.solve_target_risk : Its solver, with random ties.
+    sklearn_reject.selection.solve_deferral : Whom to ask instead, at a price.
 
     Examples
     --------
