@@ -48,7 +48,6 @@ from sklearn_reject.thresholds import (
     check_inclusion_proba,
     check_weighted_classes,
     resolve_target,
-    warn_if_selected,
 )
 
 
@@ -375,20 +374,20 @@ class EnsembleThresholdTuner(
             inclusion_proba=take_weight(inclusion_proba, rows),
             names=rows,
         )
-        warn_if_selected(documents)
 
         # The thresholds, tuned on all of them and again without each fold.
         folds = find_folds(documents, splits, rows)
-        path, point = tuning.tune(documents)
-        cross_validated = tuning.cross_validate(documents, folds, self.n_jobs)
+        path = tuning.find_path(documents)
+        tuned = self._tune(tuning, documents, path, folds)
 
         # A fit that fails has changed nothing.
         validate_data(self, X, skip_check_array=True)
         self._fitted = evaluated.estimator
         self.classes_, self.pos_label_ = np.sort(joint.classes), joint.classes[1]
-        self.path_, self.base_thresholds_ = path, path.thresholds[0]
-        self.operating_point_, self.cross_validated_point_ = point, cross_validated
+        self.base_thresholds_ = documents.base
         self.documents_, self._tuning, self._folds = documents, tuning, folds
+        self._free_path = path
+        vars(self).update(tuned)
         self._keep_params()
         return self
 
@@ -437,10 +436,8 @@ class EnsembleThresholdTuner(
         """
         twin = self._copy_fitted(dict.fromkeys(TARGETS) | target, TARGETS)
         tuning = replace(self._tuning, target=twin._find_target())
-        twin.path_, twin.operating_point_ = tuning.tune(self.documents_, self.path_)
-        twin.cross_validated_point_ = tuning.cross_validate(
-            self.documents_, self._folds, self.n_jobs
-        )
+        documents, path = self.documents_, self._free_path
+        vars(twin).update(self._tune(tuning, documents, path, self._folds))
         return twin
 
     def joint_scores(self, X: MatrixLike) -> np.ndarray:
@@ -494,7 +491,7 @@ class EnsembleThresholdTuner(
         """
         scores = self.joint_scores(X)
         # Half a step apart from the operating point, zero is never taken.
-        steps = self.path_.locate(scores) - self.operating_point_.vertex + 0.5
+        steps = self.path_.locate(scores) - self._vertex + 0.5
         is_last = self.pos_label_ == self.classes_[1]
         return (steps if is_last else -steps) / len(self.path_)
 
@@ -636,6 +633,19 @@ class EnsembleThresholdTuner(
         tags.non_deterministic = any(each.non_deterministic for each in inner)
         tags.classifier_tags.multi_class = False
         return tags
+
+    def _tune(self, tuning, documents, path, folds):
+        """Return what follows from a target, by the name of its attribute."""
+        thresholds = tuning.find_thresholds(documents, path)
+        path, vertex = tuning.make_path(documents, path, thresholds)
+        return {
+            "path_": path,
+            "_vertex": vertex,
+            "operating_point_": tuning.make_point(documents, thresholds),
+            "cross_validated_point_": tuning.cross_validate(
+                documents, folds, self.n_jobs
+            ),
+        }
 
     def _find_target(self):
         """Return the one target that is given."""

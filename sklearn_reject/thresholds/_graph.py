@@ -1,6 +1,6 @@
 """The best path on a grid of thresholds: the best way through a lattice of counts."""
 
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import reduce
 from itertools import cycle, pairwise
 from math import prod
@@ -8,19 +8,13 @@ from math import prod
 import numpy as np
 
 from sklearn_reject.thresholds._grid import (
-    count_documents,
     count_ranks,
     grid_fits,
     locate_thresholds,
     rank_scores,
     threshold_grid,
 )
-from sklearn_reject.thresholds._path import (
-    ThresholdPath,
-    are_exact,
-    area_under,
-    only_path,
-)
+from sklearn_reject.thresholds._path import only_path, path_of
 
 # Rows are worked on in parts of this many nodes, which fit into the processor's cache.
 _NODES_AT_ONCE = 1 << 15
@@ -57,52 +51,25 @@ def best_lattice_path(fp, tp, through=None):
 
 def _trace_back(best, fp, tp, shape):
     """Return the nodes, numbered row by row, that lead to the area of the last."""
-    best, fp, tp = best.ravel(), fp.ravel(), tp.ravel()
-    # Of equal areas the one of the first axis; rounding must not choose between them.
-    slack = 0.0
-    if not are_exact(fp, tp):
-        slack = LEAST_GAIN * best.item(prod(shape) - 1)
-    follow = _trace_back_rows if len(shape) == 2 else _trace_back_axes
-    return follow(best, fp, tp, shape, slack)[::-1]
-
-
-def _trace_back_rows(best, fp, tp, shape, slack):
-    """Return the nodes of two axes from the last to the first."""
-    # As that of any number of axes, in a third of the time: for pairs it is most of it.
-    stride, node = shape[1], prod(shape) - 1
-    nodes, best, fp, tp = [node], best.item, fp.item, tp.item
-    while node >= stride and node % stride:
-        above, before = node - stride, node - 1
-        fp_here, tp_here = fp(node), tp(node)
-        area_above = best(above) + (fp(above) - fp_here) * (tp(above) + tp_here)
-        area_before = best(before) + (fp(before) - fp_here) * (tp(before) + tp_here)
-        node = above if area_above >= area_before - slack else before
-        nodes.append(node)
-    # Along the border there is one way.
-    nodes.extend(
-        range(node - stride, -1, -stride) if node >= stride else range(node - 1, -1, -1)
-    )
-    return nodes
-
-
-def _trace_back_axes(best, fp, tp, shape, slack):
-    """Return the nodes from the last to the first."""
+    best, fp, tp = best.ravel().item, fp.ravel().item, tp.ravel().item
     strides = [prod(shape[axis + 1 :]) for axis in range(len(shape))]
-    indices = [length - 1 for length in shape]
-    nodes = [prod(shape) - 1]
-    while nodes[-1]:
-        fp_here, tp_here = fp.item(nodes[-1]), tp.item(nodes[-1])
-        axes = [axis for axis, index in enumerate(indices) if index]
-        origins = [nodes[-1] - strides[axis] for axis in axes]
-        areas = [
-            best.item(node) + (fp.item(node) - fp_here) * (tp.item(node) + tp_here)
-            for node in origins
-        ]
-        least = max(areas) - slack
-        latest = next(k for k, area in enumerate(areas) if area >= least)
-        indices[axes[latest]] -= 1
-        nodes.append(origins[latest])
-    return nodes
+    node, indices = prod(shape) - 1, [length - 1 for length in shape]
+    # Of equal areas the one of the first axis; rounding must not choose between them.
+    slack = min(LEAST_GAIN * best(node), 0.5)
+    nodes = [node]
+    while node:
+        fp_here, tp_here = fp(node), tp(node)
+        latest, least = None, -np.inf
+        for axis, stride in enumerate(strides):
+            if indices[axis]:
+                origin = node - stride
+                area = best(origin) + (fp(origin) - fp_here) * (tp(origin) + tp_here)
+                if area > least + slack:
+                    latest, least = axis, area
+        indices[latest] -= 1
+        node -= strides[latest]
+        nodes.append(node)
+    return nodes[::-1]
 
 
 def best_areas_by_rows(fp, tp):
@@ -188,16 +155,18 @@ def graph_path(documents, n_thresholds=100, through=None):
     """
     # One classifier needs no grid: its only path has all its scores.
     if documents.n_classifiers == 1:
-        return only_path(documents, () if through is None else through)
+        return only_path(documents)
     if through is None:
         grid = threshold_grid(documents, n_thresholds)
     else:  # which takes up to one threshold of each classifier
         grid = threshold_grid(documents, max(2, n_thresholds - 1))
         grid = [np.union1d(*pair) for pair in zip(grid, through, strict=True)]
+        through = locate_thresholds(grid, through)
     shape = tuple(map(len, grid))
     if prod(shape) > _LARGEST_GRID or not grid_fits(shape):
         return _best_pairwise_path(documents, grid, through)
-    counts = count_documents(documents, grid)
+    ranks = rank_scores(documents.scores, grid)
+    counts = count_ranks(ranks, documents.classes, shape, documents.rule)
     return best_grid_path(grid, *counts, documents.rule, through)
 
 
@@ -206,12 +175,9 @@ def best_grid_path(grid, fp, tp, rule, through=None):
 
     Paths raise one threshold at a time, from the lowest to infinity.
     """
-    if through is not None:
-        through = locate_thresholds(grid, through)
     nodes = tuple(best_lattice_path(fp, tp, through).T)
     thresholds = [values[index] for values, index in zip(grid, nodes, strict=True)]
-    fp, tp = fp[nodes], tp[nodes]
-    return ThresholdPath(np.column_stack(thresholds), fp, tp, area_under(fp, tp), rule)
+    return path_of(np.column_stack(thresholds), fp[nodes], tp[nodes], rule)
 
 
 # Passes over two axes of many
@@ -228,111 +194,83 @@ def _best_pairwise_path(documents, grid, through=None):
     # the most (the fewest, under the rule "all") that one of its scores reaches.
     search = _PairSearch(documents, grid, through)
     found = list(map(search.climb, search.starts()))
-    least = max(branch.area for branch in found) * (1 - LEAST_GAIN)
-    best = next(branch for branch in found if branch.area >= least)
-    order = np.argsort(best.members)
-    pairs = zip(grid, best.nodes.T[order], strict=True)
-    thresholds = np.column_stack([values[index] for values, index in pairs])
-    return ThresholdPath(thresholds, best.fp, best.tp, best.area, documents.rule)
-
-
-@dataclass(frozen=True, eq=False)
-class _Branch:
-    """A path of some of the classifiers.
-
-    `nodes`, of shape (n_nodes, n_members), are indices of the grid, in the order of
-    `members`.
-    """
-
-    members: tuple
-    nodes: np.ndarray
-    fp: np.ndarray = None
-    tp: np.ndarray = None
-    area: float = 0.0
-
-    def without(self, member):
-        """Return the path of the other classifiers."""
-        column = self.members.index(member)
-        others = self.members[:column] + self.members[column + 1 :]
-        nodes = np.delete(self.nodes, column, axis=1)
-        is_new = np.ones(len(nodes), dtype=bool)
-        is_new[1:] = (nodes[1:] != nodes[:-1]).any(axis=1)
-        return _Branch(others, nodes[is_new])
+    least = max(path.area for path in found) * (1 - LEAST_GAIN)
+    best = next(path for path in found if path.area >= least)
+    pairs = zip(grid, best.thresholds.T, strict=True)
+    return replace(best, thresholds=np.column_stack([v[k] for v, k in pairs]))
 
 
 class _PairSearch:
-    """Passes over pairs of branches, on one grid."""
+    """Passes over pairs of paths of some classifiers, whose thresholds are numbers."""
 
     def __init__(self, documents, grid, through):
-        self.documents = documents
-        self.lengths = list(map(len, grid))
+        self.documents, self.through = documents, through
+        self.lengths = np.array(list(map(len, grid)))
         self.ranks = rank_scores(documents.scores, grid)
-        self.through = through
-        if through is not None:
-            self.through = locate_thresholds(grid, through)
+        self.is_any = documents.rule == "any"
+        # Where a classifier that a path leaves out decides nothing.
+        self.idle = self.lengths - 1 if self.is_any else 0 * self.lengths
 
     def starts(self):
         """Yield paths of all classifiers, merged one after the other."""
         # The first starts with the best and ends with the worst, the second starts with
         # the second best and ends with the best, and so on.
-        none = _Branch((), np.zeros((1, 0), dtype=np.intp))
-        singles = [self.merge(none, self.single(a)) for a in range(len(self.lengths))]
+        singles = [self.single(member) for member in range(len(self.lengths))]
+        areas = np.array([self.merge(nodes, self.idle[None]).area for nodes in singles])
         # Rounding must not choose between equal areas.
-        unit = LEAST_GAIN * max(branch.area for branch in singles) or 1.0
-        singles.sort(key=lambda branch: -np.rint(branch.area / unit))
-        for first in range(min(len(singles), _MOST_STARTS)):
-            yield reduce(self.merge, singles[first:] + singles[:first])
+        unit = LEAST_GAIN * areas.max() or 1.0
+        order = np.argsort(-np.rint(areas / unit), kind="stable")
+        for first in range(min(len(order), _MOST_STARTS)):
+            nodes = self.idle[None]
+            for member in np.roll(order, -first):
+                path = self.merge(nodes, singles[member])
+                nodes = path.thresholds
+            yield path
 
-    def climb(self, branch):
+    def climb(self, path):
         """Move one classifier after the other until none improves the area."""
         n_stale, members = 0, cycle(range(len(self.lengths)))
         while n_stale < len(self.lengths):
             member = next(members)
-            merged = self.merge(branch.without(member), self.single(member))
+            others = path.thresholds.copy()
+            others[:, member] = self.idle[member]
+            is_new = np.append(True, (others[1:] != others[:-1]).any(axis=1))
+            merged = self.merge(others[is_new], self.single(member))
             n_stale += 1
-            if merged.area > branch.area * (1 + LEAST_GAIN):
-                branch, n_stale = merged, 0
-        return branch
+            if merged.area > path.area * (1 + LEAST_GAIN):
+                path, n_stale = merged, 0
+        return path
 
     def single(self, member):
-        """Return the branch of one classifier."""
-        nodes = np.arange(self.lengths[member])[:, np.newaxis]
-        return _Branch((member,), nodes)
+        """Return the nodes of the path of one classifier."""
+        nodes = np.tile(self.idle, (self.lengths[member], 1))
+        nodes[:, member] = np.arange(len(nodes))
+        return nodes
 
     def merge(self, *branches):
-        """Return the best path of two branches that keep their order."""
+        """Return the best path of two branches, by their nodes, that keep their order."""
         # The pass is a loop over the first axis.
-        branches = sorted(branches, key=lambda branch: len(branch.nodes))
-        shape = tuple(len(branch.nodes) for branch in branches)
-        fp, tp = count_ranks(
-            map(self.joint_rank, branches),
-            self.documents.is_positive,
-            self.documents.weight,
-            shape,
-            self.documents.rule,
-        )
-        through = None
+        branches = sorted(branches, key=len)
+        shape, rule = tuple(map(len, branches)), self.documents.rule
+        ranks, through = list(map(self.joint_rank, branches)), None
+        fp, tp = count_ranks(ranks, self.documents.classes, shape, rule)
         if self.through is not None:
             through = np.array(list(map(self.position, branches)))
-        nodes = best_lattice_path(fp, tp, through).T
-        fp, tp = fp[tuple(nodes)], tp[tuple(nodes)]
-        pairs = zip(branches, nodes, strict=True)
-        joint = np.hstack([branch.nodes[index] for branch, index in pairs])
-        members = branches[0].members + branches[1].members
-        return _Branch(members, joint, fp, tp, area_under(fp, tp))
+        index = tuple(best_lattice_path(fp, tp, through).T)
+        parts = [nodes[own] for nodes, own in zip(branches, index, strict=True)]
+        joint = (np.minimum if self.is_any else np.maximum)(*parts)
+        return path_of(joint, fp[index], tp[index], rule)
 
-    def joint_rank(self, branch):
-        """Return the number of nodes at which the branch predicts a document."""
-        is_any = self.documents.rule == "any"
-        worst = 0 if is_any else len(branch.nodes)
-        joint = np.full(len(self.documents.scores), worst, dtype=np.intp)
-        for member, column in zip(branch.members, branch.nodes.T, strict=True):
-            n_below = np.searchsorted(column, np.arange(self.lengths[member]))
+    def joint_rank(self, nodes):
+        """Return the number of nodes at which a branch predicts a document."""
+        joint = np.full(len(self.documents.scores), 0 if self.is_any else len(nodes))
+        for member in np.flatnonzero((nodes != self.idle).any(axis=0)):
+            n_below = np.searchsorted(nodes[:, member], np.arange(self.lengths[member]))
             rank = n_below[self.ranks[member]]
-            (np.maximum if is_any else np.minimum)(joint, rank, out=joint)
+            (np.maximum if self.is_any else np.minimum)(joint, rank, out=joint)
         return joint
 
-    def position(self, branch):
+    def position(self, nodes):
         """Return the node of a branch that the path has to pass."""
-        is_there = branch.nodes == self.through[list(branch.members)]
-        return np.flatnonzero(is_there.all(axis=1))[0]
+        is_idle = (nodes == self.idle).all(axis=0)
+        return np.flatnonzero(((nodes == self.through) | is_idle).all(axis=1))[0]

@@ -43,13 +43,12 @@ def threshold_grid(documents, n_thresholds):
     infinity. Where all distinct scores fit, the grid has them all.
     """
     room, grid = n_thresholds - 2, []
-    of_class = ~documents.is_positive, documents.is_positive
     for base, scores in zip(documents.base, documents.scores.T, strict=True):
-        is_above = scores > base
-        classes = [
-            _sort_class(scores[rows], take_weight(documents.weight, rows))
-            for rows in (is_above & is_class for is_class in of_class)
-        ]
+        classes = []
+        for rows, weight in documents.classes:
+            is_above = scores[rows] > base
+            own = take_weight(weight, is_above)
+            classes.append(_sort_class(scores[rows][is_above], own))
         distinct = [scores for scores, _ in classes]
         fits = max(map(len, distinct)) <= room
         chosen = np.union1d(*distinct) if fits else ()
@@ -154,28 +153,23 @@ def _bucket(scores, origin):
 # Counts at all combinations
 
 
-def count_documents(documents, grid):
-    """Count false and true positives on a grid, shape (2, *shape of the grid)."""
-    ranks, shape = rank_scores(documents.scores, grid), tuple(map(len, grid))
-    counted = documents.is_positive, documents.weight
-    return count_ranks(ranks, *counted, shape, documents.rule)
+def count_ranks(ranks, groups, shape, rule):
+    """Count groups of documents on a grid, shape (n_groups, *shape).
 
-
-def count_ranks(ranks, is_positive, weight, shape, rule):
-    """Count false and true positives, shape (2, *shape), from ranks on each axis.
-
-    They are those of the indices that a rank is above of, on any axis or on all.
+    Those of the indices that a rank is above of, on any axis or on all. Groups are
+    pairs of rows and weights, or None.
     """
-    check_grid_fits(shape)
     # Under "all" every document reaches the lowest thresholds: no rank is 0.
     is_any = rule == "any"
-    code = is_positive.astype(np.intp)
+    code = np.zeros(len(ranks[0]), dtype=np.intp)
     for rank, length in zip(ranks, shape, strict=True):
         code *= length
         code += rank
         code -= not is_any
-    counts = np.bincount(code, weight, 2 * prod(shape))
-    counts = counts.astype(np.float64, copy=False).reshape(2, *shape)
+    counts = np.empty((len(groups), prod(shape)))
+    for own, (rows, weight) in zip(counts, groups, strict=True):
+        own[:] = np.bincount(code[rows], weight, len(own))
+    counts = counts.reshape(-1, *shape)
     # Under "all" sum up, in place, from the end, which comes first in a view; under
     # "any" from the start, and take the sums from the totals.
     axes = tuple(range(1, counts.ndim))
@@ -183,8 +177,8 @@ def count_ranks(ranks, is_positive, weight, shape, rule):
     for axis in axes:
         np.cumsum(view, axis=axis, out=view)
     if is_any:
-        totals = counts.reshape(2, -1)[:, -1].copy()
-        np.subtract(totals.reshape(2, *[1] * len(axes)), counts, out=counts)
+        totals = counts.reshape(len(groups), -1)[:, -1].copy()
+        np.subtract(totals.reshape(-1, *[1] * len(axes)), counts, out=counts)
     return counts
 
 
@@ -203,23 +197,19 @@ def check_grid_fits(shape, bytes_per_node=BYTES_PER_NODE, name="n_thresholds"):
     largest = 1
     while grid_fits([min(largest + 1, n) for n in shape], bytes_per_node):
         largest += 1
-    way_out = f"Use at most n_thresholds={largest}"
-    if name == "thresholds":
-        way_out = f"Use at most {largest} thresholds for each, including infinity"
-    if largest == 1:
-        way_out = "Not even n_thresholds=2 fits. Use fewer classifiers"
-    needed = -(-prod(shape) * bytes_per_node // 2**20)
+    way_out = "Use fewer classifiers"
+    if largest > 1:
+        way_out = f"Use at most {largest} {name} for each classifier"
+    nodes, needed = prod(shape), -(-prod(shape) * bytes_per_node // 2**20)
     raise ValueError(
-        f"{name} is too large: {len(shape)} classifiers with up to {max(shape)} "
-        f"thresholds each make a grid of {_spell(prod(shape))} nodes, which takes "
-        f"{_spell(needed)} MiB, more than scikit-learn's working_memory of "
-        f"{get_config()['working_memory']:g} MiB. {way_out}, or allow more memory with "
-        f"sklearn.set_config(working_memory={_spell(needed)})."
+        f"{name} is too large: {len(shape)} classifiers with up to {max(shape)} each "
+        f"make a grid of {_spell(nodes)} nodes, which takes {_spell(needed)} MiB, more "
+        f"than working_memory={get_config()['working_memory']:g} MiB. {way_out}, or "
+        f"allow it with sklearn.set_config(working_memory={_spell(needed)})."
     )
 
 
 def _spell(number):
-    if number < 10**9:
-        return str(number)
     # A float would not hold the nodes of hundreds of classifiers.
-    return f"{Decimal(number).normalize(Context(prec=3)):g}"
+    is_short = number < 10**9
+    return str(number) if is_short else f"{Decimal(number).normalize(Context(3)):g}"

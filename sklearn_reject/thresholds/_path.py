@@ -1,24 +1,31 @@
-"""Paths from the lowest thresholds to the highest."""
+"""Paths from the lowest thresholds to the highest, and the best of smooth ones."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import gen_batches
+from scipy.optimize import minimize
 
 from sklearn_reject._as_dict import DictMixin
-from sklearn_reject._validation import check_option, take_weight
-from sklearn_reject.thresholds._checks import check_scores
-from sklearn_reject.thresholds._documents import RULES, count_from, locate_last
+from sklearn_reject._validation import check_option
+from sklearn_reject.thresholds._documents import (
+    RULES,
+    check_scores,
+    count_from,
+    count_reached,
+)
+from sklearn_reject.thresholds._grid import rank_scores
 
-# A pass over all points at once is worth while as long as it leaves out so many.
-_LARGEST_PART_LEFT = 0.75
+# Levels of scores that the search tells apart; the path that it ends with is exact.
+_MOST_LEVELS = 2048
 
-# Numbers that are looked at at a time, as tables may fill the memory.
-_LARGEST_PART = 1 << 16
+# Logarithms of the exponents that it starts from; beyond 40 a classifier is overruled
+# whatever its score, up to rounding.
+_STARTS = np.array([0.0, -1, 1, -3, 3, -40, 40])
+_N_STARTS = 3
+_EVALUATIONS_PER_PARAMETER = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,17 +72,6 @@ class ThresholdPath(DictMixin):
     def __len__(self) -> int:
         return len(self.fp)
 
-    @cached_property
-    def is_rounded(self) -> bool:
-        """Whether FP, TP or their products are more than float64 can hold."""
-        return not are_exact(self.fp, self.tp)
-
-    @cached_property
-    def majorant(self) -> np.ndarray:
-        """Vertices on the concave majorant of the curve, with falling FP and TP."""
-        rising = majorant_vertices(self.fp[::-1], self.tp[::-1])
-        return len(self.fp) - 1 - rising[::-1]
-
     def locate(self, scores: ArrayLike) -> np.ndarray:
         """Return the last vertex at which each document is predicted positive.
 
@@ -96,64 +92,19 @@ class ThresholdPath(DictMixin):
             If there is not one column for each classifier, or a score is infinite.
         """
         scores = check_scores(scores, self.thresholds.shape[1])
-        return locate_last(self.thresholds, scores, self.rule)
+        return count_reached(self.thresholds, scores, self.rule) - 1
+
+
+def path_of(thresholds, fp, tp, rule):
+    """Return a path of thresholds and counts."""
+    area = float(np.sum((fp[:-1] - fp[1:]) * (tp[:-1] + tp[1:])) / 2)
+    return ThresholdPath(thresholds, fp, tp, area, rule)
 
 
 def recount_path(path, documents):
     """Return the same path with the counts, and the area, of other documents."""
-    last = locate_last(path.thresholds, documents.scores, documents.rule)
-    fp, tp = (
-        count_from(last[rows], len(path), take_weight(documents.weight, rows)) * 1.0
-        for rows in (~documents.is_positive, documents.is_positive)
-    )
-    return replace(path, fp=fp, tp=tp, area=area_under(fp, tp))
-
-
-def are_exact(fp, tp):
-    """Tell whether float64 holds counts and areas: whole numbers, and not too large."""
-    fits = 2 * np.max(fp, initial=0.0) * np.max(tp, initial=0.0) < 2**53
-    return bool(fits) and _are_whole(fp) and _are_whole(tp)
-
-
-def _are_whole(values):
-    values = values.ravel()
-    parts = (values[rows] for rows in gen_batches(len(values), _LARGEST_PART))
-    return all((part == np.rint(part)).all() for part in parts)
-
-
-def area_under(fp, tp):
-    """Return the area under TP against FP, by the trapezoidal rule."""
-    return float(np.sum((fp[:-1] - fp[1:]) * (tp[:-1] + tp[1:])) / 2)
-
-
-def majorant_vertices(fp, tp):
-    """Return the numbers of the points that the least concave majorant turns at.
-
-    It is the ROC convex hull in counts, which rise; its slopes are the isotonic
-    regression of the labels in the order of the curve. Both ends are among them, of
-    equal points the first, and none on a line between two others. Exact for counts as
-    long as the product of the largest two is below 2**53.
-    """
-    moves = (np.diff(fp) != 0) | (np.diff(tp) != 0)
-    left = np.flatnonzero(np.append(True, moves))
-    # Leave out all points that are not above the line between their neighbors.
-    n_before = np.inf
-    while len(left) < _LARGEST_PART_LEFT * n_before:
-        n_before = len(left)
-        right, up = np.diff(fp[left]), np.diff(tp[left])
-        turns_right = up[:-1] * right[1:] > up[1:] * right[:-1]
-        left = left[np.concatenate([[True], turns_right, [True]])[:n_before]]
-    # Of the others, find those that a string laid over all of them touches.
-    x, y, chain = fp[left].tolist(), tp[left].tolist(), []
-    for point in range(len(left)):
-        while len(chain) > 1:
-            first, second = chain[-2:]
-            up, right = y[second] - y[first], x[second] - x[first]
-            if up * (x[point] - x[second]) > (y[point] - y[second]) * right:
-                break
-            chain.pop()
-        chain.append(point)
-    return left[chain]
+    fp, tp = documents.sums_at(path.thresholds)[:2]
+    return path_of(path.thresholds, fp, tp, path.rule)
 
 
 def only_path(documents, through=()):
@@ -162,12 +113,11 @@ def only_path(documents, through=()):
     Thresholds `through` are vertices, too.
     """
     others = [*documents.base, *through]
-    turning, fp, tp = turning_points(documents, documents.scores[:, 0], others)
-    thresholds = turning[:, np.newaxis]
-    return ThresholdPath(thresholds, fp, tp, area_under(fp, tp), documents.rule)
+    turning, fp, tp = _turning_points(documents, documents.scores[:, 0], others)
+    return path_of(turning[:, np.newaxis], fp, tp, documents.rule)
 
 
-def turning_points(documents, scores, others):
+def _turning_points(documents, scores, others):
     """Return thresholds where the curve of one score turns, and the counts from there.
 
     Before and after each positive, at infinity, and `others`.
@@ -176,27 +126,138 @@ def turning_points(documents, scores, others):
     own = np.unique(scores[documents.is_positive])
     above = ordered[np.searchsorted(ordered, own, side="right")]
     thresholds = np.unique(np.concatenate([others, own, above, [np.inf]]))
+    [ranks] = rank_scores(scores[:, np.newaxis], [thresholds])
     fp, tp = (
-        _weigh_from(thresholds, scores[rows], take_weight(documents.weight, rows))
-        for rows in (~documents.is_positive, documents.is_positive)
+        count_from(ranks[rows], weight, len(thresholds))
+        for rows, weight in documents.classes
     )
     return thresholds, fp, tp
 
 
-def _weigh_from(thresholds, scores, weight):
-    """Return the weight of the scores from each threshold on."""
-    if weight is None:
-        below = np.searchsorted(np.sort(scores), thresholds, side="left")
-        return (len(scores) - below).astype(np.float64)
-    order = np.argsort(scores)
-    below = np.searchsorted(scores[order], thresholds, side="left")
-    # From the top, so that nothing is left above the highest score.
-    from_top = np.append(np.cumsum(weight[order][::-1])[::-1], 0.0)
-    return from_top[below]
+# The analytic path
 
 
-def place_midway(path, documents):
-    """Move thresholds from the scores of documents halfway to the next lower ones.
+def analytic_path(documents):
+    """Find the path (x, x^p_2, .., x^p_N) with the largest area (RZMR20, eq. 2).
+
+    It is a local optimum, with a vertex wherever its curve turns: at most two for each
+    positive, and two more.
+    """
+    # The path maps x in [0, 1] to normalized thresholds, and Nelder-Mead minimizes the
+    # energy -log(log(area)). No surface is interpolated: a document enters at the x
+    # where its scores reach the thresholds, the largest of them under the rule "any"
+    # and the smallest under "all", and the area is the AUROC of it. Scores are
+    # normalized by ranks, so that a path depends on nothing but their order.
+    if documents.n_classifiers == 1:
+        return only_path(documents)
+    u = _normalize_scores(documents)
+    energy, n_others = _make_energy(documents, u), documents.n_classifiers - 1
+    alone = np.multiply.outer(_STARTS, np.eye(n_others)).reshape(-1, n_others)
+    same = np.repeat(_STARTS[:, np.newaxis], n_others, axis=1)
+    starts = np.unique(np.vstack([same, alone]), axis=0)
+    order = np.argsort([energy(start) for start in starts], kind="stable")
+    found = [_minimize(energy, starts[k]) for k in order[:_N_STARTS]]
+    parameters = min(found, key=lambda result: result.fun).x
+    return _path_of_positions(documents, _enter(np.log(u), parameters))
+
+
+def _enter(log_u, parameters):
+    """Return log x where each normalized score equals its threshold.
+
+    The parameters are the logarithms of the exponents from the second classifier on.
+    """
+    return log_u / np.exp(np.append(0.0, np.clip(parameters, -40, 40)))
+
+
+def _normalize_scores(documents):
+    """Return the mid-rank in (0, 1) of each score, both classes weighing the same.
+
+    NaN for a score below the lowest threshold, which predicts no document positive.
+    """
+    # The weights of each class add up to a half: otherwise rare positives would share
+    # next to no room on the scale.
+    mass = np.empty(len(documents.scores))
+    for rows, weight in documents.classes:
+        mass[rows] = 0.5 / rows.sum() if weight is None else weight / weight.sum() / 2
+    u = np.full(documents.scores.shape, np.nan)
+    columns = zip(u.T, documents.scores.T, documents.base, strict=True)
+    for ranks, scores, base in columns:
+        reached = scores >= base
+        _, group = np.unique(scores[reached], return_inverse=True)
+        ends = np.cumsum(np.bincount(group, mass[reached]))
+        middles = (np.append(0.0, ends[:-1]) + ends) / 2 / ends[-1:]
+        # Weights may be so small that a rank is rounded to an end.
+        eps = np.finfo(np.float64).eps
+        ranks[reached] = np.clip(middles, eps, 1 - eps)[group]
+    return u
+
+
+def _minimize(energy, start):
+    options = {
+        "initial_simplex": start + np.vstack([0 * start, np.eye(len(start))]),
+        "xatol": 1e-3,
+        "fatol": 1e-7,
+        "maxfev": _EVALUATIONS_PER_PARAMETER * len(start),
+        "adaptive": True,
+    }
+    return minimize(energy, start, method="Nelder-Mead", options=options)
+
+
+def _make_energy(documents, u):
+    """Return the energy as a function of parameters, lower is better."""
+    # Positions are evaluated for levels of scores, and only their ranks count: numbers
+    # of any scale can be compared, and each document costs a look-up a classifier.
+    n_levels = min(_MOST_LEVELS, 8 * len(u))
+    log_levels = np.log((np.arange(n_levels) + 0.5) / n_levels)[:, np.newaxis]
+    # The last rank, 0, is that of scores without a level.
+    levels = np.where(np.isnan(u), n_levels, u * n_levels).astype(np.intp)
+    reduce = (np.maximum if documents.rule == "any" else np.minimum).reduce
+
+    def energy(parameters):
+        positions = _enter(log_levels, parameters)
+        ranks = np.unique(positions, return_inverse=True)[1].reshape(positions.shape)
+        ranks = np.vstack([ranks + 1, np.zeros_like(ranks[:1])])
+        entered = reduce(np.take_along_axis(ranks, levels, axis=0), axis=1)
+        # The area is the AUROC of the ranks at which documents enter.
+        fp, tp = (
+            np.bincount(entered[rows], weight, ranks.max() + 1)
+            for rows, weight in documents.classes
+        )
+        below = np.cumsum(fp) - fp / 2
+        return -np.log(np.log1p(1 + below @ tp / (fp.sum() * tp.sum())))
+
+    return energy
+
+
+def _path_of_positions(documents, positions):
+    """Return the path on which each score is reached at a given position.
+
+    NaN for scores below the lowest threshold. Vertices are before and after each
+    position of a positive, and both ends.
+    """
+    reduce = np.fmax if documents.rule == "any" else np.minimum
+    entered = reduce.reduce(positions, axis=1)
+    turning, fp, tp = _turning_points(documents, entered, [entered.min()])
+    columns = []
+    for scores, column in zip(documents.scores.T, positions.T, strict=True):
+        # The lowest score of the classifier at or above each position.
+        known = ~np.isnan(column)
+        order = np.argsort(column[known], kind="stable")
+        lowest = np.append(
+            np.minimum.accumulate(scores[known][order][::-1])[::-1], np.inf
+        )
+        columns.append(lowest[np.searchsorted(column[known][order], turning)])
+    # Nothing is lost: the lowest position predicts all documents, as these do.
+    thresholds = np.column_stack(columns)
+    thresholds[0] = documents.base
+    return path_of(thresholds, fp, tp, documents.rule)
+
+
+# Between scores
+
+
+def place_midway(thresholds, documents):
+    """Move thresholds, (n_vertices, n_classifiers), halfway to the next lower scores.
 
     The predictions of all documents given, rated or not, remain.
     """
@@ -204,7 +265,7 @@ def place_midway(path, documents):
     # it, and few classifiers give the same score to the last digit in another batch;
     # and of two documents a new one is as likely to be nearer to the lower as to the
     # higher.
-    moved, given = path.thresholds.copy(), documents.all_scores[documents.is_given]
+    moved, given = thresholds.copy(), documents.all_scores[documents.is_given]
     columns = zip(moved.T, given.T, documents.floor, strict=True)
     for column, scores, floor in columns:
         finite = np.isfinite(column)
@@ -215,11 +276,11 @@ def place_midway(path, documents):
         # Nothing is unknown further down, though unrated documents, of which a sample
         # was rated, may score lower still.
         is_last = ~(given < documents.base).any(axis=0)
-        is_lowest = (path.thresholds == documents.base) & is_last
+        is_lowest = (thresholds == documents.base) & is_last
         if documents.rule == "all":
             is_lowest &= is_lowest.all(axis=1, keepdims=True)
         moved[is_lowest] = -np.inf
-    return replace(path, thresholds=moved)
+    return moved
 
 
 def _middles_below(thresholds, ordered):

@@ -1,4 +1,4 @@
-"""An operating point, and how reliable it is."""
+"""What joint thresholds are to attain, and what they do attain."""
 
 from __future__ import annotations
 
@@ -9,25 +9,149 @@ from numpy.typing import ArrayLike
 from scipy.stats import beta, chi2
 
 from sklearn_reject._as_dict import DictMixin
-from sklearn_reject._validation import check_option
-from sklearn_reject.exceptions import warn_user
-from sklearn_reject.thresholds._checks import check_scores
-from sklearn_reject.thresholds._documents import RULES, predict_positive
-from sklearn_reject.thresholds._targets import f1_of
+from sklearn_reject._validation import check_count, check_number, check_option
+from sklearn_reject.exceptions import (
+    InfeasibleTargetError,
+    round_down,
+    round_up,
+    warn_user,
+)
+from sklearn_reject.thresholds._documents import RULES, check_scores, predict_positive
+
+# Names of targets, of which exactly one is given, and why one cannot be met.
+_REASONS = {
+    "max_fp_per_tp": "it must be at least {}, as otherwise no document would be "
+    "predicted positive",
+    "max_alerts": "the first true positive needs {} documents predicted positive",
+    "min_recall": "the lowest thresholds reach {} of all rated positives",
+    "min_precision": "the precision is at most {}",
+    "objective": "",
+}
+
+TARGETS = tuple(_REASONS)
+
+# Bounds that differ by no more than rounding are equal.
+_RELATIVE_TOLERANCE = 1e-12
+
+# What rounding of sums of weights may come to, relative to the total.
+_ROUNDING = 1e-11
 
 
-class _HasPrecision:
-    """What has counts of true and of false positives."""
+@dataclass(frozen=True)
+class Target:
+    """What an operating point is to attain: the name of a parameter, and its value."""
+
+    name: str
+    value: object
+
+    def of_share(self, share):
+        """Return the same target for a share of the documents."""
+        if self.name != "max_alerts":
+            return self
+        return replace(self, value=max(1, round(self.value * share)))
+
+    def check(self, census):
+        """Raise where nobody knows whether the target is met."""
+        if self.name == "min_recall" and not census.is_complete:
+            raise ValueError(
+                "min_recall needs the number of all positives, but there are unrated "
+                "documents. Use another target, or rate a random sample of all "
+                "documents and pass its probability as inclusion_proba."
+            )
+
+    def costs(self, total, fp, tp, alerts=None):
+        """Return what the best point has least of, shape (3, n_points).
+
+        First comes the value that a point meets, its negative where more is better, or
+        minus infinity where that is enough; then what is least among those. `total` is
+        the weight of all positives.
+        """
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if self.name == "max_fp_per_tp":
+                met, costs = fp / tp, (fp / self.value - tp, -tp)
+            elif self.name == "max_alerts":
+                met, costs = alerts, (-tp, fp)
+            elif self.name == "min_recall":
+                met, costs = -tp / total, (fp, -tp)
+            elif self.name == "min_precision":
+                met, costs = -tp / (tp + fp), (-tp, fp)
+            else:
+                met, costs = -tp, (-f1_of(fp, tp, total) * tp.max(), -tp)
+        met = np.where(met <= self._bound, -np.inf, met)
+        return np.stack([np.where(tp > 0, met, np.inf), *costs])
+
+    def choose(self, total, fp, tp, alerts=None):
+        """Return the number of the best of some points, or raise with what can be met.
+
+        Of points with equal counts it is the last, which has the highest thresholds.
+        """
+        costs = self.costs(total, fp, tp, alerts)
+        best = find_least(costs)
+        self.check_met(costs[0, best])
+        return best
+
+    def check_met(self, met):
+        """Raise with what can be met, the first cost of the best point."""
+        if met == -np.inf:
+            return
+        is_low = self.name.startswith("max")
+        value = met.item() if is_low else -met.item()
+        value = int(value) if self.name == "max_alerts" else value
+        reason = _REASONS[self.name].format((round_up if is_low else round_down)(value))
+        way_out = "Allow this number" if is_low else "Use a lower one"
+        raise InfeasibleTargetError(
+            f"{self.name}={self.value} cannot be met on these documents: {reason}",
+            f"{way_out}, or use scores that rank more positives first.",
+            {self.name: value},
+        )
 
     @property
-    def precision(self) -> float:
-        """Share of true positives among what is predicted, NaN if nothing is."""
-        predicted = self.tp + self.fp
-        return self.tp / predicted if predicted else float("nan")
+    def _bound(self):
+        """The largest first cost that is enough."""
+        if self.name == "objective":
+            return np.inf
+        sign = 1 if self.name.startswith("max") else -1
+        return sign * self.value * (1 + sign * _RELATIVE_TOLERANCE)
+
+
+def find_least(costs):
+    """Return the last of the points whose costs are least, the first of them first."""
+    rows = np.flatnonzero(costs[0] == costs[0].min())
+    slack = _ROUNDING * np.abs(costs[1:, rows]).max()
+    for values in costs[1:]:
+        rows = rows[values[rows] <= values[rows].min() + slack]
+    return int(rows[-1])
+
+
+def resolve_target(*values):
+    """Return the one target that is given, of values in the order of TARGETS."""
+    pairs = zip(TARGETS, values, strict=True)
+    given = {name: value for name, value in pairs if value is not None}
+    if len(given) != 1:
+        raise ValueError(
+            f"Exactly one of {', '.join(TARGETS[:-1])} and {TARGETS[-1]} must be "
+            f"given. Got {given or 'none'}."
+        )
+    [(name, value)] = given.items()
+    if name == "max_alerts":
+        return Target(name, check_count(value, name))
+    if name == "objective":
+        return Target(name, check_option(value, name, ("f1",)))
+    if name != "max_fp_per_tp":
+        return Target(name, check_number(value, name, high=1, open_low=True))
+    return Target(name, check_number(value, name, open_low=True, open_high=True))
+
+
+def f1_of(fp, tp, total_positive):
+    """Return F1 where there are so many positives in total."""
+    return 2 * tp / (tp + fp + total_positive)
+
+
+# Points
 
 
 @dataclass(frozen=True, eq=False)
-class OperatingPoint(_HasPrecision, DictMixin):
+class OperatingPoint(DictMixin):
     """Joint thresholds for a target, and what they attain.
 
     Attributes
@@ -38,9 +162,15 @@ class OperatingPoint(_HasPrecision, DictMixin):
     rule : {"any", "all"}
         How the classifiers decide together.
 
+    target, target_value : str and object
+        Name of the target, and what was asked for by it.
+
     fp, tp : float
         False and true positives on the documents that tuned the thresholds, counts or
         sums of weights. Only rated documents count.
+
+    precision : float
+        Share of true positives among what is predicted, NaN if nothing is.
 
     n_predicted : int
         How many of all documents given are predicted positive, rated or not and
@@ -50,16 +180,6 @@ class OperatingPoint(_HasPrecision, DictMixin):
         Share of these that `fp` and `tp` are made of: rated, and not of weight zero.
         NaN if nothing is predicted positive.
 
-    target, target_value : str and object
-        Name of the target, and what was asked for by it.
-
-    target_derivative : float
-        Slope dTP/dFP at the point that the target stands for: 1 / `max_fp_per_tp`, or
-        F1 / (2 - F1) where F1 is best. NaN for other targets.
-
-    vertex : int
-        Number of the vertex on the path that has these thresholds.
-
     fp_interval, tp_interval : tuple of float
         Interval of the expected count in a sample of as many documents, with the
         thresholds fixed: by Clopper and Pearson where all weigh the same, and by Fay
@@ -68,12 +188,16 @@ class OperatingPoint(_HasPrecision, DictMixin):
     precision_interval : tuple of float
         Bounds of the precision by Clopper and Pearson; where weights differ, from an
         effective number of documents, with one more of the largest weight against each
-        bound, which is wide where few weigh much. NaN if nothing is predicted positive.
-        As the same documents tuned the thresholds, the truth is rather in the lower
-        part; cross-validation shows it.
+        bound, which is wide where few weigh much. From 0 to 1 if nothing is predicted
+        positive. As the same documents tuned the thresholds, the truth is rather in the
+        lower part; cross-validation shows it.
 
     confidence_level : float
         Coverage of each interval.
+
+    target_derivative : float
+        Slope dTP/dFP at the point that the target stands for: 1 / `max_fp_per_tp`, or
+        F1 / (2 - F1) where F1 is best. NaN for other targets.
 
     Examples
     --------
@@ -88,18 +212,18 @@ class OperatingPoint(_HasPrecision, DictMixin):
 
     thresholds: np.ndarray
     rule: str
-    fp: float
-    tp: float
-    n_predicted: int
-    rated_share: float
     target: str
     target_value: object
-    target_derivative: float
-    vertex: int
+    fp: float
+    tp: float
+    precision: float
+    n_predicted: int
+    rated_share: float
     fp_interval: tuple
     tp_interval: tuple
     precision_interval: tuple
     confidence_level: float
+    target_derivative: float
 
     def __post_init__(self):
         check_option(self.rule, "rule", RULES)
@@ -128,8 +252,10 @@ class OperatingPoint(_HasPrecision, DictMixin):
 
 
 @dataclass(frozen=True, eq=False)
-class CrossValidatedPoint(_HasPrecision, DictMixin):
+class CrossValidatedPoint(DictMixin):
     """What joint thresholds attain on documents that did not tune them.
+
+    Thresholds that are tuned on other documents again vary, and so do these numbers.
 
     Attributes
     ----------
@@ -139,20 +265,15 @@ class CrossValidatedPoint(_HasPrecision, DictMixin):
     fp, tp : float
         False and true positives, summed over the folds.
 
+    precision : float
+        Share of true positives among what is predicted, NaN if nothing is.
+
     n_predicted : int
         How many of all documents given are predicted positive, rated or not, summed
         over the folds.
 
     rated_share : float
         Share of these that `fp` and `tp` are made of. NaN if there are none.
-
-    fp_interval, tp_interval : tuple of float
-        Intervals of the expected sums, with the thresholds fixed, as an OperatingPoint
-        has them. Thresholds that are tuned on other documents again vary, too, and
-        false positives with them.
-
-    precision_interval : tuple of float
-        Confidence interval of the precision, with the thresholds fixed.
 
     normalized_area : float
         Area of the paths on the folds that did not tune them, over the number of
@@ -175,54 +296,89 @@ class CrossValidatedPoint(_HasPrecision, DictMixin):
     thresholds: np.ndarray
     fp: float
     tp: float
+    precision: float
     n_predicted: int
     rated_share: float
-    fp_interval: tuple
-    tp_interval: tuple
-    precision_interval: tuple
     normalized_area: float
 
 
-def make_point(sums, census, target, path, vertex, confidence_level):
-    """Return the operating point at a vertex of a path, for a target.
+def describe(sums):
+    """Return counts of what is predicted positive, of sums of documents, by name."""
+    fp, tp = sums[:2].tolist()
+    n_counted, n_predicted = int(sums[4]), int(sums[4] + sums[5])
+    return {
+        "fp": fp,
+        "tp": tp,
+        "precision": tp / (tp + fp) if tp + fp else float("nan"),
+        "n_predicted": n_predicted,
+        "rated_share": n_counted / n_predicted if n_predicted else float("nan"),
+    }
 
-    `sums` are those of `RatedDocuments.sums_at`. Warns where more is predicted than was
-    rated, or might be by lower thresholds.
+
+def make_point(thresholds, rule, sums, census, target, confidence_level):
+    """Return the operating point at some thresholds, for a target.
+
+    `sums` are those of `RatedDocuments.sums_at`. Warns where all is predicted that the
+    lowest thresholds reach, so that lower ones might be better.
     """
-    _warn_at_the_edge(path, vertex, census)
-    _warn_of_weightless(sums, census)
-    counts = {"fp": float(path.fp[vertex]), "tp": float(path.tp[vertex])}
+    counts = describe(sums)
+    if counts["tp"] >= census.reached_positive * (1 - _ROUNDING):
+        _warn_at_the_edge(thresholds, census)
     derivative = float("nan")
     if target.name == "max_fp_per_tp":
-        derivative = target.derivative
+        derivative = 1 / target.value
     elif target.name == "objective":
-        half = f1_of(**counts, total_positive=census.total_positive) / 2
-        derivative = float(half / (1 - half))
+        f1 = f1_of(counts["fp"], counts["tp"], census.total_positive)
+        derivative = f1 / (2 - f1)
     return OperatingPoint(
-        thresholds=path.thresholds[vertex],
-        rule=path.rule,
+        thresholds=thresholds,
+        rule=rule,
         target=target.name,
         target_value=target.value,
         target_derivative=derivative,
-        vertex=int(vertex),
         confidence_level=confidence_level,
-        **describe(sums, census, confidence_level) | counts,
+        **counts | _intervals(sums, census, confidence_level),
     )
 
 
 def recount_point(point, documents):
     """Return an operating point with the counts of other documents."""
-    sums = documents.sums_at(point.thresholds)
-    return replace(point, **describe(sums, documents.census, point.confidence_level))
+    sums = documents.sums_at(point.thresholds[np.newaxis])[:, 0]
+    intervals = _intervals(sums, documents.census, point.confidence_level)
+    return replace(point, **describe(sums) | intervals)
 
 
-def describe(sums, census, confidence_level):
-    """Return counts of what is predicted positive, and their intervals, by name.
+def _warn_at_the_edge(thresholds, census):
+    """Warn where lower thresholds might be better, and nothing is known of them."""
+    if not census.is_complete:
+        warn_user(
+            "At the operating point all rated positives are predicted positive. Lower "
+            f"thresholds than {census.lowest} might meet the target, too, but "
+            "ratings are incomplete below. Rate more documents, or accept fewer false "
+            "positives."
+        )
+    elif census.missed_positive:
+        warn_user(
+            "At the operating point, all positives of the table are predicted "
+            f"positive, but {census.missed_positive:g} more positives are rated below "
+            "its lowest thresholds. Start it at lower thresholds, or at -inf."
+        )
+    elif np.isneginf(thresholds).any():
+        warn_user(
+            "At the operating point all documents are predicted positive, and so will "
+            "be all new documents. If you passed only rated rows, add the others with "
+            "unrated_label. Or accept fewer false positives."
+        )
 
-    Those of counts cover the expected count of a sample of this size. The precision is
-    NaN if nothing is predicted positive.
+
+# Intervals
+
+
+def _intervals(sums, census, confidence_level):
+    """Return the intervals of counts and of the precision, by name.
+
+    Those of counts cover the expected count of a sample of this size.
     """
-    n_counted, n_predicted = int(sums[4]), int(sums[4:].sum())
     tails = (1 - confidence_level) / 2, (1 + confidence_level) / 2
     smallest, largest = census.weight_range
     if not largest:  # no document could be predicted
@@ -231,55 +387,13 @@ def describe(sums, census, confidence_level):
     totals, squares = sums[:2] / largest, sums[2:4] / largest / largest
     if smallest == largest:
         n = census.n_given
-        shares = [_share_interval(np.rint(k), n, tails) for k in totals]
-        bounds = n * largest * np.array(shares)
+        bounds = [n * _share_interval(np.rint(count), n, tails) for count in totals]
     else:
         pairs = zip(totals, squares, strict=True)
-        bounds = largest * np.array(
-            [_weighted_interval(*pair, tails) for pair in pairs]
-        )
-    fp, tp = (tuple(each) for each in bounds.tolist())
-    return {
-        "fp": float(sums[0]),
-        "tp": float(sums[1]),
-        "n_predicted": n_predicted,
-        "rated_share": n_counted / n_predicted if n_predicted else float("nan"),
-        "fp_interval": fp,
-        "tp_interval": tp,
-        "precision_interval": _precision_interval(*totals, squares.sum(), tails),
-    }
-
-
-def _warn_at_the_edge(path, vertex, census):
-    """Warn where lower thresholds might be better, and nothing is known of them."""
-    if path.tp[vertex] < path.tp[0]:
-        return
-    if not census.is_complete:
-        warn_user(
-            "At the operating point all rated positives are predicted positive. Lower "
-            f"thresholds than {path.thresholds[0].tolist()} might meet the target, "
-            "too, but ratings are incomplete below. Rate more documents, or accept "
-            "fewer false positives."
-        )
-    elif np.isneginf(path.thresholds[vertex]).any():
-        warn_user(
-            "At the operating point all documents are predicted positive, and so will "
-            "be all new documents. If you passed only rated rows, add the others with "
-            "unrated_label. Or accept fewer false positives."
-        )
-
-
-def _warn_of_weightless(sums, census):
-    """Warn where documents are predicted that nobody may have rated."""
-    # Where weights of zero leave out positives as well, as in bagging, they are not
-    # there to leave out what is unrated.
-    if sums[6] and not census.leaves_out_positives:
-        warn_user(
-            f"{int(sums[6])} of the {int(sums[4:].sum())} "
-            "documents that are predicted positive have weight 0 and count neither as "
-            "true nor as false positives. If nobody has rated them, mark them with "
-            "unrated_label: no threshold is chosen where ratings are incomplete."
-        )
+        bounds = [_weighted_interval(*pair, tails) for pair in pairs]
+    fp, tp = (tuple((largest * each).tolist()) for each in bounds)
+    precision = _precision_interval(*totals, squares.sum(), tails)
+    return {"fp_interval": fp, "tp_interval": tp, "precision_interval": precision}
 
 
 def _share_interval(successes, n, tails):
@@ -287,7 +401,7 @@ def _share_interval(successes, n, tails):
     failures = n - successes
     low = beta.ppf(tails[0], successes, failures + 1) if successes else 0.0
     high = beta.ppf(tails[1], successes + 1, failures) if failures > 0 else 1.0
-    return float(low), float(high)
+    return np.array([low, high])
 
 
 def _weighted_interval(total, squares, tails):
@@ -299,7 +413,7 @@ def _weighted_interval(total, squares, tails):
     The sums of the weights, and of their squares, are in units of the largest.
     """
     low = _gamma_quantile(tails[0], total, squares) if total else 0.0
-    return low, _gamma_quantile(tails[1], total + 1, squares + 1)
+    return np.array([low, _gamma_quantile(tails[1], total + 1, squares + 1)])
 
 
 def _gamma_quantile(level, mean, variance):
@@ -314,8 +428,6 @@ def _precision_interval(fp, tp, squares, tails):
     against it: with equal weights that is what they are. The sums of the weights, and
     of their squares, are in units of the largest.
     """
-    if not fp + tp:
-        return float("nan"), float("nan")
     bounds = []
     for own, other, tail in ((tp, fp, tails[0]), (fp, tp, 1 - tails[1])):
         # Weights that differ say less than their number: as much as the square of their
