@@ -118,6 +118,12 @@ class RatedDocuments:
         return (self.ratings < 0) | self.is_rated
 
     @cached_property
+    def levels(self):
+        """Sorted scores of each classifier, of all documents that are there."""
+        given = self.all_scores[self.is_given].T
+        return [np.sort(column[~np.isnan(column)]) for column in given]
+
+    @cached_property
     def rows(self):
         """Positions of the documents that count."""
         is_reached = predict_positive(self.all_scores, self.base, self.rule)

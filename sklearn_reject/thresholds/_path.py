@@ -25,7 +25,6 @@ _MOST_LEVELS = 2048
 # whatever its score, up to rounding.
 _STARTS = np.array([0.0, -1, 1, -3, 3, -40, 40])
 _N_STARTS = 3
-_EVALUATIONS_PER_PARAMETER = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +155,11 @@ def analytic_path(documents):
     same = np.repeat(_STARTS[:, np.newaxis], n_others, axis=1)
     starts = np.unique(np.vstack([same, alone]), axis=0)
     order = np.argsort([energy(start) for start in starts], kind="stable")
-    found = [_minimize(energy, starts[k]) for k in order[:_N_STARTS]]
+    found = []
+    for start in starts[order[:_N_STARTS]]:
+        simplex = start + np.vstack([0 * start, np.eye(n_others)])
+        options = {"initial_simplex": simplex, "xatol": 1e-3, "fatol": 1e-7}
+        found.append(minimize(energy, start, method="Nelder-Mead", options=options))
     parameters = min(found, key=lambda result: result.fun).x
     return _path_of_positions(documents, _enter(np.log(u), parameters))
 
@@ -190,17 +193,6 @@ def _normalize_scores(documents):
         eps = np.finfo(np.float64).eps
         ranks[reached] = np.clip(middles, eps, 1 - eps)[group]
     return u
-
-
-def _minimize(energy, start):
-    options = {
-        "initial_simplex": start + np.vstack([0 * start, np.eye(len(start))]),
-        "xatol": 1e-3,
-        "fatol": 1e-7,
-        "maxfev": _EVALUATIONS_PER_PARAMETER * len(start),
-        "adaptive": True,
-    }
-    return minimize(energy, start, method="Nelder-Mead", options=options)
 
 
 def _make_energy(documents, u):
@@ -265,18 +257,16 @@ def place_midway(thresholds, documents):
     # it, and few classifiers give the same score to the last digit in another batch;
     # and of two documents a new one is as likely to be nearer to the lower as to the
     # higher.
-    moved, given = thresholds.copy(), documents.all_scores[documents.is_given]
-    columns = zip(moved.T, given.T, documents.floor, strict=True)
-    for column, scores, floor in columns:
+    moved = thresholds.copy()
+    columns = zip(moved.T, documents.levels, documents.floor, strict=True)
+    for column, ordered, floor in columns:
         finite = np.isfinite(column)
-        ordered = np.sort(scores[~np.isnan(scores)])
-        middles = _middles_below(column[finite], ordered)
-        column[finite] = np.maximum(middles, floor)
+        column[finite] = np.maximum(_middles_below(column[finite], ordered), floor)
     if documents.is_complete:
         # Nothing is unknown further down, though unrated documents, of which a sample
         # was rated, may score lower still.
-        is_last = ~(given < documents.base).any(axis=0)
-        is_lowest = (thresholds == documents.base) & is_last
+        lowest = [own.min(initial=np.inf) for own in documents.levels]
+        is_lowest = (thresholds == documents.base) & (documents.base <= lowest)
         if documents.rule == "all":
             is_lowest &= is_lowest.all(axis=1, keepdims=True)
         moved[is_lowest] = -np.inf

@@ -76,7 +76,7 @@ class Target:
             elif self.name == "min_precision":
                 met, costs = -tp / (tp + fp), (-tp, fp)
             else:
-                met, costs = -tp, (-f1_of(fp, tp, total) * tp.max(), -tp)
+                met, costs = -tp, (-total * f1_of(fp, tp, total), -tp)
         met = np.where(met <= self._bound, -np.inf, met)
         return np.stack([np.where(tp > 0, met, np.inf), *costs])
 

@@ -45,7 +45,13 @@ PATH_METHODS = ("graph", "analytic")
 # All combinations of thresholds are compared up to here: a tenth of a second.
 _MOST_COMBINATIONS = 1 << 20
 
-_N_RANDOM_STARTS = 32
+# Random starts, fewer where ranks of so many scores take long.
+_MOST_RANDOM_STARTS = 32
+_MOST_SCORES = 1_000_000
+
+# What rounding may add up to, relative to all counts: with a wide margin, as nothing is
+# lost by thresholds that are kept in vain.
+_SLACK = 1e-9
 
 # Rounding might lead in circles; fewer than ten are usual.
 _MOST_SWEEPS = 50
@@ -83,7 +89,7 @@ class Tuning:
         is_direct = self.method == "direct"
         is_direct |= self.method == "graph" and target.name == "max_alerts"
         if is_direct and documents.n_classifiers > 1:
-            return CoordinateAscent(documents, target).find_best(path)
+            return CoordinateAscent(documents, target, path).find_best()
         alerts = None
         if target.name == "max_alerts":
             alerts = documents.sums_at(path.thresholds)[4:].sum(axis=0)
@@ -149,83 +155,106 @@ def _tune_and_judge(shared, *fold):
 
 
 class CoordinateAscent:
-    """Improves the threshold of one classifier after the other, given the others."""
+    """Improves the threshold of one classifier after the other, given the others.
 
-    def __init__(self, documents, target):
-        self.documents, self.target = documents, target
-        # A threshold between scores of positives predicts the same positives, and
-        # perhaps more negatives.
-        own = documents.scores[documents.is_positive].T
-        pairs = zip(own, documents.base, strict=True)
-        grid = [np.unique(scores[scores >= base]) for scores, base in pairs]
-        self.grid = [np.append(values, np.inf) for values in grid]
+    Thresholds are scores of positives, or infinity: one between them predicts the same
+    positives, and perhaps more negatives.
+    """
+
+    def __init__(self, documents, target, path):
+        self.target, self.is_any = target, documents.rule == "any"
+        self.total = documents.census.total_positive
         scores, is_positive = documents.scores, documents.is_positive
         weight = 1.0 if documents.weight is None else documents.weight
         weights = [np.where(rows, weight, 0.0) for rows in (~is_positive, is_positive)]
-        if target.name == "max_alerts":
+        known = documents.sums_at(path.thresholds)
+        sums = known[:2]
+        if target.name == "max_alerts":  # of a document, rated or not
             weights = [np.pad(each, (0, len(documents.others))) for each in weights]
             scores = np.concatenate([scores, documents.others])
             weights.append(np.ones(len(scores)))
-        ranks = np.array(rank_scores(scores, self.grid))
-        combine = np.logical_or if documents.rule == "any" else np.logical_and
-        is_reached = combine.reduce(ranks > 0)
-        self.ranks, self.weights = (
-            ranks[:, is_reached],
-            np.stack(weights)[:, is_reached],
-        )
+            sums = np.stack([*sums, known[4] + known[5]])
+        self.weights, costs = np.stack(weights), target.costs(self.total, *sums)
+        # The best point of the path is where one climb starts.
+        best = find_least(costs)
+        self.fp, self.tp = sums[:2, best]
+        pairs = zip(documents.scores[is_positive].T, documents.base, strict=True)
+        grid = [np.append(np.unique(own[own >= low]), np.inf) for own, low in pairs]
+        ranks = rank_scores(scores, grid)
+        if self.is_any:
+            for column, own in enumerate(ranks):
+                first = self._find_first(own, len(grid[column]), costs[:, best])
+                grid[column] = grid[column][first:]
+                ranks[column] = np.maximum(own - first, 0)
+        combine = np.logical_or if self.is_any else np.logical_and
+        is_reached = combine.reduce(np.array(ranks) > 0)
+        self.grid, self.ranks = grid, np.array(ranks)[:, is_reached]
+        self.weights = self.weights[:, is_reached]
+        self.start = locate_thresholds(grid, path.thresholds[best])
 
-    def find_best(self, path):
-        """Return the best thresholds, scores of positives or infinity.
+    def _find_first(self, ranks, size, known):
+        """Return the first threshold of a classifier that may be better than known."""
+        # Under "any" it predicts its false positives whatever the others are. Suppose
+        # that all positives were predicted beside them.
+        sums = np.stack([count_from(ranks, own, size) for own in self.weights])
+        sums[1] = self.weights[1].sum()
+        costs, slack = self.target.costs(self.total, *sums), _SLACK * sums[:2].max()
+        is_as_good = (costs[0] == known[0]) & (costs[1] <= known[1] + slack)
+        return np.argmax((costs[0] < known[0]) | is_as_good)
+
+    def find_best(self):
+        """Return the best thresholds.
 
         The best of all combinations up to a million, and a local optimum beyond, never
         worse than any point of the path.
         """
-        found = [self.climb(*start) for start in self.starts(path)]
+        found = [self.climb(*start, self.target) for start in self.starts()]
         costs, index = min(found, key=lambda each: each[0])
         self.target.check_met(costs[0])
         pairs = zip(self.grid, index, strict=True)
         return np.array([values[number] for values, number in pairs])
 
-    def starts(self, path):
+    def starts(self):
         """Yield numbers of thresholds to climb from, and an order of the classifiers.
 
         A single one where all combinations can be compared.
         """
-        shape, rule = tuple(map(len, self.grid)), self.documents.rule
-        columns = np.arange(len(shape))[::-1]
+        shape, rule = tuple(map(len, self.grid)), "any" if self.is_any else "all"
+        columns, highest = np.arange(len(shape))[::-1], np.array(shape) - 1
         if prod(shape) <= _MOST_COMBINATIONS and grid_fits(shape):
             groups = [(slice(None), weight) for weight in self.weights]
-            counts = count_ranks(self.ranks, groups, shape, rule)
-            best = find_least(self._costs(counts.reshape(len(counts), -1)))
+            sums = count_ranks(self.ranks, groups, shape, rule).reshape(len(groups), -1)
+            best = find_least(self.target.costs(self.total, *sums))
             yield np.unravel_index(best, shape), columns
             return
-        best = find_least(self._costs(self.documents.sums_at(path.thresholds)))
-        yield locate_thresholds(self.grid, path.thresholds[best]), columns
-        highest = np.array(shape) - 1
-        corner = highest if rule == "any" else 0 * highest
+        yield self.start, columns
+        corner = highest if self.is_any else 0 * highest
         for first in columns:  # what one classifier decides alone
             yield corner, np.roll(columns, first)
-        rng = np.random.default_rng(0)
-        for _ in range(_N_RANDOM_STARTS):
+        rng, most = np.random.default_rng(0), _MOST_SCORES // self.ranks.size
+        for _ in range(min(max(most, 4), _MOST_RANDOM_STARTS)):
             away = rng.random() * rng.random(len(shape)) * highest
-            yield np.abs(corner - away.astype(np.intp)), rng.permutation(columns)
+            # A price moves what no single threshold could without missing a bound: that
+            # of the best F1, and others around it.
+            price = (self.fp + self.total) / self.tp * np.exp(rng.uniform(-1, 1))
+            columns = rng.permutation(columns)
+            start = np.abs(corner - away.astype(np.intp))
+            yield self.climb(start, columns, Target("max_fp_per_tp", price))[1], columns
 
-    def climb(self, index, columns):
+    def climb(self, index, columns, target):
         """Return the costs and numbers of thresholds that no single one improves."""
         index, n_stale = np.array(index), 0
-        is_any = self.documents.rule == "any"
-        reached = self.ranks > index[:, np.newaxis]
+        reached, sums = self.ranks > index[:, np.newaxis], self.weights.sum(axis=1)
         n_reached = reached.sum(axis=0)
         for column in islice(cycle(columns), _MOST_SWEEPS * len(columns)):
             n_others = n_reached - reached[column]
-            free = np.flatnonzero(n_others == (0 if is_any else len(columns) - 1))
+            free = np.flatnonzero(n_others == (0 if self.is_any else len(columns) - 1))
             ranks, size = self.ranks[column, free], len(self.grid[column])
-            counts = np.stack(
-                [count_from(ranks, w, size) for w in self.weights[:, free]]
-            )
-            if is_any:  # the others predict these, whatever this one does
-                counts += self.weights[:, n_others > 0].sum(axis=1, keepdims=True)
-            costs = self._costs(counts)
+            own = self.weights[:, free]
+            counts = np.stack([count_from(ranks, each, size) for each in own])
+            if self.is_any:  # the others predict the rest, whatever this one does
+                counts += (sums - own.sum(axis=1))[:, np.newaxis]
+            costs = target.costs(self.total, *counts)
             best, now = find_least(costs), index[column]
             # Of equal costs it is the highest threshold.
             n_stale += 1
@@ -236,13 +265,6 @@ class CoordinateAscent:
             if n_stale == len(columns):
                 break
         return tuple(costs[:, index[column]]), index
-
-    def _costs(self, counts):
-        """Return the costs of the target, of counts by group or sums of documents."""
-        total = self.documents.census.total_positive
-        fp, tp = counts[:2]
-        alerts = counts[2] if len(counts) == 3 else counts[4:].sum(axis=0)
-        return self.target.costs(total, fp, tp, alerts)
 
 
 @of_ratings
