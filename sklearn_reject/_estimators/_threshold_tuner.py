@@ -231,13 +231,16 @@ class EnsembleThresholdTuner(
     precision 0.4 to 0.7
     """
 
+    thresholds_: np.ndarray
     operating_point_: OperatingPoint
     cross_validated_point_: CrossValidatedPoint | Other
     path_: ThresholdPath
     documents_: RatedDocuments
+    area_: float
     base_thresholds_: np.ndarray
     classes_: np.ndarray
     pos_label_: Any
+    estimators_: list[Any]
     n_features_in_: int
     feature_names_in_: np.ndarray
 
@@ -376,13 +379,13 @@ class EnsembleThresholdTuner(
         )
 
         # The thresholds, tuned on all of them and again without each fold.
-        folds = find_folds(documents, splits, rows)
-        path = tuning.find_path(documents)
+        folds, path = find_folds(documents, splits, rows), tuning.find_path(documents)
         tuned = self._tune(tuning, documents, path, folds)
 
         # A fit that fails has changed nothing.
         validate_data(self, X, skip_check_array=True)
         self._fitted = evaluated.estimator
+        self.estimators_ = self._fitted.estimators_
         self.classes_, self.pos_label_ = np.sort(joint.classes), joint.classes[1]
         self.base_thresholds_ = documents.base
         self.documents_, self._tuning, self._folds = documents, tuning, folds
@@ -581,21 +584,6 @@ class EnsembleThresholdTuner(
         return route_of_fit(self, estimator=JointScores(self.estimators))
 
     @property
-    def estimators_(self) -> list[Any]:
-        """The fitted classifiers, a list."""
-        return self._fitted.estimators_
-
-    @property
-    def thresholds_(self) -> np.ndarray:
-        """Joint thresholds, ndarray of shape (n_classifiers,)."""
-        return self.operating_point_.thresholds
-
-    @property
-    def area_(self) -> float:
-        """Area under TP against FP along the path."""
-        return self.path_.area
-
-    @property
     def named_estimators_(self) -> Bunch:
         """The fitted classifiers by name, a Bunch."""
         pairs = zip(self._fitted.entries, self.estimators_, strict=True)
@@ -638,14 +626,11 @@ class EnsembleThresholdTuner(
         """Return what follows from a target, by the name of its attribute."""
         thresholds = tuning.find_thresholds(documents, path)
         path, vertex = tuning.make_path(documents, path, thresholds)
-        return {
-            "path_": path,
-            "_vertex": vertex,
-            "operating_point_": tuning.make_point(documents, thresholds),
-            "cross_validated_point_": tuning.cross_validate(
-                documents, folds, self.n_jobs
-            ),
-        }
+        point = tuning.make_point(documents, thresholds)
+        judged = tuning.cross_validate(documents, folds, self.n_jobs)
+        found = {"operating_point_": point, "cross_validated_point_": judged}
+        found |= {"thresholds_": point.thresholds, "area_": path.area}
+        return found | {"path_": path, "_vertex": vertex}
 
     def _find_target(self):
         """Return the one target that is given."""

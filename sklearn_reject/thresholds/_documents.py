@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.utils import column_or_1d
 
 from sklearn_reject._labels import split_ratings
 from sklearn_reject._validation import (
@@ -13,13 +14,11 @@ from sklearn_reject._validation import (
     check_part_weight,
     check_same_length,
     check_sample_weight,
+    check_vector,
     take_weight,
 )
 
 RULES = ("any", "all")
-
-# As for sample_weight: sums of weights, and products of two sums, stay finite.
-_LARGEST_WEIGHT = 1e100
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +27,8 @@ class Census:
 
     #: Number of documents that were given, but for rated ones of weight zero.
     n_given: int
-    #: Weight of all rated positives, of those that the lowest thresholds predict, and of
-    #: those that only lower ones would.
+    #: Weight of all rated positives, of those that the lowest thresholds predict, and
+    #: of those that only lower ones would.
     total_positive: float
     reached_positive: float
     missed_positive: float
@@ -191,9 +190,12 @@ class RatedDocuments:
         """
         reached = count_reached(thresholds, self.scores, self.rule)
         others = count_reached(thresholds, self.others, self.rule)
-        parts = [(reached[rows], weight) for rows, weight in groups_of(self.classes)]
-        parts.append((others, None))
-        return np.stack([count_from(*part, len(thresholds)) for part in parts])
+        groups = self.classes if self.weight is None else groups_of(self.classes)
+        n_vertices = len(thresholds)
+        sums = [count_from(reached[rows], own, n_vertices) for rows, own in groups]
+        if self.weight is None:
+            sums = [*sums, *sums, sums[0] + sums[1]]
+        return np.stack([*sums, count_from(others, None, n_vertices)])
 
 
 def groups_of(classes):
@@ -220,6 +222,8 @@ def count_reached(thresholds, scores, rule):
 
     The thresholds have shape (n_vertices, n_classifiers).
     """
+    if len(thresholds) == 1:
+        return predict_positive(scores, thresholds[0], rule).astype(np.intp)
     columns = zip(thresholds.T, scores.T, strict=True)
     reached = [np.searchsorted(*pair, side="right") for pair in columns]
     # A classifier that did not run has reached nothing.
@@ -335,16 +339,10 @@ def fill_missing(scores):
 def _check_columns_vary(rated):
     """Raise where a classifier tells no rated documents apart."""
     for column, values in enumerate(rated.T):
-        ran = values[~np.isnan(values)]
-        if not len(ran):
+        if np.isnan(values).all() or (values == values[0]).all():
             raise ValueError(
-                f"scores in column {column} are NaN for every rated document, so "
-                "nothing is known about this classifier. Remove it."
-            )
-        if len(ran) == len(values) and ran.min() == ran.max():
-            raise ValueError(
-                f"scores in column {column} are constant, {ran[0]:g} for every rated "
-                "document, so no threshold separates them. Remove this classifier."
+                f"scores in column {column} are {values[0]:g} in every rated document, "
+                "so no threshold separates them. Remove this classifier."
             )
 
 
@@ -354,42 +352,29 @@ def _weigh_sampled(ratings, weight, inclusion_proba):
         return weight, None
     chance = check_inclusion_proba(inclusion_proba, ratings)
     is_sampled = ~np.isnan(chance)
-    chance = np.where(is_sampled, chance, 1.0)
     with np.errstate(over="ignore"):
-        weight = (1.0 if weight is None else weight) / chance
-    if weight.max() > _LARGEST_WEIGHT:
-        raise ValueError(
-            f"inclusion_proba is as small as {chance.min():g}, so that sample_weight / "
-            f"inclusion_proba is up to {weight.max():g}, which is too large. Check that "
-            "it is not a rounded zero, or rescale sample_weight."
-        )
-    return weight, is_sampled
+        weight = (1.0 if weight is None else weight) / np.where(is_sampled, chance, 1.0)
+    # A rounded zero would make weights that nobody can sum up.
+    name = "sample_weight / inclusion_proba"
+    return check_vector(weight, name, non_negative=True), is_sampled
 
 
 def check_inclusion_proba(inclusion_proba, ratings):
     """Return the probability of each document to be rated, NaN where it is unknown."""
     chance = np.asarray(as_real_array(inclusion_proba, "inclusion_proba"), np.float64)
-    if chance.ndim == 0:
-        chance = np.full(len(ratings), chance)
+    chance = np.full(len(ratings), chance) if chance.ndim == 0 else column_or_1d(chance)
     check_same_length(len(ratings), inclusion_proba=chance)
-    if chance.ndim != 1:
-        raise ValueError(
-            "inclusion_proba must be a number or a vector with one for each document, "
-            f"got shape {chance.shape}."
-        )
     outside = np.flatnonzero(~np.isnan(chance) & ~((chance > 0) & (chance <= 1)))
     if outside.size:
         raise ValueError(
-            "inclusion_proba must hold one probability in (0, 1] for each document, or "
-            "NaN where no draw could select it, got "
-            f"{chance[outside[0]]} in row {outside[0]}."
+            "inclusion_proba must be in (0, 1], or NaN where no draw could select a "
+            f"document, got {chance[outside[0]]} in row {outside[0]}."
         )
     unknown = np.flatnonzero(np.isnan(chance) & (ratings >= 0))
     if unknown.size:
         raise ValueError(
             f"inclusion_proba is NaN in row {unknown[0]}, which is rated "
-            f"({unknown.size} such rows). Use an inclusion_proba of 1 for documents "
-            "that were certain to be rated."
+            f"({unknown.size} such rows). Use 1 for documents that were certain to be."
         )
     return chance
 
@@ -431,10 +416,8 @@ def _find_base(rated, unknown, names, rule):
             raise ValueError(
                 f"y: no rated document scores above all unrated ones in {where} "
                 f"{column}: row {names[np.argmax(unknown[:, column])]} is unrated and "
-                f"scores {highest:g} there. Rate it and the other missing ones. If only "
-                "a sample was rated, pass inclusion_proba= (its probabilities, NaN "
-                "where none was drawn). If other classifiers selected the documents, "
-                "add them to the ensemble."
+                f"scores {highest:g}. Rate such documents, pass inclusion_proba= if a "
+                "sample was rated, or add classifiers that selected what was rated."
             )
         base[column] = rated[left, column].min()
     return base
@@ -446,8 +429,8 @@ def refuse_one_class(fp, tp, name, lowest):
         missing = "negatives" if tp > 0 else "positives"
         raise ValueError(
             f"{name} has no rated {missing} that the lowest thresholds "
-            f"{[float(each) for each in lowest]} reach. Rate more documents, or lower "
-            "thresholds that were given. If a sample was rated, pass inclusion_proba."
+            f"{[float(each) for each in lowest]} reach. Rate more documents, pass "
+            "lower thresholds or, if a sample was rated, its inclusion_proba."
         )
 
 
@@ -457,7 +440,7 @@ def _check_rated_from(base, scores, is_unknown, rule):
     if inside.size:
         raise ValueError(
             f"y: row {inside[0]} is unrated and scores {scores[inside[0]].tolist()}, "
-            f"which the lowest thresholds {base.tolist()} predict positive "
-            f"({inside.size} such rows). Pass thresholds that start higher. If only a "
-            "sample was rated, pass inclusion_proba= (its probabilities)."
+            f"which the lowest thresholds {base.tolist()} predict positive. Pass "
+            "thresholds that start higher. If only a sample was rated, pass "
+            "inclusion_proba= (its probabilities)."
         )

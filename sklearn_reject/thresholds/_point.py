@@ -20,8 +20,7 @@ from sklearn_reject.thresholds._documents import RULES, check_scores, predict_po
 
 # Names of targets, of which exactly one is given, and why one cannot be met.
 _REASONS = {
-    "max_fp_per_tp": "it must be at least {}, as otherwise no document would be "
-    "predicted positive",
+    "max_fp_per_tp": "it must be at least {}, or no document is predicted positive",
     "max_alerts": "the first true positive needs {} documents predicted positive",
     "min_recall": "the lowest thresholds reach {} of all rated positives",
     "min_precision": "the precision is at most {}",
@@ -350,18 +349,12 @@ def recount_point(point, documents):
 
 def _warn_at_the_edge(thresholds, census):
     """Warn where lower thresholds might be better, and nothing is known of them."""
-    if not census.is_complete:
+    if not census.is_complete or census.missed_positive:
         warn_user(
             "At the operating point all rated positives are predicted positive. Lower "
-            f"thresholds than {census.lowest} might meet the target, too, but "
-            "ratings are incomplete below. Rate more documents, or accept fewer false "
-            "positives."
-        )
-    elif census.missed_positive:
-        warn_user(
-            "At the operating point, all positives of the table are predicted "
-            f"positive, but {census.missed_positive:g} more positives are rated below "
-            "its lowest thresholds. Start it at lower thresholds, or at -inf."
+            f"thresholds than {census.lowest} might meet the target, too, but nothing "
+            "is known below. Rate more documents, start a table lower, or accept fewer "
+            "false positives."
         )
     elif np.isneginf(thresholds).any():
         warn_user(
@@ -412,13 +405,10 @@ def _weighted_interval(total, squares, tails):
     weight. Where all weights are equal they are the exact ones of F. Garwood (1936).
     The sums of the weights, and of their squares, are in units of the largest.
     """
-    low = _gamma_quantile(tails[0], total, squares) if total else 0.0
-    return np.array([low, _gamma_quantile(tails[1], total + 1, squares + 1)])
-
-
-def _gamma_quantile(level, mean, variance):
-    """Return a quantile of the gamma distribution of this mean and variance."""
-    return variance / (2 * mean) * chi2.ppf(level, 2 * mean**2 / variance)
+    mean, variance = total + np.array([0, 1]), squares + np.array([0, 1])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scale = variance / (2 * mean)
+    return np.nan_to_num(scale * chi2.ppf(tails, mean / scale))
 
 
 def _precision_interval(fp, tp, squares, tails):
@@ -428,12 +418,10 @@ def _precision_interval(fp, tp, squares, tails):
     against it: with equal weights that is what they are. The sums of the weights, and
     of their squares, are in units of the largest.
     """
-    bounds = []
-    for own, other, tail in ((tp, fp, tails[0]), (fp, tp, 1 - tails[1])):
-        # Weights that differ say less than their number: as much as the square of their
-        # sum over the sum of their squares (L. Kish, 1965).
-        known, against = own, other + 1
-        scale = (known + against) / (squares + 1)
-        bound = beta.ppf(tail, scale * known, scale * against) if known else 0.0
-        bounds.append(float(bound))
-    return bounds[0], 1 - bounds[1]
+    # Weights that differ say less than their number: as much as the square of their sum
+    # over the sum of their squares (L. Kish, 1965).
+    scale, known = (fp + tp + 1) / (squares + 1), np.array([tp, fp])
+    tails = tails[0], 1 - tails[1]
+    bounds = beta.ppf(tails, scale * known, scale * (known[::-1] + 1))
+    low, high = np.where(known > 0, bounds, 0.0).tolist()
+    return low, 1 - high

@@ -5,31 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import cycle, islice
 from math import prod
+from numbers import Integral
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import check_scalar
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_reject._travel import Carried
 from sklearn_reject._typing import Label
 from sklearn_reject._validation import check_level, check_option, of_ratings
 from sklearn_reject.exceptions import InfeasibleTargetError
+from sklearn_reject.thresholds._analytic import analytic_path, only_path
 from sklearn_reject.thresholds._documents import check_documents, count_from
-from sklearn_reject.thresholds._graph import graph_path
-from sklearn_reject.thresholds._grid import (
-    check_n_thresholds,
+from sklearn_reject.thresholds._graph import (
     count_ranks,
+    graph_path,
     grid_fits,
     locate_thresholds,
     rank_scores,
 )
-from sklearn_reject.thresholds._path import (
-    ThresholdPath,
-    analytic_path,
-    path_of,
-    place_midway,
-)
+from sklearn_reject.thresholds._path import ThresholdPath, path_of, place_midway
 from sklearn_reject.thresholds._point import (
     CrossValidatedPoint,
     OperatingPoint,
@@ -71,11 +68,13 @@ class Tuning:
 
     def __post_init__(self):
         check_option(self.method, "method", (*PATH_METHODS, "direct"))
-        check_n_thresholds(self.n_thresholds)
+        check_scalar(self.n_thresholds, "n_thresholds", Integral, min_val=2)
         check_level(self.confidence_level, "confidence_level")
 
     def find_path(self, documents):
         """Return the path of the largest area, for "direct" that of "graph"."""
+        if documents.n_classifiers == 1:
+            return only_path(documents)
         if self.method == "analytic":
             return analytic_path(documents)
         return graph_path(documents, self.n_thresholds)

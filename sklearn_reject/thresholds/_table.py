@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
+from reprlib import repr as shorten
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import check_scalar
 
 from sklearn_reject._typing import Label
 from sklearn_reject._validation import as_real_array, check_level, of_ratings
@@ -18,11 +21,10 @@ from sklearn_reject.thresholds._documents import (
     predict_positive,
     refuse_one_class,
 )
-from sklearn_reject.thresholds._graph import best_grid_path
-from sklearn_reject.thresholds._grid import (
+from sklearn_reject.thresholds._graph import (
     BYTES_PER_NODE,
+    best_grid_path,
     check_grid_fits,
-    check_n_thresholds,
     count_ranks,
     locate_thresholds,
     rank_scores,
@@ -119,15 +121,13 @@ class PNTable:
         ValueError
             If a threshold is not one of the table.
         """
-        thresholds = np.atleast_1d(as_real_array(thresholds, "thresholds"))
-        shape = (len(self.thresholds),)
-        pairs = zip(self.thresholds, thresholds, strict=False)
-        is_there = thresholds.shape == shape and all(t in grid for grid, t in pairs)
-        if not is_there:
+        asked = np.atleast_1d(as_real_array(thresholds, "thresholds")).tolist()
+        pairs = zip(self.thresholds, asked, strict=False)
+        if len(asked) != len(self.thresholds) or not all(t in own for own, t in pairs):
             raise ValueError(
                 "thresholds must be one of those of the table for each of the "
-                f"{shape[0]} classifiers, got {thresholds.tolist()}. Nothing was "
-                "counted between them."
+                f"{len(self.thresholds)} classifiers, got {asked}. Nothing was counted "
+                "between them."
             )
         node = tuple(locate_thresholds(self.thresholds, thresholds))
         return float(self.fp[node]), float(self.tp[node])
@@ -267,23 +267,17 @@ class PNTable:
 def _check_same(one, two):
     """Raise for tables that do not add up, with what differs."""
     labels = [table.census and table.census.pos_label for table in (one, two)]
+    grids = [[own.tolist() for own in table.thresholds] for table in (one, two)]
     differing = {
-        "rules": (one.rule, two.rule),
-        "numbers of classifiers": (len(one.thresholds), len(two.thresholds)),
-        "positive classes": labels if None not in labels else (None, None),
+        "rule": (one.rule, two.rule),
+        "pos_label": labels if None not in labels else (None, None),
+        "thresholds": grids,
     }
-    pairs = zip(one.thresholds, two.thresholds, strict=False)
-    for column, (own, others) in enumerate(pairs):
-        if not np.array_equal(own, others):
-            what = f"thresholds of classifier {column}"
-            only = [np.setdiff1d(*each)[:1] for each in ((own, others), (others, own))]
-            differing[what] = [each.tolist() for each in only]
-    for what, (own, others) in differing.items():
+    for name, (own, others) in differing.items():
         if own != others:
             raise ValueError(
-                f"Tables of different {what} do not add up: {own!r} and {others!r}. "
-                "Make both with pn_table(..., thresholds=), and the same rule, "
-                "thresholds and pos_label."
+                f"Tables of different {name} do not add up: {shorten(own)} and "
+                f"{shorten(others)}. Make both with pn_table({name}=) the same."
             )
 
 
@@ -389,7 +383,7 @@ def pn_table(
            [3., 2., 2.],
            [3., 0., 0.]])
     """
-    check_n_thresholds(n_thresholds)
+    check_scalar(n_thresholds, "n_thresholds", Integral, min_val=2)
     ratings = unrated_label, sample_weight, pos_label, inclusion_proba
     if thresholds is None:
         documents = check_documents(scores, y, rule, *ratings)
@@ -425,7 +419,7 @@ def _check_grid(thresholds):
             raise ValueError(
                 f"thresholds of classifier {column} must be a vector of increasing "
                 "numbers, none of them NaN and the first finite or -inf, got "
-                f"{values.tolist()}. Sort them and remove duplicates, as np.unique does."
+                f"{values.tolist()}. Sort them, as np.unique does."
             )
     return [np.union1d(values, np.inf) for values in grid]
 
