@@ -115,9 +115,10 @@ class EnsembleThresholdTuner(
     method : {"graph", "analytic", "direct"}, default="graph"
         How the operating point is found. "graph" takes it from the path through a grid
         of thresholds that has the largest area under TP against FP, "analytic" from the
-        best of a family of smooth paths with few parameters. "direct" takes the best of
-        all combinations of thresholds: exactly for one or two classifiers, a local
-        optimum for more.
+        best of the smooth paths (x, x^p_2, .., x^p_N) of normalized thresholds.
+        "direct" takes the best of all combinations of thresholds up to a million, and a
+        local optimum beyond, never worse than the path of "graph". "graph" does so for
+        `max_alerts`, too, for which a path may be far from the best.
 
     n_thresholds : int >= 2, default=100
         Largest number of thresholds of a classifier on the grid of "graph".
@@ -155,13 +156,15 @@ class EnsembleThresholdTuner(
         Counts, precision and their intervals on the scores that tuned the thresholds.
 
     cross_validated_point_ : CrossValidatedPoint or None
-        The same on documents that did not tune their thresholds, which come from the
+        Counts and precision on documents that did not tune their thresholds, from the
         training part of the split (earlier documents, if splits follow time). None
         without folds, and where these leave no rated documents of a class to tune or to
         judge thresholds on.
 
     path_ : ThresholdPath
-        Path through the space of thresholds, on which the operating point lies.
+        Path through the space of thresholds, on which the operating point lies: the one
+        of the largest area or, where that does not have the point, the best of "graph"
+        through it.
 
     documents_ : RatedDocuments
         What tuned the thresholds, and what :meth:`retarget` tunes again: `scores` of
@@ -226,9 +229,9 @@ class EnsembleThresholdTuner(
     >>> point = tuner.operating_point_
     >>> print(f"{point.tp:.0f} true, {point.fp:.0f} false positives")
     45 true, 24 false positives
-    >>> low, high = tuner.cross_validated_point_.precision_interval
-    >>> print(f"precision {low:.1f} to {high:.1f}")
-    precision 0.4 to 0.7
+    >>> judged = tuner.cross_validated_point_
+    >>> print(f"precision {point.precision:.2f}, of folds {judged.precision:.2f}")
+    precision 0.65, of folds 0.56
     """
 
     thresholds_: np.ndarray
@@ -398,9 +401,8 @@ class EnsembleThresholdTuner(
         """Return a copy with another operating point, without another fit.
 
         The point is the one that `fit` would find for this target, on the same scores
-        and folds, with its counts, intervals and cross-validation. Classifiers, scores
-        and, unless the method is "direct", the path are shared with this estimator,
-        which stays as it is.
+        and folds, with its counts, intervals and cross-validation. Classifiers and
+        scores are shared with this estimator, which stays as it is.
 
         Parameters
         ----------

@@ -301,8 +301,8 @@ def optimal_path(
         (union), or if all do (intersection).
 
     method : {"graph", "analytic"}, default="graph"
-        "graph" finds the best path on a grid of thresholds. "analytic" fits a smooth
-        path with few parameters.
+        "graph" finds the best path on a grid of thresholds. "analytic" fits the smooth
+        path (x, x^p_2, .., x^p_N) of normalized thresholds.
 
     n_thresholds : int >= 2, default=100
         Largest number of thresholds of a classifier on the grid.
@@ -418,12 +418,12 @@ def operating_point(
 
     method : {"graph", "analytic", "direct"}, default="graph"
         "graph" and "analytic" find the point on the path of the largest area, see
-        :func:`~sklearn_reject.thresholds.optimal_path`. "direct" maximizes TP - FP * d
-        over all thresholds: exactly for one or two classifiers, a local optimum for
-        more. For `objective` it is exact as well, and for the other targets where
-        thresholds have at most a million combinations; beyond, it is the best of the
-        points that are best for some slope. On the documents given it is at least as
-        good as any point on the path of "graph", and it fits them more closely.
+        :func:`~sklearn_reject.thresholds.optimal_path`. "direct" finds the best of all
+        combinations of thresholds up to a million, such as those of two classifiers and
+        a thousand positives. Beyond, it moves one threshold after the other, from many
+        starts, to a local optimum that is never worse than the path of "graph". For
+        `max_alerts`, "graph" does the same, as its path may be far from the best.
+        "direct" fits the documents given more closely than a path.
 
     rule : {"any", "all"}, default="any"
         A document is predicted positive if any of its scores reaches its threshold
