@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,16 +19,25 @@ from sklearn_reject.exceptions import (
 )
 from sklearn_reject.thresholds._documents import RULES, check_scores, predict_positive
 
-# Names of targets, of which exactly one is given, and why one cannot be met.
-_REASONS = {
-    "max_fp_per_tp": "it must be at least {}, or no document is predicted positive",
-    "max_alerts": "the first true positive needs {} documents predicted positive",
-    "min_recall": "the lowest thresholds reach {} of all rated positives",
-    "min_precision": "the precision is at most {}",
-    "objective": "",
+_SHARE = partial(check_number, high=1, open_low=True)
+
+# Of each target, of which exactly one is given: the check of its value, and what is said
+# if it cannot be met.
+_TARGETS = {
+    "max_fp_per_tp": (
+        partial(check_number, open_low=True, open_high=True),
+        "it must be at least {}, or no document is predicted positive",
+    ),
+    "max_alerts": (
+        check_count,
+        "the first true positive needs {} documents predicted positive",
+    ),
+    "min_recall": (_SHARE, "the lowest thresholds reach {} of all rated positives"),
+    "min_precision": (_SHARE, "the precision is at most {}"),
+    "objective": (partial(check_option, options=("f1",)), ""),
 }
 
-TARGETS = tuple(_REASONS)
+TARGETS = tuple(_TARGETS)
 
 # Bounds that differ by no more than rounding are equal.
 _RELATIVE_TOLERANCE = 1e-12
@@ -96,7 +106,9 @@ class Target:
         is_low = self.name.startswith("max")
         value = met.item() if is_low else -met.item()
         value = int(value) if self.name == "max_alerts" else value
-        reason = _REASONS[self.name].format((round_up if is_low else round_down)(value))
+        reason = _TARGETS[self.name][1].format(
+            (round_up if is_low else round_down)(value)
+        )
         way_out = "Allow this number" if is_low else "Use a lower one"
         raise InfeasibleTargetError(
             f"{self.name}={self.value} cannot be met on these documents: {reason}",
@@ -132,13 +144,7 @@ def resolve_target(*values):
             f"given. Got {given or 'none'}."
         )
     [(name, value)] = given.items()
-    if name == "max_alerts":
-        return Target(name, check_count(value, name))
-    if name == "objective":
-        return Target(name, check_option(value, name, ("f1",)))
-    if name != "max_fp_per_tp":
-        return Target(name, check_number(value, name, high=1, open_low=True))
-    return Target(name, check_number(value, name, open_low=True, open_high=True))
+    return Target(name, _TARGETS[name][0](value, name))
 
 
 def f1_of(fp, tp, total_positive):

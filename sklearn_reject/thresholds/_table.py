@@ -33,7 +33,7 @@ from sklearn_reject.thresholds._graph import (
 from sklearn_reject.thresholds._path import ThresholdPath
 from sklearn_reject.thresholds._point import OperatingPoint, make_point, resolve_target
 
-# Counts of both classes as `_grid` has them, and what is beside them.
+# Counts of both classes at a node, and what is beside them.
 _BYTES_PER_WEIGHED_NODE = 96
 
 
@@ -59,7 +59,7 @@ class PNTable:
     rule : {"any", "all"}
         How the classifiers decide together.
 
-    census, extra : optional
+    census, extra : object
         What else operating points need: how many documents were given, sums of squared
         weights, and so on. Private, may change.
 
@@ -78,7 +78,7 @@ class PNTable:
     fp: np.ndarray
     tp: np.ndarray
     rule: str
-    census: Census | None = None
+    census: Census
     #: At each node the squared weights of false and true positives, the number of both,
     #: and that of documents that do not count. None where all documents count, and
     #: weigh one.
@@ -88,9 +88,7 @@ class PNTable:
         if not isinstance(other, PNTable):
             return NotImplemented
         _check_same(self, other)
-        census = extra = None
-        if self.census is not None and other.census is not None:
-            census = self.census + other.census
+        census, extra = self.census + other.census, None
         if self.extra is not None or other.extra is not None:
             extra = self._sums_at()[2:] + other._sums_at()[2:]
             extra = extra.reshape(4, *self.fp.shape)
@@ -238,11 +236,6 @@ class PNTable:
         target = resolve_target(*asked)
         check_level(confidence_level, "confidence_level")
         path = self.optimal_path()
-        if self.census is None:
-            raise ValueError(
-                "The table was not made by pn_table, so nobody knows the number of "
-                "documents. Make it with pn_table(scores, y, thresholds=)."
-            )
         target.check(self.census)
         nodes = np.arange(self.fp.size)  # for alerts all of them, on the path or not
         if target.name != "max_alerts":
@@ -266,7 +259,7 @@ class PNTable:
 
 def _check_same(one, two):
     """Raise for tables that do not add up, with what differs."""
-    labels = [table.census and table.census.pos_label for table in (one, two)]
+    labels = [table.census.pos_label for table in (one, two)]
     grids = [[own.tolist() for own in table.thresholds] for table in (one, two)]
     differing = {
         "rule": (one.rule, two.rule),
@@ -318,7 +311,7 @@ def pn_table(
         ``table.thresholds``. Infinity is appended where it is missing; a first
         threshold of -inf is reached by every score. No unrated document may reach the
         lowest of each, and a part may lack a class, or have no rated documents or no
-        rows. None chooses them by `n_thresholds`.
+        rows. None chooses them by `n_thresholds`, which is for this alone.
 
     rule : {"any", "all"}, default="any"
         Whether one score that reaches its threshold is enough for a document to be
@@ -357,8 +350,7 @@ def pn_table(
         If scores are infinite or constant, a class has no rated documents, there are
         no thresholds down to which ratings are known, or the table would take more than
         scikit-learn's ``working_memory``. With `thresholds`: if they do not increase,
-        come with `n_thresholds`, or an unrated document without an `inclusion_proba`
-        reaches the lowest.
+        or an unrated document without an `inclusion_proba` reaches the lowest.
 
     Examples
     --------
@@ -388,12 +380,6 @@ def pn_table(
     if thresholds is None:
         documents = check_documents(scores, y, rule, *ratings)
         return _tabulate(documents, threshold_grid(documents, n_thresholds))
-    if n_thresholds != 100:
-        raise ValueError(
-            f"thresholds and n_thresholds={n_thresholds} exclude each other: "
-            "n_thresholds is only for tables without given thresholds. Omit one of the "
-            "two."
-        )
     grid = _check_grid(thresholds)
     documents = check_documents(scores, y, rule, *ratings, grid=grid)
     return _tabulate(documents, grid, "thresholds")

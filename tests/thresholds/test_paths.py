@@ -70,7 +70,7 @@ def table_of(cells):
     for axis in range(1, cells.ndim):
         cells = np.flip(np.flip(cells, axis).cumsum(axis), axis)
     thresholds = tuple(map(np.arange, cells.shape[1:]))
-    return PNTable(thresholds, *cells.astype(float), "any")
+    return PNTable(thresholds, *cells.astype(float), "any", None)
 
 
 SHAPES = [(2, 9), (9, 2), (2, 2, 5), (4, 2, 3), (2,), (1, 3), (6, 6), (2, 3, 2, 3)]
