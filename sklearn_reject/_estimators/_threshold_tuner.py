@@ -18,7 +18,6 @@ from sklearn_reject._estimators._base import FittedMixin
 from sklearn_reject._estimators._joint import (
     JointEvaluation,
     JointScores,
-    check_tuning,
     find_folds,
     plan_jointly,
 )
@@ -46,7 +45,6 @@ from sklearn_reject.thresholds import (
     Tuning,
     check_documents,
     check_inclusion_proba,
-    check_weighted_classes,
     resolve_target,
 )
 
@@ -358,27 +356,23 @@ class EnsembleThresholdTuner(
         X, y = indexable(np.asarray(X) if isinstance(X, list) else X, y)
         ratings, joint.classes = self._rate(y)
         weight, *given = route_params(self, len(ratings), params, joint)
-        check_weighted_classes(ratings, weight)
         if inclusion_proba is not None:
             inclusion_proba = check_inclusion_proba(inclusion_proba, ratings)
 
         # The scores of documents that trained no classifier.
         samples = Samples(X, ratings, None, *given)
         plan, splits = plan_jointly(self, joint, samples)
-        evaluated = evaluate_out_of_sample(
-            self, joint, JointEvaluation(), samples, plan
-        )
+        asked = JointEvaluation(), samples, plan
+        evaluated = evaluate_out_of_sample(self, joint, *asked)
         rows = np.arange(len(ratings))[evaluated.rows]
         order = np.argsort(rows)
         rows = rows[order]
-        check_tuning(ratings, rows)
+        weights = {
+            "sample_weight": take_weight(weight, rows),
+            "inclusion_proba": take_weight(inclusion_proba, rows),
+        }
         documents = check_documents(
-            evaluated.scores[order],
-            ratings[rows],
-            self.rule,
-            sample_weight=take_weight(weight, rows),
-            inclusion_proba=take_weight(inclusion_proba, rows),
-            names=rows,
+            evaluated.scores[order], ratings[rows], self.rule, names=rows, **weights
         )
 
         # The thresholds, tuned on all of them and again without each fold.
@@ -390,7 +384,7 @@ class EnsembleThresholdTuner(
         self._fitted = evaluated.estimator
         self.estimators_ = self._fitted.estimators_
         self.classes_, self.pos_label_ = np.sort(joint.classes), joint.classes[1]
-        self.base_thresholds_ = documents.base
+        self.base_thresholds_ = tuned["path_"].thresholds[0]
         self.documents_, self._tuning, self._folds = documents, tuning, folds
         self._free_path = path
         vars(self).update(tuned)
@@ -643,9 +637,8 @@ class EnsembleThresholdTuner(
 
         Warn where the alphabet has made the more frequent class the positive one.
         """
-        ratings, classes = split_ratings(
-            y, unrated_label=self.unrated_label, pos_label=self.pos_label
-        )
+        labels = {"unrated_label": self.unrated_label, "pos_label": self.pos_label}
+        ratings, classes = split_ratings(y, **labels)
         is_chosen = self.pos_label is None and isinstance(classes[1], str)
         if is_chosen and np.sum(ratings == 1) > np.sum(ratings == 0):
             warn_user(

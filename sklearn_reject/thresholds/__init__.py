@@ -9,7 +9,6 @@ from sklearn_reject.thresholds._documents import (
     check_documents,
     check_inclusion_proba,
     check_scores,
-    check_weighted_classes,
     fill_missing,
 )
 from sklearn_reject.thresholds._path import ThresholdPath, recount_path

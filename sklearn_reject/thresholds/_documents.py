@@ -279,7 +279,6 @@ def check_documents(
         base = floor = np.array([values[0] for values in grid])
         _check_rated_from(base, scores, is_unknown, rule)
     else:
-        check_weighted_classes(ratings, weight)
         _check_columns_vary(scores[is_rated])
         names = np.arange(len(scores)) if names is None else names
         base = _find_base(scores[is_rated], scores[is_unknown], names[is_unknown], rule)
@@ -379,16 +378,6 @@ def check_inclusion_proba(inclusion_proba, ratings):
     return chance
 
 
-def check_weighted_classes(ratings, weight):
-    """Raise if weights of zero leave a class without rated documents."""
-    for rating, name in ((1, "positives"), (0, "negatives")):
-        if weight is not None and not weight[ratings == rating].any():
-            raise ValueError(
-                f"sample_weight is zero for all rated {name}, which leaves one class "
-                "only. Give documents of both classes a positive weight."
-            )
-
-
 # Down to where ratings are known
 
 
@@ -428,8 +417,8 @@ def refuse_one_class(fp, tp, name, lowest):
     if not (fp > 0 and tp > 0):
         missing = "negatives" if tp > 0 else "positives"
         raise ValueError(
-            f"{name} has no rated {missing} that the lowest thresholds "
-            f"{[float(each) for each in lowest]} reach. Rate more documents, pass "
+            f"{name} has no rated {missing} of positive weight that the lowest "
+            f"thresholds {[float(each) for each in lowest]} reach. Rate more, pass "
             "lower thresholds or, if a sample was rated, its inclusion_proba."
         )
 

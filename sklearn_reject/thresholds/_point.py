@@ -21,8 +21,8 @@ from sklearn_reject.thresholds._documents import RULES, check_scores, predict_po
 
 _SHARE = partial(check_number, high=1, open_low=True)
 
-# Of each target, of which exactly one is given: the check of its value, and what is said
-# if it cannot be met.
+# Of each target, of which exactly one is given: the check of its value, and what is
+# said if it cannot be met.
 _TARGETS = {
     "max_fp_per_tp": (
         partial(check_number, open_low=True, open_high=True),

@@ -342,7 +342,10 @@ TARGET = {"max_fp_per_tp": 1}
         ({**TARGET, "inclusion_proba": [1, np.nan, 1, 1]}, "NaN in row 1, which is"),
         ({**TARGET, "inclusion_proba": [[0.5] * 2] * 4}, "should be a 1d array"),
         ({**TARGET, "inclusion_proba": 1e-310}, "inclusion_proba must be finite"),
-        ({**TARGET, "sample_weight": [0, 0, 1, 1]}, "zero for all rated positives"),
+        (
+            {**TARGET, "sample_weight": [0, 0, 1, 1]},
+            "no rated positives of positive weight",
+        ),
         (
             {**TARGET, "inclusion_proba": 1e-60, "sample_weight": [1e90] * 4},
             "sample_weight / inclusion_proba",
@@ -375,7 +378,7 @@ def test_bad_options(options, words):
         ([0.1, 0.2], [-1, 1], {}, "pass unrated_label=None"),
         ([["a"], ["b"]], [0, 1], {}, "scores must hold numbers"),
         ([[[0.1]], [[0.2]]], [0, 1], {}, "scores must be a matrix"),
-        ([0.3, 0.1, 0.2], [0, 1, -1], {}, "no rated positives that the lowest thresh"),
+        ([0.3, 0.1, 0.2], [0, 1, -1], {}, "no rated positives of positive weight that"),
         ([0.1, 0.3, 0.5], [0, 1, -1], {}, "no rated document scores above all unrated"),
         ([0.1, 0.2], np.array([1, "0"], dtype=object), {}, "labels of one kind"),
         ([0.1, 0.2], [Decimal(1), Decimal(0)], {}, r"y must hold .*got \[Decimal"),

@@ -249,7 +249,9 @@ def test_no_rows_in_any_form():
         assert not table.fp.any()
         assert not table.tp.any()
     for ask in (table.optimal_path, lambda: table.operating_point(objective="f1")):
-        with pytest.raises(ValueError, match="no rated positives that the lowest"):
+        with pytest.raises(
+            ValueError, match="no rated positives of positive weight that"
+        ):
             ask()
 
 
