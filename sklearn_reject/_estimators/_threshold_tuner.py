@@ -161,8 +161,7 @@ class EnsembleThresholdTuner(
 
     path_ : ThresholdPath
         Path through the space of thresholds, on which the operating point lies: the one
-        of the largest area or, where that does not have the point, the best of "graph"
-        through it.
+        of the largest area, led through the point.
 
     documents_ : RatedDocuments
         What tuned the thresholds, and what :meth:`retarget` tunes again: `scores` of

@@ -11,11 +11,12 @@ from sklearn_reject.thresholds._documents import (
     check_scores,
     fill_missing,
 )
-from sklearn_reject.thresholds._path import ThresholdPath, recount_path
 from sklearn_reject.thresholds._point import (
     TARGETS,
     CrossValidatedPoint,
     OperatingPoint,
+    ThresholdPath,
+    recount_path,
     recount_point,
     resolve_target,
 )

@@ -5,7 +5,7 @@ from scipy.optimize import minimize
 
 from sklearn_reject.thresholds._documents import count_from
 from sklearn_reject.thresholds._graph import rank_scores
-from sklearn_reject.thresholds._path import path_of
+from sklearn_reject.thresholds._point import path_of
 
 # Levels of scores that the search tells apart; the path that it ends with is exact.
 _MOST_LEVELS = 2048
@@ -55,9 +55,7 @@ def analytic_path(documents):
     # normalized by ranks, so that a path depends on nothing but their order.
     u = _normalize_scores(documents)
     energy, n_others = _make_energy(documents, u), documents.n_classifiers - 1
-    alone = np.multiply.outer(_STARTS, np.eye(n_others)).reshape(-1, n_others)
-    same = np.repeat(_STARTS[:, np.newaxis], n_others, axis=1)
-    starts = np.unique(np.vstack([same, alone]), axis=0)
+    starts = np.multiply.outer(_STARTS, np.eye(n_others)).reshape(-1, n_others)
     order = np.argsort([energy(start) for start in starts], kind="stable")
     found = []
     for start in starts[order[:_N_STARTS]]:

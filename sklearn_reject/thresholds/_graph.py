@@ -10,7 +10,7 @@ import numpy as np
 from sklearn import get_config
 
 from sklearn_reject._validation import take_weight
-from sklearn_reject.thresholds._path import path_of
+from sklearn_reject.thresholds._point import path_of
 
 # Counts of both classes, as integers and as sums of doubles. The search for the best
 # path needs less: the sums, the best area up to a node, and some rows at a time.
@@ -217,18 +217,12 @@ _NODES_AT_ONCE = 1 << 15
 LEAST_GAIN = 1e-12
 
 
-def best_lattice_path(fp, tp, through=None):
+def best_lattice_path(fp, tp):
     """Find the path of the largest area under TP against FP, shape (n_nodes, N).
 
-    It leads from the first node, by way of the node `through` if there is one, to the
-    last, each step to the next index of one axis. Areas of counts are exact.
+    It leads from the first node to the last, each step to the next index of one axis.
+    Areas of counts are exact.
     """
-    if through is not None:
-        before = tuple(slice(index + 1) for index in through)
-        after = tuple(slice(index, None) for index in through)
-        first = best_lattice_path(fp[before], tp[before])
-        second = best_lattice_path(fp[after], tp[after])
-        return np.concatenate([first, second[1:] + through])
     # A step from u to v adds (FP(u) - FP(v)) (TP(u) + TP(v)) / 2 (RZMR20). As no step
     # leads back, one pass over the nodes finds the best of all paths.
     n_axes = fp.ndim
@@ -340,33 +334,26 @@ _LARGEST_GRID = 10**7
 _MOST_STARTS = 8
 
 
-def graph_path(documents, n_thresholds=100, through=None):
+def graph_path(documents, n_thresholds=100):
     """Find the path of the largest area on a grid of thresholds.
 
     All combinations of thresholds up to some ten million, and a local optimum beyond.
-    Thresholds `through` are to be a vertex of the path: scores from the lowest
-    thresholds on, or infinite.
     """
-    if through is None:
-        grid = threshold_grid(documents, n_thresholds)
-    else:  # which takes up to one threshold of each classifier
-        grid = threshold_grid(documents, max(2, n_thresholds - 1))
-        grid = [np.union1d(*pair) for pair in zip(grid, through, strict=True)]
-        through = locate_thresholds(grid, through)
+    grid = threshold_grid(documents, n_thresholds)
     shape = tuple(map(len, grid))
     if prod(shape) > _LARGEST_GRID or not grid_fits(shape):
-        return _best_pairwise_path(documents, grid, through)
+        return _best_pairwise_path(documents, grid)
     ranks = rank_scores(documents.scores, grid)
     counts = count_ranks(ranks, documents.classes, shape, documents.rule)
-    return best_grid_path(grid, *counts, documents.rule, through)
+    return best_grid_path(grid, *counts, documents.rule)
 
 
-def best_grid_path(grid, fp, tp, rule, through=None):
+def best_grid_path(grid, fp, tp, rule):
     """Find the path of the largest area through a table; of counts, exactly.
 
     Paths raise one threshold at a time, from the lowest to infinity.
     """
-    nodes = tuple(best_lattice_path(fp, tp, through).T)
+    nodes = tuple(best_lattice_path(fp, tp).T)
     thresholds = [values[index] for values, index in zip(grid, nodes, strict=True)]
     return path_of(np.column_stack(thresholds), fp[nodes], tp[nodes], rule)
 
@@ -374,7 +361,7 @@ def best_grid_path(grid, fp, tp, rule, through=None):
 # Passes over two axes of many
 
 
-def _best_pairwise_path(documents, grid, through=None):
+def _best_pairwise_path(documents, grid):
     """Improve a path by exact passes over two axes, until none is left to improve.
 
     No path is better that changes the thresholds of one classifier alone against those
@@ -383,7 +370,7 @@ def _best_pairwise_path(documents, grid, through=None):
     # The other classifiers, on their common path, act like one classifier whose
     # thresholds are the vertices of that path. A document reaches as many of them as
     # the most (the fewest, under the rule "all") that one of its scores reaches.
-    search = _PairSearch(documents, grid, through)
+    search = _PairSearch(documents, grid)
     found = list(map(search.climb, search.starts()))
     least = max(path.area for path in found) * (1 - LEAST_GAIN)
     best = next(path for path in found if path.area >= least)
@@ -394,8 +381,8 @@ def _best_pairwise_path(documents, grid, through=None):
 class _PairSearch:
     """Passes over pairs of paths of some classifiers, whose thresholds are numbers."""
 
-    def __init__(self, documents, grid, through):
-        self.documents, self.through = documents, through
+    def __init__(self, documents, grid):
+        self.documents = documents
         self.lengths = np.array(list(map(len, grid)))
         self.ranks = rank_scores(documents.scores, grid)
         self.is_any = documents.rule == "any"
@@ -444,11 +431,9 @@ class _PairSearch:
         branches = sorted(branches, key=len)
         shape, rule = tuple(map(len, branches)), self.documents.rule
         check_grid_fits(shape)
-        ranks, through = list(map(self.joint_rank, branches)), None
+        ranks = list(map(self.joint_rank, branches))
         fp, tp = count_ranks(ranks, self.documents.classes, shape, rule)
-        if self.through is not None:
-            through = np.array(list(map(self.position, branches)))
-        index = tuple(best_lattice_path(fp, tp, through).T)
+        index = tuple(best_lattice_path(fp, tp).T)
         parts = [nodes[own] for nodes, own in zip(branches, index, strict=True)]
         joint = (np.minimum if self.is_any else np.maximum)(*parts)
         return path_of(joint, fp[index], tp[index], rule)
@@ -461,8 +446,3 @@ class _PairSearch:
             rank = n_below[self.ranks[member]]
             (np.maximum if self.is_any else np.minimum)(joint, rank, out=joint)
         return joint
-
-    def position(self, nodes):
-        """Return the node of a branch that the path has to pass."""
-        is_idle = (nodes == self.idle).all(axis=0)
-        return np.flatnonzero(((nodes == self.through) | is_idle).all(axis=1))[0]

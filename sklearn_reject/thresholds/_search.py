@@ -26,14 +26,16 @@ from sklearn_reject.thresholds._graph import (
     locate_thresholds,
     rank_scores,
 )
-from sklearn_reject.thresholds._path import ThresholdPath, path_of, place_midway
 from sklearn_reject.thresholds._point import (
     CrossValidatedPoint,
     OperatingPoint,
     Target,
+    ThresholdPath,
     describe,
     find_least,
     make_point,
+    path_of,
+    place_midway,
     resolve_target,
 )
 
@@ -97,11 +99,15 @@ class Tuning:
     def make_path(self, documents, path, thresholds):
         """Return a path that has some thresholds as a vertex, and which.
 
-        That of the largest area if it has them.
+        That of the largest area, led through them.
         """
-        if not (path.thresholds == thresholds).all(axis=1).any():
-            path = graph_path(documents, self.n_thresholds, through=thresholds)
         is_there = (path.thresholds == thresholds).all(axis=1)
+        if not is_there.any():
+            below = np.minimum(path.thresholds, thresholds)
+            rows = np.vstack([below, np.maximum(path.thresholds, thresholds)])
+            rows = rows[np.append(True, (rows[1:] != rows[:-1]).any(axis=1))]
+            path = path_of(rows, *documents.sums_at(rows)[:2], path.rule)
+            is_there = (rows == thresholds).all(axis=1)
         moved = place_midway(path.thresholds, documents)
         return replace(path, thresholds=moved), int(np.flatnonzero(is_there)[-1])
 

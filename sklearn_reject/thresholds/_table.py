@@ -30,8 +30,12 @@ from sklearn_reject.thresholds._graph import (
     rank_scores,
     threshold_grid,
 )
-from sklearn_reject.thresholds._path import ThresholdPath
-from sklearn_reject.thresholds._point import OperatingPoint, make_point, resolve_target
+from sklearn_reject.thresholds._point import (
+    OperatingPoint,
+    ThresholdPath,
+    make_point,
+    resolve_target,
+)
 
 # Counts of both classes at a node, and what is beside them.
 _BYTES_PER_WEIGHED_NODE = 96
@@ -59,9 +63,11 @@ class PNTable:
     rule : {"any", "all"}
         How the classifiers decide together.
 
-    census, extra : object
-        What else operating points need: how many documents were given, sums of squared
-        weights, and so on. Private, may change.
+    census : object
+        Numbers of documents, and so on. Private, may change.
+
+    extra : optional
+        Sums of squared weights, and so on. Private, may change.
 
     Examples
     --------
