@@ -54,7 +54,7 @@ def analytic_path(documents):
     # and the smallest under "all", and the area is the AUROC of it. Scores are
     # normalized by ranks, so that a path depends on nothing but their order.
     u = _normalize_scores(documents)
-    energy, n_others = _make_energy(documents, u), documents.n_classifiers - 1
+    energy, n_others = _make_energy(documents, u), len(documents.base) - 1
     starts = np.multiply.outer(_STARTS, np.eye(n_others)).reshape(-1, n_others)
     order = np.argsort([energy(start) for start in starts], kind="stable")
     found = []

@@ -84,9 +84,6 @@ class RatedDocuments:
     #: The positive class, None where nothing tells which it is.
     pos_label: object = None
 
-    def __len__(self):
-        return len(self.ratings)
-
     def take(self, rows):
         """Return the documents of some rows, as if no others had been given."""
         return replace(
@@ -97,14 +94,11 @@ class RatedDocuments:
             is_sampled=take_weight(self.is_sampled, rows),
         )
 
-    @property
-    def n_classifiers(self):
-        """Number of classifiers."""
-        return self.all_scores.shape[1]
-
     @cached_property
     def _weights(self):
-        return np.ones(len(self)) if self.all_weights is None else self.all_weights
+        return (
+            np.ones(len(self.ratings)) if self.all_weights is None else self.all_weights
+        )
 
     @cached_property
     def is_rated(self):

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from decimal import Context, Decimal
-from functools import reduce
 from itertools import cycle, pairwise
 from math import prod
 
@@ -318,8 +317,7 @@ def _areas_along(fp, tp):
 
 def _wavefronts(shape, n_at_once):
     """Yield rows whose indices have the same sum, all rows but the first."""
-    indices = [np.arange(length, dtype=np.int32) for length in shape]
-    sums = reduce(np.add.outer, indices).ravel()
+    sums = np.indices(shape, dtype=np.int32).sum(axis=0).ravel()
     order = np.argsort(sums, kind="stable")
     stops = np.cumsum(np.bincount(sums))
     for start, stop in pairwise(stops):

@@ -460,7 +460,11 @@ def _warn_at_the_edge(thresholds, census):
 def _intervals(sums, census, confidence_level):
     """Return the intervals of counts and of the precision, by name.
 
-    Those of counts cover the expected count of a sample of this size.
+    Those of counts cover the expected count of a sample of this size. Where all weights
+    are equal, they are those of Clopper and Pearson, of a share of the documents. Else
+    they are those of M. P. Fay and E. J. Feuer (1997) of the expected sum of a Poisson
+    number of weights, from gamma distributions of the mean and variance of the sum, for
+    the upper bound with one more document of the largest weight.
     """
     tails = (1 - confidence_level) / 2, (1 + confidence_level) / 2
     smallest, largest = census.weight_range
@@ -468,37 +472,19 @@ def _intervals(sums, census, confidence_level):
         smallest = largest = 1.0
     # In units of the largest weight, whose squares stay far from what float64 holds.
     totals, squares = sums[:2] / largest, sums[2:4] / largest / largest
+    more = np.array([0, 1])
     if smallest == largest:
-        n = census.n_given
-        bounds = [n * _share_interval(np.rint(count), n, tails) for count in totals]
+        n, counts = census.n_given, np.rint(totals)[:, np.newaxis]
+        shares = beta.ppf(tails, counts + more, n - counts + 1 - more)
+        bounds = n * np.where(np.isnan(shares), more, shares)
     else:
-        pairs = zip(totals, squares, strict=True)
-        bounds = [_weighted_interval(*pair, tails) for pair in pairs]
-    fp, tp = (tuple((largest * each).tolist()) for each in bounds)
+        mean = totals[:, np.newaxis] + more
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scale = (squares[:, np.newaxis] + more) / (2 * mean)
+        bounds = np.nan_to_num(scale * chi2.ppf(tails, mean / scale))
+    fp, tp = map(tuple, (largest * bounds).tolist())
     precision = _precision_interval(*totals, squares.sum(), tails)
     return {"fp_interval": fp, "tp_interval": tp, "precision_interval": precision}
-
-
-def _share_interval(successes, n, tails):
-    """Return the bounds of Clopper and Pearson of a share; numbers may be broken."""
-    failures = n - successes
-    low = beta.ppf(tails[0], successes, failures + 1) if successes else 0.0
-    high = beta.ppf(tails[1], successes + 1, failures) if failures > 0 else 1.0
-    return np.array([low, high])
-
-
-def _weighted_interval(total, squares, tails):
-    """Return the bounds of the expected sum of a Poisson number of weights.
-
-    Those of M. P. Fay and E. J. Feuer (1997), from gamma distributions of the mean and
-    variance of the sum, for the upper bound with one more document of the largest
-    weight. Where all weights are equal they are the exact ones of F. Garwood (1936).
-    The sums of the weights, and of their squares, are in units of the largest.
-    """
-    mean, variance = total + np.array([0, 1]), squares + np.array([0, 1])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scale = variance / (2 * mean)
-    return np.nan_to_num(scale * chi2.ppf(tails, mean / scale))
 
 
 def _precision_interval(fp, tp, squares, tails):

@@ -75,7 +75,7 @@ class Tuning:
 
     def find_path(self, documents):
         """Return the path of the largest area, for "direct" that of "graph"."""
-        if documents.n_classifiers == 1:
+        if len(documents.base) == 1:
             return only_path(documents)
         if self.method == "analytic":
             return analytic_path(documents)
@@ -89,7 +89,7 @@ class Tuning:
         # many alerts. One classifier has a single path, which nothing is better than.
         is_direct = self.method == "direct"
         is_direct |= self.method == "graph" and target.name == "max_alerts"
-        if is_direct and documents.n_classifiers > 1:
+        if is_direct and len(documents.base) > 1:
             return CoordinateAscent(documents, target, path).find_best()
         alerts = None
         if target.name == "max_alerts":
@@ -142,7 +142,9 @@ class Tuning:
 def _tune_and_judge(shared, *fold):
     """Return thresholds, and sums and normalized area of the test part."""
     tuning, documents = shared.value
-    masks = (np.unpackbits(mask, count=len(documents)).astype(bool) for mask in fold)
+    masks = (
+        np.unpackbits(mask, count=len(documents.ratings)).astype(bool) for mask in fold
+    )
     train, test = map(documents.take, masks)
     share = train.census.n_given / documents.census.n_given
     tuning = replace(tuning, target=tuning.target.of_share(share))
