@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmarks.papers._rzmr20_classifiers import score_split
 from benchmarks.papers._rzmr20_data import load
-from benchmarks.papers._rzmr20_measure import FAMILIES, find_paths
+from benchmarks.papers._rzmr20_measure import find_paths
 from benchmarks.papers._rzmr20_published import TYPES
 from benchmarks.papers._rzmr20_summary import experiments, mean_cells
 
@@ -18,8 +18,7 @@ _EXAMPLE = ("mammography", "forest")
 _SHOWN = 5
 
 _RULE = "any"
-_STYLES = {FAMILIES[0]: {"color": "C0"}, "graph": {"color": "C1"}}
-_NAMES = {FAMILIES[0]: "analytic", "graph": "graph"}
+_STYLES = {"analytic": {"color": "C0"}, "graph": {"color": "C1"}}
 
 
 def draw_figure(path, records):
@@ -74,9 +73,9 @@ def _draw_paths(thresholds, counts):
     # What is infinite is drawn on the border.
     high = thresholds.get_xlim()[1], thresholds.get_ylim()[1]
     for key, style in _STYLES.items():
-        style = {"drawstyle": "steps-post", "label": _NAMES[key], **style}
+        style = {"drawstyle": "steps-post", "label": key, **style}
         thresholds.plot(*np.minimum(paths[key].thresholds, high).T, **style)
-        style = {"name": _NAMES[key], "curve_kwargs": _STYLES[key]}
+        style = {"name": key, "curve_kwargs": _STYLES[key]}
         PNCurveDisplay.from_path(paths[key], ax=counts, **style)
     thresholds.legend()
     thresholds.set_title(f"{name}, {TYPES[kind]}")

@@ -10,7 +10,6 @@ import numpy as np
 
 from benchmarks.papers._rzmr20_classifiers import KINDS, score_split
 from benchmarks.papers._rzmr20_data import load
-from benchmarks.papers._rzmr20_power import power_path
 from benchmarks.papers._rzmr20_tuning import tune_directly, tune_on_path
 from sklearn_reject.thresholds import optimal_path
 
@@ -18,9 +17,6 @@ RULES = ("any", "all")
 
 # Thresholds of the grid where areas are compared; F1 is tuned on the default grid.
 N_THRESHOLDS = 1000
-
-# Families of analytic paths. That of the tables comes first, that of the paper second.
-FAMILIES = ("log_odds", "power")
 
 
 def measure_split(key):
@@ -82,8 +78,7 @@ def find_paths(scored, rule):
     """Return the paths of two classifiers, {name: ThresholdPath}."""
     find = partial(optimal_path, scored.tuning, scored.y_tuning, rule=rule)
     return {
-        "log_odds": find(method="analytic"),
-        "power": power_path(scored.tuning, scored.y_tuning, rule),
+        "analytic": find(method="analytic"),
         "graph": find(),
         "fine graph": find(n_thresholds=N_THRESHOLDS),
     }
@@ -91,7 +86,7 @@ def find_paths(scored, rule):
 
 def _measure_rule(scored, rule, single, areas):
     paths, y = find_paths(scored, rule), scored.y_tuning
-    shown = {"analytic": paths[FAMILIES[0]], "graph": paths["graph"]}
+    shown = {name: paths[name] for name in ("analytic", "graph")}
     tuned = {name: tune_on_path(path, y.sum()) for name, path in shown.items()}
     tuned["direct"] = tune_directly(scored.tuning, y, rule)
     return {

@@ -149,10 +149,10 @@ def area_gained(record, rule, path, samples):
     return areas[path] - areas["single"]
 
 
-def share_closed(record, rule, family):
+def share_closed(record, rule):
     """Return the share of the gap from the better classifier to the graph, or None."""
     gap = area_gained(record, rule, "fine graph", "tuning")
-    return area_gained(record, rule, family, "tuning") / gap if gap > 0 else None
+    return area_gained(record, rule, "analytic", "tuning") / gap if gap > 0 else None
 
 
 def direct_is_best(record, rule):

@@ -30,7 +30,7 @@ def slope_of(f1):
 
 
 def tune_on_path(path, n_positive):
-    """Return the vertex of a path with the best F1, one of its concave majorant.
+    """Return the vertex of a path with the best F1.
 
     Parameters
     ----------

@@ -73,10 +73,8 @@ class Entry(NamedTuple):
     def check(self, response_method):
         """Raise where it has no scores."""
         estimator, method = self.estimator, response_method
-        has_scores = not isinstance(estimator, type) and (
-            self.is_logged or self.is_detector or find_method(estimator, method)
-        )
-        if not has_scores:
+        is_known = self.is_logged or self.is_detector or find_method(estimator, method)
+        if isinstance(estimator, type) or not is_known:
             raise ValueError(
                 f"estimators: {self.name!r} must be a classifier with scores "
                 f"(response_method={method!r}; CalibratedClassifierCV adds "
@@ -232,27 +230,14 @@ def plan_jointly(tuner, joint, samples):
     if isinstance(cv, str) and cv == "prefit":
         if not is_frozen:
             raise ValueError(
-                "cv='prefit' takes scores as they are, but some estimators are still "
-                "to be fitted. Wrap fitted ones in FrozenEstimator, or use another cv."
+                "cv='prefit' takes scores as they are, but some estimators are not "
+                "fitted. Wrap fitted ones in FrozenEstimator, or use another cv."
             )
         return everything, ()
     check_cv_choice(tuner, learns=True)
     splits = make_splits(cv, samples, True, tuner.random_state)
     check_splits(splits)
     return everything if is_frozen else plan_of_splits(cv, splits), splits
-
-
-def check_tuning(ratings, rows):
-    """Raise where the documents that tune have ratings of one class, and all have two.
-
-    A class of a single document stays in the training part of each fold.
-    """
-    for rating, name in enumerate(["negatives", "positives"]):
-        if rating not in ratings[rows]:
-            raise ValueError(
-                f"cv: no rated {name} are left to tune the thresholds on, as those of "
-                "y are in training parts only. Rate more, or use other folds."
-            )
 
 
 def find_folds(documents, splits, rows):
@@ -267,10 +252,8 @@ def find_folds(documents, splits, rows):
     def has_both(mask):
         return len(np.unique(documents.is_positive[mask[documents.rows]])) == 2
 
-    folds = [
-        (np.isin(rows, np.setdiff1d(train, test)), np.isin(rows, test))
-        for train, test in splits
-    ]
+    parts = [(np.setdiff1d(train, test), test) for train, test in splits]
+    folds = [tuple(np.isin(rows, part) for part in pair) for pair in parts]
     # Nothing has a score before the first test part of splits that follow time.
     folds = [fold for fold in folds if fold[0].any() and fold[1].any()]
     usable = [fold for fold in folds if has_both(fold[0])]
@@ -281,7 +264,6 @@ def find_folds(documents, splits, rows):
         warn_user(
             f"cv: {len(folds) - len(usable)} of {len(folds)} folds leave no rated "
             "positives, or negatives, to tune or to judge the thresholds on, so "
-            f"cross_validated_point_ {result}. Rate more, or use other folds, or "
-            "cv='prefit' for none."
+            f"cross_validated_point_ {result}. Rate more, or use another cv."
         )
     return tuple(usable)

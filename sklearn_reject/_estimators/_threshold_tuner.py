@@ -18,7 +18,6 @@ from sklearn_reject._estimators._base import FittedMixin
 from sklearn_reject._estimators._joint import (
     JointEvaluation,
     JointScores,
-    check_tuning,
     find_folds,
     plan_jointly,
 )
@@ -46,9 +45,7 @@ from sklearn_reject.thresholds import (
     Tuning,
     check_documents,
     check_inclusion_proba,
-    check_weighted_classes,
     resolve_target,
-    warn_if_selected,
 )
 
 
@@ -116,9 +113,10 @@ class EnsembleThresholdTuner(
     method : {"graph", "analytic", "direct"}, default="graph"
         How the operating point is found. "graph" takes it from the path through a grid
         of thresholds that has the largest area under TP against FP, "analytic" from the
-        best of a family of smooth paths with few parameters. "direct" takes the best of
-        all combinations of thresholds: exactly for one or two classifiers, a local
-        optimum for more.
+        best of the smooth paths (x, x^p_2, .., x^p_N) of normalized thresholds.
+        "direct" takes the best of all combinations of thresholds up to a million, and a
+        local optimum beyond, never worse than the path of "graph". "graph" does so for
+        `max_alerts`, too, for which a path may be far from the best.
 
     n_thresholds : int >= 2, default=100
         Largest number of thresholds of a classifier on the grid of "graph".
@@ -156,13 +154,14 @@ class EnsembleThresholdTuner(
         Counts, precision and their intervals on the scores that tuned the thresholds.
 
     cross_validated_point_ : CrossValidatedPoint or None
-        The same on documents that did not tune their thresholds, which come from the
+        Counts and precision on documents that did not tune their thresholds, from the
         training part of the split (earlier documents, if splits follow time). None
         without folds, and where these leave no rated documents of a class to tune or to
         judge thresholds on.
 
     path_ : ThresholdPath
-        Path through the space of thresholds, on which the operating point lies.
+        Path through the space of thresholds, on which the operating point lies: the one
+        of the largest area, led through the point.
 
     documents_ : RatedDocuments
         What tuned the thresholds, and what :meth:`retarget` tunes again: `scores` of
@@ -227,18 +226,21 @@ class EnsembleThresholdTuner(
     >>> point = tuner.operating_point_
     >>> print(f"{point.tp:.0f} true, {point.fp:.0f} false positives")
     45 true, 24 false positives
-    >>> low, high = tuner.cross_validated_point_.precision_interval
-    >>> print(f"precision {low:.1f} to {high:.1f}")
-    precision 0.4 to 0.7
+    >>> judged = tuner.cross_validated_point_
+    >>> print(f"precision {point.precision:.2f}, of folds {judged.precision:.2f}")
+    precision 0.65, of folds 0.56
     """
 
+    thresholds_: np.ndarray
     operating_point_: OperatingPoint
     cross_validated_point_: CrossValidatedPoint | Other
     path_: ThresholdPath
     documents_: RatedDocuments
+    area_: float
     base_thresholds_: np.ndarray
     classes_: np.ndarray
     pos_label_: Any
+    estimators_: list[Any]
     n_features_in_: int
     feature_names_in_: np.ndarray
 
@@ -353,42 +355,38 @@ class EnsembleThresholdTuner(
         X, y = indexable(np.asarray(X) if isinstance(X, list) else X, y)
         ratings, joint.classes = self._rate(y)
         weight, *given = route_params(self, len(ratings), params, joint)
-        check_weighted_classes(ratings, weight)
         if inclusion_proba is not None:
             inclusion_proba = check_inclusion_proba(inclusion_proba, ratings)
 
         # The scores of documents that trained no classifier.
         samples = Samples(X, ratings, None, *given)
         plan, splits = plan_jointly(self, joint, samples)
-        evaluated = evaluate_out_of_sample(
-            self, joint, JointEvaluation(), samples, plan
-        )
+        asked = JointEvaluation(), samples, plan
+        evaluated = evaluate_out_of_sample(self, joint, *asked)
         rows = np.arange(len(ratings))[evaluated.rows]
         order = np.argsort(rows)
         rows = rows[order]
-        check_tuning(ratings, rows)
+        weights = {
+            "sample_weight": take_weight(weight, rows),
+            "inclusion_proba": take_weight(inclusion_proba, rows),
+        }
         documents = check_documents(
-            evaluated.scores[order],
-            ratings[rows],
-            self.rule,
-            sample_weight=take_weight(weight, rows),
-            inclusion_proba=take_weight(inclusion_proba, rows),
-            names=rows,
+            evaluated.scores[order], ratings[rows], self.rule, names=rows, **weights
         )
-        warn_if_selected(documents)
 
         # The thresholds, tuned on all of them and again without each fold.
-        folds = find_folds(documents, splits, rows)
-        path, point = tuning.tune(documents)
-        cross_validated = tuning.cross_validate(documents, folds, self.n_jobs)
+        folds, path = find_folds(documents, splits, rows), tuning.find_path(documents)
+        tuned = self._tune(tuning, documents, path, folds)
 
         # A fit that fails has changed nothing.
         validate_data(self, X, skip_check_array=True)
         self._fitted = evaluated.estimator
+        self.estimators_ = self._fitted.estimators_
         self.classes_, self.pos_label_ = np.sort(joint.classes), joint.classes[1]
-        self.path_, self.base_thresholds_ = path, path.thresholds[0]
-        self.operating_point_, self.cross_validated_point_ = point, cross_validated
+        self.base_thresholds_ = tuned["path_"].thresholds[0]
         self.documents_, self._tuning, self._folds = documents, tuning, folds
+        self._free_path = path
+        vars(self).update(tuned)
         self._keep_params()
         return self
 
@@ -396,9 +394,8 @@ class EnsembleThresholdTuner(
         """Return a copy with another operating point, without another fit.
 
         The point is the one that `fit` would find for this target, on the same scores
-        and folds, with its counts, intervals and cross-validation. Classifiers, scores
-        and, unless the method is "direct", the path are shared with this estimator,
-        which stays as it is.
+        and folds, with its counts, intervals and cross-validation. Classifiers and
+        scores are shared with this estimator, which stays as it is.
 
         Parameters
         ----------
@@ -437,10 +434,8 @@ class EnsembleThresholdTuner(
         """
         twin = self._copy_fitted(dict.fromkeys(TARGETS) | target, TARGETS)
         tuning = replace(self._tuning, target=twin._find_target())
-        twin.path_, twin.operating_point_ = tuning.tune(self.documents_, self.path_)
-        twin.cross_validated_point_ = tuning.cross_validate(
-            self.documents_, self._folds, self.n_jobs
-        )
+        documents, path = self.documents_, self._free_path
+        vars(twin).update(self._tune(tuning, documents, path, self._folds))
         return twin
 
     def joint_scores(self, X: MatrixLike) -> np.ndarray:
@@ -494,7 +489,7 @@ class EnsembleThresholdTuner(
         """
         scores = self.joint_scores(X)
         # Half a step apart from the operating point, zero is never taken.
-        steps = self.path_.locate(scores) - self.operating_point_.vertex + 0.5
+        steps = self.path_.locate(scores) - self._vertex + 0.5
         is_last = self.pos_label_ == self.classes_[1]
         return (steps if is_last else -steps) / len(self.path_)
 
@@ -584,21 +579,6 @@ class EnsembleThresholdTuner(
         return route_of_fit(self, estimator=JointScores(self.estimators))
 
     @property
-    def estimators_(self) -> list[Any]:
-        """The fitted classifiers, a list."""
-        return self._fitted.estimators_
-
-    @property
-    def thresholds_(self) -> np.ndarray:
-        """Joint thresholds, ndarray of shape (n_classifiers,)."""
-        return self.operating_point_.thresholds
-
-    @property
-    def area_(self) -> float:
-        """Area under TP against FP along the path."""
-        return self.path_.area
-
-    @property
     def named_estimators_(self) -> Bunch:
         """The fitted classifiers by name, a Bunch."""
         pairs = zip(self._fitted.entries, self.estimators_, strict=True)
@@ -637,6 +617,16 @@ class EnsembleThresholdTuner(
         tags.classifier_tags.multi_class = False
         return tags
 
+    def _tune(self, tuning, documents, path, folds):
+        """Return what follows from a target, by the name of its attribute."""
+        thresholds = tuning.find_thresholds(documents, path)
+        path, vertex = tuning.make_path(documents, path, thresholds)
+        point = tuning.make_point(documents, thresholds)
+        judged = tuning.cross_validate(documents, folds, self.n_jobs)
+        found = {"operating_point_": point, "cross_validated_point_": judged}
+        found |= {"thresholds_": point.thresholds, "area_": path.area}
+        return found | {"path_": path, "_vertex": vertex}
+
     def _find_target(self):
         """Return the one target that is given."""
         return resolve_target(*(getattr(self, name) for name in TARGETS))
@@ -646,9 +636,8 @@ class EnsembleThresholdTuner(
 
         Warn where the alphabet has made the more frequent class the positive one.
         """
-        ratings, classes = split_ratings(
-            y, unrated_label=self.unrated_label, pos_label=self.pos_label
-        )
+        labels = {"unrated_label": self.unrated_label, "pos_label": self.pos_label}
+        ratings, classes = split_ratings(y, **labels)
         is_chosen = self.pos_label is None and isinstance(classes[1], str)
         if is_chosen and np.sum(ratings == 1) > np.sum(ratings == 0):
             warn_user(

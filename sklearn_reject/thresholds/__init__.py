@@ -4,23 +4,23 @@ What is imported but not in ``__all__`` is for the other rooms of the package, a
 change.
 """
 
-from sklearn_reject.thresholds._checks import (
+from sklearn_reject.thresholds._documents import (
+    RatedDocuments,
     check_documents,
     check_inclusion_proba,
     check_scores,
-    check_weighted_classes,
     fill_missing,
-    warn_if_selected,
 )
-from sklearn_reject.thresholds._documents import RatedDocuments
-from sklearn_reject.thresholds._path import ThresholdPath, recount_path
 from sklearn_reject.thresholds._point import (
+    TARGETS,
     CrossValidatedPoint,
     OperatingPoint,
+    ThresholdPath,
+    recount_path,
     recount_point,
+    resolve_target,
 )
 from sklearn_reject.thresholds._search import Tuning, operating_point, optimal_path
 from sklearn_reject.thresholds._table import PNTable, pn_table
-from sklearn_reject.thresholds._targets import TARGETS, resolve_target
 
 __all__ = ["PNTable", "operating_point", "optimal_path", "pn_table"]

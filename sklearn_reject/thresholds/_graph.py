@@ -1,26 +1,213 @@
-"""The best path on a grid of thresholds: the best way through a lattice of counts."""
+"""Grids of thresholds, counts at all of them, and the best path through them."""
 
-from dataclasses import dataclass
-from functools import reduce
+from dataclasses import replace
+from decimal import Context, Decimal
 from itertools import cycle, pairwise
 from math import prod
 
 import numpy as np
+from sklearn import get_config
 
-from sklearn_reject.thresholds._grid import (
-    count_documents,
-    count_ranks,
-    grid_fits,
-    locate_thresholds,
-    rank_scores,
-    threshold_grid,
-)
-from sklearn_reject.thresholds._path import (
-    ThresholdPath,
-    are_exact,
-    area_under,
-    only_path,
-)
+from sklearn_reject._validation import take_weight
+from sklearn_reject.thresholds._point import path_of
+
+# Counts of both classes, as integers and as sums of doubles. The search for the best
+# path needs less: the sums, the best area up to a node, and some rows at a time.
+BYTES_PER_NODE = 32
+
+# Bits of the mantissa of a double that do not matter to its bucket: 40 of 52 leave 4096
+# buckets to each power of two, of which there are at most 64.
+_IGNORED_BITS = 40
+
+_MOST_BUCKETS = 64 << 12
+
+# Up to here the buckets cost more than they save.
+_FEW_SCORES = 1 << 14
+
+
+# Thresholds
+
+
+def threshold_grid(documents, n_thresholds):
+    """Choose increasing thresholds of each classifier, at most `n_thresholds`.
+
+    All are scores of documents, from the lowest threshold of the classifier to
+    infinity. Where all distinct scores fit, the grid has them all.
+    """
+    room, grid = n_thresholds - 2, []
+    for base, scores in zip(documents.base, documents.scores.T, strict=True):
+        classes = []
+        for rows, weight in documents.classes:
+            is_above = scores[rows] > base
+            own = take_weight(weight, is_above)
+            classes.append(_sort_class(scores[rows][is_above], own))
+        distinct = [scores for scores, _ in classes]
+        fits = max(map(len, distinct)) <= room
+        chosen = np.union1d(*distinct) if fits else ()
+        if not fits or len(chosen) > room:
+            chosen = _quantiles_of_classes(classes, room)
+        grid.append(np.concatenate([[base], chosen, [np.inf]]))
+    return grid
+
+
+def _sort_class(scores, weight):
+    """Return the distinct scores of a class, and the weight of all up to each."""
+    if weight is None:
+        distinct, sizes = np.unique(scores, return_counts=True)
+    else:
+        distinct, group = np.unique(scores, return_inverse=True)
+        sizes = np.bincount(group, weight)
+    return distinct, np.cumsum(sizes, dtype=np.float64)
+
+
+def _quantiles_of_classes(classes, room):
+    """Return quantiles of negatives and of positives, so that both weigh the same."""
+    # Quantiles of all documents would leave a handful of thresholds to the positives of
+    # rare events, where the curve has all its steps. A class with fewer distinct scores
+    # than its half leaves the rest to the other class.
+    n_negative, n_positive = (len(distinct) for distinct, _ in classes)
+    n_positive = min(n_positive, max((room + 1) // 2, room - n_negative))
+    numbers = (min(n_negative, room - n_positive), n_positive)
+    parts = zip(classes, numbers, strict=True)
+    return np.union1d(*[_quantiles(*of_class, number) for of_class, number in parts])
+
+
+def _quantiles(distinct, reached, number):
+    """Return existing scores, the lowest and the highest among them."""
+    if number >= len(distinct):
+        return distinct
+    # Half of them where the weight reaches levels in equal steps, and half in equal
+    # ratios from the top: rare events are looked for among the highest scores.
+    total = reached[-1]
+    top = total - (reached[-2] if len(reached) > 1 else 0.0)
+    top = max(top, np.finfo(np.float64).eps * total)  # if it was lost in the sum
+    from_top = np.geomspace(top, total, number // 2)
+    steps = np.linspace(0.0, total, number - number // 2)
+    levels = np.append(steps, np.maximum(total - from_top, 0.0))
+    chosen = np.unique(distinct[np.searchsorted(reached, levels)])
+    # Quantiles in common leave room.
+    others = np.setdiff1d(distinct, chosen, assume_unique=True)
+    steps = np.linspace(0, len(others) - 1, number - len(chosen))
+    return np.union1d(chosen, others[np.rint(steps).astype(np.intp)])
+
+
+def locate_thresholds(grid, thresholds):
+    """Return the position of a threshold of each classifier in a grid that has it."""
+    pairs = zip(grid, thresholds, strict=True)
+    return np.array([np.searchsorted(*pair) for pair in pairs])
+
+
+# Ranks of scores
+
+
+def rank_scores(scores, grid):
+    """Return how many thresholds of its classifier each score reaches, by column.
+
+    Thresholds increase, the last is infinite. A classifier predicts a document positive
+    at the thresholds of index below its rank.
+    """
+    return [_rank(*pair) for pair in zip(grid, scores.T, strict=True)]
+
+
+def _rank(thresholds, scores):
+    """Return how many of increasing thresholds each score reaches."""
+    if thresholds[0] == -np.inf:
+        return _rank(thresholds[1:], scores) + ~np.isnan(scores)
+    # A binary search among unordered scores mostly waits for wrong guesses of the
+    # processor. Most scores need one comparison instead, with the threshold in the same
+    # bucket; where there are more, they are searched. The width of a bucket is relative
+    # to the distance from the lowest threshold, which most scores of rare events are
+    # close to.
+    scores = np.where(np.isnan(scores), -np.inf, scores)
+    if len(scores) <= _FEW_SCORES or len(thresholds) == 1:
+        return np.searchsorted(thresholds, scores, side="right")
+    of_thresholds = _bucket(thresholds[:-1], thresholds[0])
+    highest = of_thresholds[-1]
+    lowest = max(highest - _MOST_BUCKETS, 0)
+    bucket = np.clip(_bucket(scores, thresholds[0]), lowest, highest) - lowest
+    n_inside = np.bincount(np.maximum(of_thresholds, lowest) - lowest)
+    n_reached = (np.cumsum(n_inside) - n_inside)[bucket]
+    n_reached += scores >= thresholds[n_reached]
+    crowded = np.flatnonzero((n_inside > 1)[bucket])
+    n_reached[crowded] = np.searchsorted(thresholds, scores[crowded], side="right")
+    return n_reached
+
+
+def _bucket(scores, origin):
+    """Return the bucket of each score, none lower than that of a lower score."""
+    # The bits of a double that is not negative, read as an integer, keep the order.
+    # Those of a negative one read as a negative integer.
+    with np.errstate(over="ignore"):
+        distance = scores - origin
+    return distance.view(np.int64) >> _IGNORED_BITS
+
+
+# Counts at all combinations
+
+
+def count_ranks(ranks, groups, shape, rule):
+    """Count groups of documents on a grid, shape (n_groups, *shape).
+
+    Those of the indices that a rank is above of, on any axis or on all. Groups are
+    pairs of rows and weights, or None.
+    """
+    # Under "all" every document reaches the lowest thresholds: no rank is 0.
+    is_any = rule == "any"
+    code = np.zeros(len(ranks[0]), dtype=np.intp)
+    for rank, length in zip(ranks, shape, strict=True):
+        code *= length
+        code += rank
+        code -= not is_any
+    counts = np.empty((len(groups), prod(shape)))
+    for own, (rows, weight) in zip(counts, groups, strict=True):
+        own[:] = np.bincount(code[rows], weight, len(own))
+    counts = counts.reshape(-1, *shape)
+    # Under "all" sum up, in place, from the end, which comes first in a view; under
+    # "any" from the start, and take the sums from the totals.
+    axes = tuple(range(1, counts.ndim))
+    view = counts if is_any else np.flip(counts, axes)
+    for axis in axes:
+        np.cumsum(view, axis=axis, out=view)
+    if is_any:
+        totals = counts.reshape(len(groups), -1)[:, -1].copy()
+        np.subtract(totals.reshape(-1, *[1] * len(axes)), counts, out=counts)
+    return counts
+
+
+def grid_fits(shape, bytes_per_node=BYTES_PER_NODE):
+    """Tell whether a grid of this shape fits into scikit-learn's working memory."""
+    return prod(shape) * bytes_per_node <= get_config()["working_memory"] * 2**20
+
+
+def check_grid_fits(shape, bytes_per_node=BYTES_PER_NODE, name="n_thresholds"):
+    """Raise unless a grid of this shape fits into scikit-learn's working memory.
+
+    `name` is the parameter that made it, `n_thresholds` or `thresholds`.
+    """
+    if grid_fits(shape, bytes_per_node):
+        return
+    largest = 1
+    while grid_fits([min(largest + 1, n) for n in shape], bytes_per_node):
+        largest += 1
+    way_out = "Use fewer classifiers"
+    if largest > 1:
+        way_out = f"Use at most {largest} {name} for each classifier"
+    nodes, needed = prod(shape), -(-prod(shape) * bytes_per_node // 2**20)
+    raise ValueError(
+        f"{name} is too large: {len(shape)} classifiers with up to {max(shape)} each "
+        f"make a grid of {_spell(nodes)} nodes, which takes {_spell(needed)} MiB, more "
+        f"than working_memory={get_config()['working_memory']:g} MiB. {way_out}, or "
+        f"allow it with sklearn.set_config(working_memory={_spell(needed)})."
+    )
+
+
+def _spell(number):
+    # A float would not hold the nodes of hundreds of classifiers.
+    is_short = number < 10**9
+    return str(number) if is_short else f"{Decimal(number).normalize(Context(3)):g}"
+
+
+# Paths
 
 # Rows are worked on in parts of this many nodes, which fit into the processor's cache.
 _NODES_AT_ONCE = 1 << 15
@@ -29,18 +216,12 @@ _NODES_AT_ONCE = 1 << 15
 LEAST_GAIN = 1e-12
 
 
-def best_lattice_path(fp, tp, through=None):
+def best_lattice_path(fp, tp):
     """Find the path of the largest area under TP against FP, shape (n_nodes, N).
 
-    It leads from the first node, by way of the node `through` if there is one, to the
-    last, each step to the next index of one axis. Areas of counts are exact.
+    It leads from the first node to the last, each step to the next index of one axis.
+    Areas of counts are exact.
     """
-    if through is not None:
-        before = tuple(slice(index + 1) for index in through)
-        after = tuple(slice(index, None) for index in through)
-        first = best_lattice_path(fp[before], tp[before])
-        second = best_lattice_path(fp[after], tp[after])
-        return np.concatenate([first, second[1:] + through])
     # A step from u to v adds (FP(u) - FP(v)) (TP(u) + TP(v)) / 2 (RZMR20). As no step
     # leads back, one pass over the nodes finds the best of all paths.
     n_axes = fp.ndim
@@ -57,52 +238,25 @@ def best_lattice_path(fp, tp, through=None):
 
 def _trace_back(best, fp, tp, shape):
     """Return the nodes, numbered row by row, that lead to the area of the last."""
-    best, fp, tp = best.ravel(), fp.ravel(), tp.ravel()
-    # Of equal areas the one of the first axis; rounding must not choose between them.
-    slack = 0.0
-    if not are_exact(fp, tp):
-        slack = LEAST_GAIN * best.item(prod(shape) - 1)
-    follow = _trace_back_rows if len(shape) == 2 else _trace_back_axes
-    return follow(best, fp, tp, shape, slack)[::-1]
-
-
-def _trace_back_rows(best, fp, tp, shape, slack):
-    """Return the nodes of two axes from the last to the first."""
-    # As that of any number of axes, in a third of the time: for pairs it is most of it.
-    stride, node = shape[1], prod(shape) - 1
-    nodes, best, fp, tp = [node], best.item, fp.item, tp.item
-    while node >= stride and node % stride:
-        above, before = node - stride, node - 1
-        fp_here, tp_here = fp(node), tp(node)
-        area_above = best(above) + (fp(above) - fp_here) * (tp(above) + tp_here)
-        area_before = best(before) + (fp(before) - fp_here) * (tp(before) + tp_here)
-        node = above if area_above >= area_before - slack else before
-        nodes.append(node)
-    # Along the border there is one way.
-    nodes.extend(
-        range(node - stride, -1, -stride) if node >= stride else range(node - 1, -1, -1)
-    )
-    return nodes
-
-
-def _trace_back_axes(best, fp, tp, shape, slack):
-    """Return the nodes from the last to the first."""
+    best, fp, tp = best.ravel().item, fp.ravel().item, tp.ravel().item
     strides = [prod(shape[axis + 1 :]) for axis in range(len(shape))]
-    indices = [length - 1 for length in shape]
-    nodes = [prod(shape) - 1]
-    while nodes[-1]:
-        fp_here, tp_here = fp.item(nodes[-1]), tp.item(nodes[-1])
-        axes = [axis for axis, index in enumerate(indices) if index]
-        origins = [nodes[-1] - strides[axis] for axis in axes]
-        areas = [
-            best.item(node) + (fp.item(node) - fp_here) * (tp.item(node) + tp_here)
-            for node in origins
-        ]
-        least = max(areas) - slack
-        latest = next(k for k, area in enumerate(areas) if area >= least)
-        indices[axes[latest]] -= 1
-        nodes.append(origins[latest])
-    return nodes
+    node, indices = prod(shape) - 1, [length - 1 for length in shape]
+    # Of equal areas the one of the first axis; rounding must not choose between them.
+    slack = min(LEAST_GAIN * best(node), 0.5)
+    nodes = [node]
+    while node:
+        fp_here, tp_here = fp(node), tp(node)
+        latest, least = None, -np.inf
+        for axis, stride in enumerate(strides):
+            if indices[axis]:
+                origin = node - stride
+                area = best(origin) + (fp(origin) - fp_here) * (tp(origin) + tp_here)
+                if area > least + slack:
+                    latest, least = axis, area
+        indices[latest] -= 1
+        node -= strides[latest]
+        nodes.append(node)
+    return nodes[::-1]
 
 
 def best_areas_by_rows(fp, tp):
@@ -163,8 +317,7 @@ def _areas_along(fp, tp):
 
 def _wavefronts(shape, n_at_once):
     """Yield rows whose indices have the same sum, all rows but the first."""
-    indices = [np.arange(length, dtype=np.int32) for length in shape]
-    sums = reduce(np.add.outer, indices).ravel()
+    sums = np.indices(shape, dtype=np.int32).sum(axis=0).ravel()
     order = np.argsort(sums, kind="stable")
     stops = np.cumsum(np.bincount(sums))
     for start, stop in pairwise(stops):
@@ -179,45 +332,34 @@ _LARGEST_GRID = 10**7
 _MOST_STARTS = 8
 
 
-def graph_path(documents, n_thresholds=100, through=None):
+def graph_path(documents, n_thresholds=100):
     """Find the path of the largest area on a grid of thresholds.
 
     All combinations of thresholds up to some ten million, and a local optimum beyond.
-    Thresholds `through` are to be a vertex of the path: scores from the lowest
-    thresholds on, or infinite.
     """
-    # One classifier needs no grid: its only path has all its scores.
-    if documents.n_classifiers == 1:
-        return only_path(documents, () if through is None else through)
-    if through is None:
-        grid = threshold_grid(documents, n_thresholds)
-    else:  # which takes up to one threshold of each classifier
-        grid = threshold_grid(documents, max(2, n_thresholds - 1))
-        grid = [np.union1d(*pair) for pair in zip(grid, through, strict=True)]
+    grid = threshold_grid(documents, n_thresholds)
     shape = tuple(map(len, grid))
     if prod(shape) > _LARGEST_GRID or not grid_fits(shape):
-        return _best_pairwise_path(documents, grid, through)
-    counts = count_documents(documents, grid)
-    return best_grid_path(grid, *counts, documents.rule, through)
+        return _best_pairwise_path(documents, grid)
+    ranks = rank_scores(documents.scores, grid)
+    counts = count_ranks(ranks, documents.classes, shape, documents.rule)
+    return best_grid_path(grid, *counts, documents.rule)
 
 
-def best_grid_path(grid, fp, tp, rule, through=None):
+def best_grid_path(grid, fp, tp, rule):
     """Find the path of the largest area through a table; of counts, exactly.
 
     Paths raise one threshold at a time, from the lowest to infinity.
     """
-    if through is not None:
-        through = locate_thresholds(grid, through)
-    nodes = tuple(best_lattice_path(fp, tp, through).T)
+    nodes = tuple(best_lattice_path(fp, tp).T)
     thresholds = [values[index] for values, index in zip(grid, nodes, strict=True)]
-    fp, tp = fp[nodes], tp[nodes]
-    return ThresholdPath(np.column_stack(thresholds), fp, tp, area_under(fp, tp), rule)
+    return path_of(np.column_stack(thresholds), fp[nodes], tp[nodes], rule)
 
 
 # Passes over two axes of many
 
 
-def _best_pairwise_path(documents, grid, through=None):
+def _best_pairwise_path(documents, grid):
     """Improve a path by exact passes over two axes, until none is left to improve.
 
     No path is better that changes the thresholds of one classifier alone against those
@@ -226,113 +368,79 @@ def _best_pairwise_path(documents, grid, through=None):
     # The other classifiers, on their common path, act like one classifier whose
     # thresholds are the vertices of that path. A document reaches as many of them as
     # the most (the fewest, under the rule "all") that one of its scores reaches.
-    search = _PairSearch(documents, grid, through)
+    search = _PairSearch(documents, grid)
     found = list(map(search.climb, search.starts()))
-    least = max(branch.area for branch in found) * (1 - LEAST_GAIN)
-    best = next(branch for branch in found if branch.area >= least)
-    order = np.argsort(best.members)
-    pairs = zip(grid, best.nodes.T[order], strict=True)
-    thresholds = np.column_stack([values[index] for values, index in pairs])
-    return ThresholdPath(thresholds, best.fp, best.tp, best.area, documents.rule)
-
-
-@dataclass(frozen=True, eq=False)
-class _Branch:
-    """A path of some of the classifiers.
-
-    `nodes`, of shape (n_nodes, n_members), are indices of the grid, in the order of
-    `members`.
-    """
-
-    members: tuple
-    nodes: np.ndarray
-    fp: np.ndarray = None
-    tp: np.ndarray = None
-    area: float = 0.0
-
-    def without(self, member):
-        """Return the path of the other classifiers."""
-        column = self.members.index(member)
-        others = self.members[:column] + self.members[column + 1 :]
-        nodes = np.delete(self.nodes, column, axis=1)
-        is_new = np.ones(len(nodes), dtype=bool)
-        is_new[1:] = (nodes[1:] != nodes[:-1]).any(axis=1)
-        return _Branch(others, nodes[is_new])
+    least = max(path.area for path in found) * (1 - LEAST_GAIN)
+    best = next(path for path in found if path.area >= least)
+    pairs = zip(grid, best.thresholds.T, strict=True)
+    return replace(best, thresholds=np.column_stack([v[k] for v, k in pairs]))
 
 
 class _PairSearch:
-    """Passes over pairs of branches, on one grid."""
+    """Passes over pairs of paths of some classifiers, whose thresholds are numbers."""
 
-    def __init__(self, documents, grid, through):
+    def __init__(self, documents, grid):
         self.documents = documents
-        self.lengths = list(map(len, grid))
+        self.lengths = np.array(list(map(len, grid)))
         self.ranks = rank_scores(documents.scores, grid)
-        self.through = through
-        if through is not None:
-            self.through = locate_thresholds(grid, through)
+        self.is_any = documents.rule == "any"
+        # Where a classifier that a path leaves out decides nothing.
+        self.idle = self.lengths - 1 if self.is_any else 0 * self.lengths
 
     def starts(self):
         """Yield paths of all classifiers, merged one after the other."""
         # The first starts with the best and ends with the worst, the second starts with
         # the second best and ends with the best, and so on.
-        none = _Branch((), np.zeros((1, 0), dtype=np.intp))
-        singles = [self.merge(none, self.single(a)) for a in range(len(self.lengths))]
+        singles = [self.single(member) for member in range(len(self.lengths))]
+        areas = np.array([self.merge(nodes, self.idle[None]).area for nodes in singles])
         # Rounding must not choose between equal areas.
-        unit = LEAST_GAIN * max(branch.area for branch in singles) or 1.0
-        singles.sort(key=lambda branch: -np.rint(branch.area / unit))
-        for first in range(min(len(singles), _MOST_STARTS)):
-            yield reduce(self.merge, singles[first:] + singles[:first])
+        unit = LEAST_GAIN * areas.max() or 1.0
+        order = np.argsort(-np.rint(areas / unit), kind="stable")
+        for first in range(min(len(order), _MOST_STARTS)):
+            nodes = self.idle[None]
+            for member in np.roll(order, -first):
+                path = self.merge(nodes, singles[member])
+                nodes = path.thresholds
+            yield path
 
-    def climb(self, branch):
+    def climb(self, path):
         """Move one classifier after the other until none improves the area."""
         n_stale, members = 0, cycle(range(len(self.lengths)))
         while n_stale < len(self.lengths):
             member = next(members)
-            merged = self.merge(branch.without(member), self.single(member))
+            others = path.thresholds.copy()
+            others[:, member] = self.idle[member]
+            is_new = np.append(True, (others[1:] != others[:-1]).any(axis=1))
+            merged = self.merge(others[is_new], self.single(member))
             n_stale += 1
-            if merged.area > branch.area * (1 + LEAST_GAIN):
-                branch, n_stale = merged, 0
-        return branch
+            if merged.area > path.area * (1 + LEAST_GAIN):
+                path, n_stale = merged, 0
+        return path
 
     def single(self, member):
-        """Return the branch of one classifier."""
-        nodes = np.arange(self.lengths[member])[:, np.newaxis]
-        return _Branch((member,), nodes)
+        """Return the nodes of the path of one classifier."""
+        nodes = np.tile(self.idle, (self.lengths[member], 1))
+        nodes[:, member] = np.arange(len(nodes))
+        return nodes
 
     def merge(self, *branches):
-        """Return the best path of two branches that keep their order."""
+        """Return the best path of two branches of nodes, which keep their order."""
         # The pass is a loop over the first axis.
-        branches = sorted(branches, key=lambda branch: len(branch.nodes))
-        shape = tuple(len(branch.nodes) for branch in branches)
-        fp, tp = count_ranks(
-            map(self.joint_rank, branches),
-            self.documents.is_positive,
-            self.documents.weight,
-            shape,
-            self.documents.rule,
-        )
-        through = None
-        if self.through is not None:
-            through = np.array(list(map(self.position, branches)))
-        nodes = best_lattice_path(fp, tp, through).T
-        fp, tp = fp[tuple(nodes)], tp[tuple(nodes)]
-        pairs = zip(branches, nodes, strict=True)
-        joint = np.hstack([branch.nodes[index] for branch, index in pairs])
-        members = branches[0].members + branches[1].members
-        return _Branch(members, joint, fp, tp, area_under(fp, tp))
+        branches = sorted(branches, key=len)
+        shape, rule = tuple(map(len, branches)), self.documents.rule
+        check_grid_fits(shape)
+        ranks = list(map(self.joint_rank, branches))
+        fp, tp = count_ranks(ranks, self.documents.classes, shape, rule)
+        index = tuple(best_lattice_path(fp, tp).T)
+        parts = [nodes[own] for nodes, own in zip(branches, index, strict=True)]
+        joint = (np.minimum if self.is_any else np.maximum)(*parts)
+        return path_of(joint, fp[index], tp[index], rule)
 
-    def joint_rank(self, branch):
-        """Return the number of nodes at which the branch predicts a document."""
-        is_any = self.documents.rule == "any"
-        worst = 0 if is_any else len(branch.nodes)
-        joint = np.full(len(self.documents.scores), worst, dtype=np.intp)
-        for member, column in zip(branch.members, branch.nodes.T, strict=True):
-            n_below = np.searchsorted(column, np.arange(self.lengths[member]))
+    def joint_rank(self, nodes):
+        """Return the number of nodes at which a branch predicts a document."""
+        joint = np.full(len(self.documents.scores), 0 if self.is_any else len(nodes))
+        for member in np.flatnonzero((nodes != self.idle).any(axis=0)):
+            n_below = np.searchsorted(nodes[:, member], np.arange(self.lengths[member]))
             rank = n_below[self.ranks[member]]
-            (np.maximum if is_any else np.minimum)(joint, rank, out=joint)
+            (np.maximum if self.is_any else np.minimum)(joint, rank, out=joint)
         return joint
-
-    def position(self, branch):
-        """Return the node of a branch that the path has to pass."""
-        is_there = branch.nodes == self.through[list(branch.members)]
-        return np.flatnonzero(is_there.all(axis=1))[0]

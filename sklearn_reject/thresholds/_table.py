@@ -4,35 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
+from reprlib import repr as shorten
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import check_scalar
 
 from sklearn_reject._typing import Label
 from sklearn_reject._validation import as_real_array, check_level, of_ratings
-from sklearn_reject.exceptions import warn_user
-from sklearn_reject.thresholds._checks import check_documents, refuse_one_class
-from sklearn_reject.thresholds._documents import Census, predict_positive
-from sklearn_reject.thresholds._graph import best_grid_path
-from sklearn_reject.thresholds._grid import (
+from sklearn_reject.thresholds._documents import (
+    Census,
+    check_documents,
+    groups_of,
+    predict_positive,
+    refuse_one_class,
+)
+from sklearn_reject.thresholds._graph import (
     BYTES_PER_NODE,
+    best_grid_path,
     check_grid_fits,
-    check_n_thresholds,
     count_ranks,
     locate_thresholds,
     rank_scores,
     threshold_grid,
 )
-from sklearn_reject.thresholds._path import ThresholdPath
-from sklearn_reject.thresholds._point import OperatingPoint, make_point
-from sklearn_reject.thresholds._targets import find_vertex, resolve_target
+from sklearn_reject.thresholds._point import (
+    OperatingPoint,
+    ThresholdPath,
+    make_point,
+    resolve_target,
+)
 
-# Counts of both classes as `_grid` has them, and what is beside them.
+# Counts of both classes at a node, and what is beside them.
 _BYTES_PER_WEIGHED_NODE = 96
-
-# Of positives, beyond what rounding of sums of weights may come to.
-_LEAST_SHARE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +63,11 @@ class PNTable:
     rule : {"any", "all"}
         How the classifiers decide together.
 
-    census, extra : optional
-        What else operating points need: how many documents were given, sums of squared
-        weights, and so on. Private, may change.
+    census : object
+        Numbers of documents, and so on. Private, may change.
+
+    extra : optional
+        Sums of squared weights, and so on. Private, may change.
 
     Examples
     --------
@@ -76,21 +84,20 @@ class PNTable:
     fp: np.ndarray
     tp: np.ndarray
     rule: str
-    census: Census | None = None
+    census: Census
     #: At each node the squared weights of false and true positives, the number of both,
-    #: and those of documents that do not count, first but for those of weight zero,
-    #: then these. None where all documents count, and weigh one.
+    #: and that of documents that do not count. None where all documents count, and
+    #: weigh one.
     extra: np.ndarray | None = None
 
     def __add__(self, other: PNTable) -> PNTable:
         if not isinstance(other, PNTable):
             return NotImplemented
         _check_same(self, other)
-        census = extra = None
-        if self.census is not None and other.census is not None:
-            census = self.census + other.census
+        census, extra = self.census + other.census, None
         if self.extra is not None or other.extra is not None:
-            extra = self._extra_at() + other._extra_at()
+            extra = self._sums_at()[2:] + other._sums_at()[2:]
+            extra = extra.reshape(4, *self.fp.shape)
         fp, tp = self.fp + other.fp, self.tp + other.tp
         return PNTable(self.thresholds, fp, tp, self.rule, census, extra)
 
@@ -118,15 +125,13 @@ class PNTable:
         ValueError
             If a threshold is not one of the table.
         """
-        thresholds = np.atleast_1d(as_real_array(thresholds, "thresholds"))
-        shape = (len(self.thresholds),)
-        pairs = zip(self.thresholds, thresholds, strict=False)
-        is_there = thresholds.shape == shape and all(t in grid for grid, t in pairs)
-        if not is_there:
+        asked = np.atleast_1d(as_real_array(thresholds, "thresholds")).tolist()
+        pairs = zip(self.thresholds, asked, strict=False)
+        if len(asked) != len(self.thresholds) or not all(t in own for own, t in pairs):
             raise ValueError(
                 "thresholds must be one of those of the table for each of the "
-                f"{shape[0]} classifiers, got {thresholds.tolist()}. Nothing was "
-                "counted between them."
+                f"{len(self.thresholds)} classifiers, got {asked}. Nothing was counted "
+                "between them."
             )
         node = tuple(locate_thresholds(self.thresholds, thresholds))
         return float(self.fp[node]), float(self.tp[node])
@@ -157,8 +162,7 @@ class PNTable:
         6.0
         """
         lowest = [values[0] for values in self.thresholds]
-        way_out = ". Add tables of other parts, or lower thresholds."
-        refuse_one_class(self.fp.flat[0], self.tp.flat[0], "The table", lowest, way_out)
+        refuse_one_class(self.fp.flat[0], self.tp.flat[0], "The table", lowest)
         return best_grid_path(self.thresholds, self.fp, self.tp, self.rule)
 
     def operating_point(
@@ -238,71 +242,42 @@ class PNTable:
         target = resolve_target(*asked)
         check_level(confidence_level, "confidence_level")
         path = self.optimal_path()
-        if self.census is None:
-            raise ValueError(
-                "The table was not made by pn_table, so nobody knows the number of "
-                "documents. Make it with pn_table(scores, y, thresholds=)."
-            )
         target.check(self.census)
-        alerts = self._sums_at(path.thresholds.T)[4:].sum(axis=0)
-        vertex = find_vertex(target, path, self.census.total_positive, alerts)
-        self._warn_of_missed(float(path.tp[vertex]))
-        sums = self._sums_at(path.thresholds[vertex])
-        return make_point(sums, self.census, target, path, vertex, confidence_level)
+        nodes = np.arange(self.fp.size)  # for alerts all of them, on the path or not
+        if target.name != "max_alerts":
+            on_path = locate_thresholds(self.thresholds, path.thresholds.T)
+            nodes = np.ravel_multi_index(on_path, self.fp.shape)
+        sums = self._sums_at(nodes)
+        total, alerts = self.census.total_positive, sums[4] + sums[5]
+        best = target.choose(total, sums[0], sums[1], alerts)
+        node = np.unravel_index(nodes[best], self.fp.shape)
+        found = [values[k] for values, k in zip(self.thresholds, node, strict=True)]
+        asked = self.census, target, confidence_level
+        return make_point(np.array(found), self.rule, sums[:, best], *asked)
 
-    def _sums_at(self, thresholds):
-        """Return at one combination, or several, what `RatedDocuments.sums_at` does."""
-        node = tuple(locate_thresholds(self.thresholds, thresholds))
-        return np.stack([self.fp[node], self.tp[node], *self._extra_at(node)])
-
-    def _extra_at(self, node=...):
-        """Return what `extra` has at some nodes, where it is None, too."""
+    def _sums_at(self, nodes=slice(None)):
+        """Return at numbered nodes what `RatedDocuments.sums_at` does, (6, n_nodes)."""
+        fp, tp = (counts.ravel()[nodes] for counts in (self.fp, self.tp))
         if self.extra is not None:
-            return self.extra[:, *(node if isinstance(node, tuple) else (node,))]
-        fp, tp = self.fp[node], self.tp[node]
-        return np.stack([fp, tp, fp + tp, np.zeros_like(fp), np.zeros_like(fp)])
-
-    def _warn_of_missed(self, tp):
-        """Warn where all is predicted that the table has, and there is more below."""
-        census = self.census
-        if not census.is_complete or tp < self.tp.flat[0]:
-            return
-        missed = census.total_positive - tp - census.unreachable_positive
-        if missed > _LEAST_SHARE * tp:
-            warn_user(
-                "At the operating point, all positives of the table are predicted "
-                f"positive, but {missed:g} more positives are rated below its lowest "
-                "thresholds. Start it at lower thresholds, or at -inf."
-            )
+            return np.stack([fp, tp, *self.extra.reshape(4, -1)[:, nodes]])
+        return np.stack([fp, tp, fp, tp, fp + tp, 0 * fp])
 
 
-def _check_same(*tables):
+def _check_same(one, two):
     """Raise for tables that do not add up, with what differs."""
-    rules = [table.rule for table in tables], "the same rule"
-    numbers = [len(table.thresholds) for table in tables], "the same thresholds"
-    labels = [table.census and table.census.pos_label for table in tables]
-    classes = labels, "pos_label, as a part may lack a class"
-    names = "rules", "numbers of classifiers", "positive classes"
-    for what, ((one, two), same) in zip(names, (rules, numbers, classes), strict=True):
-        if None not in (one, two) and one != two:
+    labels = [table.census.pos_label for table in (one, two)]
+    grids = [[own.tolist() for own in table.thresholds] for table in (one, two)]
+    differing = {
+        "rule": (one.rule, two.rule),
+        "pos_label": labels if None not in labels else (None, None),
+        "thresholds": grids,
+    }
+    for name, (own, others) in differing.items():
+        if own != others:
             raise ValueError(
-                f"Tables of different {what} do not add up: {one!r} and {two!r}. Make "
-                f"both with pn_table(..., thresholds=) and {same}."
+                f"Tables of different {name} do not add up: {shorten(own)} and "
+                f"{shorten(others)}. Make both with pn_table({name}=) the same."
             )
-    pairs = zip(*(table.thresholds for table in tables), strict=True)
-    for column, (one, two) in enumerate(pairs):
-        if not np.array_equal(one, two):
-            raise ValueError(
-                f"Tables of different thresholds do not add up: classifier {column} "
-                f"has {_describe(one, two)} and {_describe(two, one)}. Make both with "
-                "pn_table(..., thresholds=) and those of the first."
-            )
-
-
-def _describe(values, others):
-    """Return the number of thresholds, and the first that is not among others."""
-    own = np.setdiff1d(values, others)
-    return f"{len(values)}" + (f" with {own[0].item()!r}" if len(own) else "")
 
 
 @of_ratings
@@ -342,7 +317,7 @@ def pn_table(
         ``table.thresholds``. Infinity is appended where it is missing; a first
         threshold of -inf is reached by every score. No unrated document may reach the
         lowest of each, and a part may lack a class, or have no rated documents or no
-        rows. None chooses them by `n_thresholds`.
+        rows. None chooses them by `n_thresholds`, which is for this alone.
 
     rule : {"any", "all"}, default="any"
         Whether one score that reaches its threshold is enough for a document to be
@@ -381,8 +356,7 @@ def pn_table(
         If scores are infinite or constant, a class has no rated documents, there are
         no thresholds down to which ratings are known, or the table would take more than
         scikit-learn's ``working_memory``. With `thresholds`: if they do not increase,
-        come with `n_thresholds`, or an unrated document without an `inclusion_proba`
-        reaches the lowest.
+        or an unrated document without an `inclusion_proba` reaches the lowest.
 
     Examples
     --------
@@ -407,17 +381,11 @@ def pn_table(
            [3., 2., 2.],
            [3., 0., 0.]])
     """
-    check_n_thresholds(n_thresholds)
+    check_scalar(n_thresholds, "n_thresholds", Integral, min_val=2)
     ratings = unrated_label, sample_weight, pos_label, inclusion_proba
     if thresholds is None:
         documents = check_documents(scores, y, rule, *ratings)
         return _tabulate(documents, threshold_grid(documents, n_thresholds))
-    if n_thresholds != 100:
-        raise ValueError(
-            f"thresholds and n_thresholds={n_thresholds} exclude each other: "
-            "n_thresholds is only for tables without given thresholds. Omit one of the "
-            "two."
-        )
     grid = _check_grid(thresholds)
     documents = check_documents(scores, y, rule, *ratings, grid=grid)
     return _tabulate(documents, grid, "thresholds")
@@ -431,26 +399,19 @@ def _check_grid(thresholds):
     try:
         is_vector = np.ndim(next(iter(thresholds))) == 0
         grid = [thresholds] if is_vector else list(thresholds)
-    except (TypeError, StopIteration, ValueError):
-        grid = []
-    if not grid:
+    except (TypeError, StopIteration, ValueError) as error:
         raise ValueError(
             "thresholds must hold one vector of increasing numbers for each "
             f"classifier, such as the thresholds of a PNTable, got {thresholds!r}."
-        )
+        ) from error
     grid = [as_real_array(values, "thresholds").astype(np.float64) for values in grid]
     for column, values in enumerate(grid):
-        is_vector = values.ndim == 1 and len(values) > 0 and not np.isnan(values).any()
+        is_vector = values.ndim == 1 and len(values) > 0 and values[0] < np.inf
         if not is_vector or not (values[1:] > values[:-1]).all():
             raise ValueError(
                 f"thresholds of classifier {column} must be a vector of increasing "
-                f"numbers, none of them NaN, got {values.tolist()}. Sort them and "
-                "remove duplicates, as np.unique does."
-            )
-        if values[0] == np.inf:
-            raise ValueError(
-                f"thresholds of classifier {column} contain only infinity, which no "
-                "score reaches. Add the lowest threshold, or -inf for all scores."
+                "numbers, none of them NaN and the first finite or -inf, got "
+                f"{values.tolist()}. Sort them, as np.unique does."
             )
     return [np.union1d(values, np.inf) for values in grid]
 
@@ -458,19 +419,18 @@ def _check_grid(thresholds):
 def _tabulate(documents, grid, name="n_thresholds"):
     """Return the table of documents; `name` is the parameter that made the grid."""
     shape, rule = tuple(map(len, grid)), documents.rule
-    others, is_weightless = documents.others
-    is_reached = predict_positive(others, documents.base, rule)
-    has_extra = documents.weight is not None or is_reached.any()
+    others = documents.others
+    others = others[predict_positive(others, documents.base, rule)]
+    has_extra = documents.weight is not None or len(others)
     bytes_per_node = _BYTES_PER_WEIGHED_NODE if has_extra else BYTES_PER_NODE
     check_grid_fits(shape, bytes_per_node, name)
-    ranks, is_positive = rank_scores(documents.scores, grid), documents.is_positive
-    fp, tp = count_ranks(ranks, is_positive, documents.weight, shape, rule)
-    extra = None
+    ranks, classes = rank_scores(documents.scores, grid), documents.classes
+    groups = groups_of(classes) if has_extra else classes
+    fp, tp, *extra = count_ranks(ranks, groups, shape, rule)
     if has_extra:
-        squared = None if documents.weight is None else documents.weight**2
-        of_others = rank_scores(others[is_reached], grid)
-        extra = np.empty((5, *shape))
-        extra[:2] = count_ranks(ranks, is_positive, squared, shape, rule)
-        extra[2] = count_ranks(ranks, is_positive, None, shape, rule).sum(axis=0)
-        extra[3:] = count_ranks(of_others, is_weightless[is_reached], None, shape, rule)
-    return PNTable(tuple(grid), fp, tp, rule, documents.census, extra)
+        other = [(slice(None), None)]
+        extra += [*count_ranks(rank_scores(others, grid), other, shape, rule)]
+    census = documents.census
+    return PNTable(
+        tuple(grid), fp, tp, rule, census, np.stack(extra) if extra else None
+    )

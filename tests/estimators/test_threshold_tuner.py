@@ -1,7 +1,5 @@
 """The tuner of joint thresholds: who is fitted, which thresholds result, and errors."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +8,6 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.ensemble import (
-    BaggingClassifier,
     HistGradientBoostingClassifier,
     IsolationForest,
     VotingClassifier,
@@ -104,11 +101,12 @@ def test_logged_scores_are_tuned_as_arrays_are(rule, method, target):
     np.testing.assert_array_equal(model.decision_function(scores) > 0, predicted)
     assert (point.fp, point.tp) == ((predicted > y).sum(), (predicted & y).sum())
     np.testing.assert_array_equal(model.thresholds_, point.thresholds)
-    vertex = point.vertex
-    np.testing.assert_array_equal(model.path_.thresholds[vertex], point.thresholds)
-    assert (model.path_.fp[vertex], model.path_.tp[vertex]) == (point.fp, point.tp)
+    path = model.path_
+    [vertex] = np.flatnonzero((path.thresholds == point.thresholds).all(axis=1))
+    assert (path.fp[vertex], path.tp[vertex]) == (point.fp, point.tp)
     assert (model.n_features_in_, model.estimators_) == (2, [])
-    if method != "direct":
+    is_best = method == "analytic" or (method == "graph" and "max_alerts" not in target)
+    if is_best:
         path = optimal_path(scores, y, rule=rule, method=method, n_thresholds=30)
         auc = roc_auc_score(y, model.decision_function(scores))
         assert model.score(scores, y) == pytest.approx(auc)
@@ -235,20 +233,6 @@ def test_metadata_go_where_they_are_requested():
     np.testing.assert_allclose(model.estimators_[0].coef_, alone.coef_)
     assert model.operating_point_.tp <= y.sum()
     assert counted.path_.tp[0] == pytest.approx(3 * y.sum())
-
-
-# What was drawn may look selected by chance.
-@pytest.mark.filterwarnings("ignore:No document is unrated")
-def test_weights_of_zero_by_bagging_are_no_unrated_documents():
-    scores, y = logged()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        # A bag may look selected by chance.
-        warnings.filterwarnings("ignore", "No document is unrated")
-        BaggingClassifier(tuner(), n_estimators=3, random_state=0).fit(scores, y)
-    weight = np.where((scores < 1).all(axis=1) & (y == 0), 0, 1)
-    with pytest.warns(RejectionWarning, match="have weight 0"):
-        tuner(max_fp_per_tp=20).fit(scores, y, sample_weight=weight)
 
 
 # As scikit-learn's compositions do
@@ -420,7 +404,7 @@ def test_columns_of_lists_and_of_frames():
     model.fit(frame, y)
     assert np.isnan(model.joint_scores(frame)[::7, 1]).all()
     assert model.predict(frame).shape == (240,)
-    with pytest.raises(ValueError, match="NaN for every rated"):
+    with pytest.raises(ValueError, match="nan in every rated"):
         model.fit(frame.assign(logged=np.nan), y)
 
 
@@ -554,7 +538,7 @@ BAD_OPTIONS = [
     ({"max_fp_per_tp": None}, "Exactly one of max_fp_per_tp"),
     ({"rule": "most"}, "rule must be one of"),
     ({"method": "guess"}, "method must be one of"),
-    ({"n_thresholds": 1}, "n_thresholds must be an int >= 2"),
+    ({"n_thresholds": 1}, "n_thresholds == 1, must be >= 2"),
     ({"response_method": "predict"}, "response_method must be one of"),
     ({"confidence_level": 1}, r"confidence_level must be in \]0, 1\["),
     ({"cv": 1}, "cv must be"),

