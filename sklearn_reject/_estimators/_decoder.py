@@ -94,9 +94,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
         fitted again.
 
     loss : {"f1", "f_beta", "jaccard", "am", "balanced_accuracy", "g_tp_pr", \
-            "g_mean", "h_mean", "hamming"}, callable or SetLoss, default="f1"
-        Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it, lower
-        is better.
+            "g_mean", "hamming"} or callable, default="f1"
+        Loss of a set, as :func:`~sklearn_reject.decoding.decode` takes it, lower is
+        better.
 
     beta : float > 0, default=1.0
         Weight of recall in the loss "f_beta", the only one that takes it.

@@ -15,6 +15,8 @@ from sklearn_reject._typing import MatrixLike, Other, SetLossLike
 from sklearn_reject._validation import check_option, of_arrays
 from sklearn_reject.decoding._curves import (
     DISTRIBUTIONS,
+    bounds_of_g_mean,
+    certified_optimum,
     independent_curves,
     is_dense,
     multinomial_curves,
@@ -31,13 +33,8 @@ from sklearn_reject.decoding._items import (
     sizes_of_sets,
     warn_of_small_sets,
 )
-from sklearn_reject.decoding._windows import (
-    LARGEST_LOSS,
-    certified_optimum,
-    expected_rates,
-)
 from sklearn_reject.exceptions import warn_user
-from sklearn_reject.losses import SetLoss, check_set_loss
+from sklearn_reject.losses import GMeanLoss, SetLoss, check_set_loss
 
 # Rows of a chunk: enough work for a job to be worth its start, little memory.
 _ROWS_AT_ONCE = 4096
@@ -76,16 +73,19 @@ def decode(
     and all k are compared that do not part equally probable items, whose order then
     does not matter; see :func:`expected_loss_curve`. A bound on the size parts them
     nevertheless, and takes those that come first. Sizes that an upper bound of the
-    score rules out are left out, for "g_mean" and "h_mean" of many items
-    :math:`E[f(TPR, TNR)] \le f(E\,TPR, E\,TNR)`.
+    score rules out are left out, for "g_mean" of many items
+    :math:`E \sqrt{TPR\,TNR} \le \sqrt{E\,TPR\;E\,TNR}`.
 
     Parameters
     ----------
     eta : {array-like, sparse matrix} of shape (n_items,) or (n_samples, n_labels)
         Probability of each item to be positive, in any order.
 
-    loss : str, callable or SetLoss
-        Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it.
+    loss : {"f1", "f_beta", "jaccard", "am", "balanced_accuracy", "g_tp_pr", \
+            "g_mean", "hamming"} or callable
+        Loss of a set, lower is better: one minus the score of that name, or the share
+        of wrong items for "hamming". A function gets arrays of the counts `tp`, `fp`,
+        `fn` and `tn` by these names, and returns one finite number for each element.
 
     beta : float > 0, default=1.0
         Weight of recall in the loss "f_beta", the only one that takes it.
@@ -369,7 +369,7 @@ class SetRule:
             allowed = inside & _find_cuts(eta, limits, n_negatives)
         # All sizes would take long, and bounds rule most of them out.
         is_long = self.distribution == "independent" and not is_dense(*eta.shape)
-        if is_long and self.loss.mean_of_rates is not None:
+        if is_long and isinstance(self.loss, GMeanLoss):
             found = [
                 self._certify(*row, n_negatives)
                 for row in zip(eta, allowed, inside, strict=True)
@@ -390,12 +390,11 @@ class SetRule:
 
     def _certify(self, eta, allowed, inside, n_negatives):
         """Return the best size of a row, its loss, and what is lost by the ties."""
-        rates = expected_rates(eta, self.loss.zero_division, n_negatives)
-        scores = self.loss.mean_of_rates(*rates)
-        size, loss = certified_optimum(eta, self.loss, scores, allowed, n_negatives)
+        bounds = bounds_of_g_mean(eta, self.loss, n_negatives)
+        size, loss = certified_optimum(eta, self.loss, bounds, allowed, n_negatives)
         least = loss
-        if (allowed != inside).any() and LARGEST_LOSS - scores.max() < loss - _CHEAP:
-            least = certified_optimum(eta, self.loss, scores, inside, n_negatives)[1]
+        if (allowed != inside).any() and bounds.min() < loss - _CHEAP:
+            least = certified_optimum(eta, self.loss, bounds, inside, n_negatives)[1]
         return size, loss, loss - least
 
 

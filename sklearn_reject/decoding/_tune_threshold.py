@@ -126,8 +126,8 @@ def tune_threshold(
     eta : array-like of the same shape
         Probability of each item to be positive.
 
-    loss : str, callable or SetLoss
-        Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it.
+    loss : str or callable
+        Loss of a set, as :func:`decode` takes it.
 
     beta : float > 0, default=1.0
         Weight of recall in the loss "f_beta", the only one that takes it.

@@ -115,12 +115,6 @@ ARGUMENTS = [
     ([expected_loss_curve], {"eta": [[0.3, 0.2], [0.2, 0.3]]}, "must be sorted"),
     ([expected_loss_curve], {"distribution": "poisson"}, "distribution must be one of"),
     ([expected_loss_curve], MULTINOMIAL, "eta must add up to one .*got 0.8"),
-    ([expected_loss_curve], {"method": "fft"}, "method must be one of .*got 'fft'"),
-    (
-        [expected_loss_curve],
-        {"method": "quadrature", "loss": "g_mean"},
-        "method='quadrature' is for losses .*GMeanLoss.*Use method='window'",
-    ),
     ([tune], {"eta": [0.1], "y": [0, 1]}, r"shape of eta, \(1,\), got \(2,\)"),
     ([tune], {"y": [[0], [1]]}, r"shape of eta, \(2,\), got \(2, 1\)"),
     ([tune], {"y": [0, 2]}, "y must hold 0 and 1, got 2.*pos_label"),

@@ -243,7 +243,8 @@ def test_penalties_that_dwarf_all_else(penalty, n_sets, seed):
 
 # Weighted items and sets, against repeated ones
 
-RATIOS = [key for key in KEYS if key[0] != "callable"]  # which may see their scale
+NOT_RATIOS = ("callable", "recall")  # which may see their scale
+RATIOS = [key for key in KEYS if key[0] not in NOT_RATIOS]
 
 
 @st.composite
@@ -315,7 +316,7 @@ def test_only_ratios_of_weights_matter(items, key):
 def test_sums_of_many_weights_leave_no_rest():
     """0.1 + ... + 0.1 - 0.1 - ... is not zero, and G-mean and F1 know 0/0."""
     y, eta = np.repeat([1, 0, 1], 10), np.repeat([0.9, 0.5, 0.1], 10)
-    for loss in ("f1", "am", "g_mean", "h_mean", "jaccard", "balanced_accuracy"):
+    for loss in ("f1", "am", "g_mean", "jaccard", "balanced_accuracy"):
         for labels in (y, np.zeros(30, int), np.ones(30, int)):
             tenth = tune_threshold(labels, eta, loss=loss, sample_weight=[0.1] * 30)
             assert_same(tenth, tune_threshold(labels, eta, loss=loss), atol=1e-14)

@@ -12,7 +12,7 @@ from sklearn_reject import (
     SelectiveRegressor,
     metrics,
 )
-from sklearn_reject.losses import CostMatrixLoss, FractionalLinearLoss, check_loss
+from sklearn_reject.losses import CostMatrixLoss, check_loss
 from sklearn_reject.scores import SELE, ConditionalRisk, LossRegression
 
 pd = pytest.importorskip("pandas")
@@ -171,10 +171,3 @@ def test_a_frame_with_other_labels_is_refused_by_all_estimators():
     regressor = SelectiveRegressor(LinearRegression(), loss=FRAME, reject_cost=1)
     with pytest.raises(ValueError, match="'squared', 'absolute' or a callable"):
         regressor.fit(X, X[:, 0])
-
-
-def test_constants_of_a_set_loss_have_an_order_and_no_labels():
-    frame = pd.DataFrame([[0, -2, 1, 1]], columns=["1", "u", "v", "p"])
-    for bad in (frame.iloc[0], frame):
-        with pytest.raises(ValueError, match=r"numerator must be an array .*1, u, v"):
-            FractionalLinearLoss(bad, [0, -1, 1, 1])
