@@ -169,14 +169,14 @@ def check_indicators(y, shape):
     if y.shape != shape:
         raise ValueError(f"y must have the shape of eta, {shape}, got {y.shape}.")
     way_out = "Convert the labels, as in `y == pos_label`"
-    return _check_flags(y, "y", "0 and 1", way_out)
+    return check_flags(y, "y", "labels 0 and 1", way_out)
 
 
-def _check_flags(y, name, wanted, way_out):
+def check_flags(y, name, wanted, way_out):
     flags = as_flags(y)
     if flags is None:
         raise ValueError(
-            f"{name} must hold {wanted}, got {show_odd(y)}. "
+            f"{name} must be {wanted}, got {show_odd(y)}. "
             f"{mend_flags(y, name, way_out)}."
         )
     return flags
@@ -391,7 +391,7 @@ def _check_matrix(y, name):
     if 0 in y.shape:
         raise ValueError(f"{name} is empty, of shape {y.shape}. Pass at least one set.")
     way_out = "Convert labels with MultiLabelBinarizer"
-    return _check_flags(y, name, "0 and 1, a column for each item", way_out)
+    return check_flags(y, name, "indicators, 0 and 1, a column for each item", way_out)
 
 
 def _one_hot_labels(y_true, shape, labels):

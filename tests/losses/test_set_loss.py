@@ -188,9 +188,7 @@ def test_scores_of_counts():
     def f1(tp, fp, fn, tn):
         return 2 * tp / np.maximum(2 * tp + fp + fn, 1)
 
-    with pytest.warns(
-        RejectionWarning, match="so pass one minus it"
-    ):
+    with pytest.warns(RejectionWarning, match="so pass one minus it"):
         decode([0.3, 0.2], loss=f1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
