@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import gen_batches
 
+from sklearn_reject._curves._prefixes import running_sum
 from sklearn_reject._typing import MatrixLike, SetLossLike
 from sklearn_reject._validation import check_sample_weight, of_arrays
 from sklearn_reject.decoding._items import (
@@ -22,16 +22,11 @@ from sklearn_reject.decoding._items import (
     number_sets,
     sets_as_rows,
 )
-from sklearn_reject.losses import check_set_loss
+from sklearn_reject.losses import SetLoss, check_set_loss
 
-# What rounding may add to a loss, relative to the numbers that it is made of.
-_ROUNDING = 2.0**-52
-
-# Sums of integers stay below it.
-_BITS_OF_SUM = 62
-
-# Losses that reach further above the least sum are cut off.
-_WIDEST_RANGE = 2.0**16
+# What rounding may add to a loss, relative to the numbers that it is made of: of one
+# set, whose items may have weights, and of sums over sets.
+_ROUNDING, _ROUNDING_OF_SUMS = 2.0**-52, 1e-13
 
 # Cuts whose losses are evaluated at once, few enough to stay in the cache.
 _BLOCK = 2**14
@@ -46,8 +41,6 @@ _LARGEST_COUNT = 2.0**53
 @dataclass(frozen=True, eq=False)
 class TunedThreshold:
     """A threshold on probabilities, and how good it is.
-
-    Two are equal if their thresholds and their losses are.
 
     Attributes
     ----------
@@ -81,15 +74,6 @@ class TunedThreshold:
     loss: float
     thresholds: np.ndarray | list = field(repr=False)
     losses: np.ndarray | list = field(repr=False)
-
-    def __eq__(self, other):
-        if not isinstance(other, TunedThreshold):
-            return NotImplemented
-        is_same = np.array_equal(self.threshold, other.threshold)
-        return is_same and self.loss == other.loss
-
-    def __hash__(self):
-        return hash((tuple(np.atleast_1d(self.threshold).tolist()), self.loss))
 
 
 @of_arrays
@@ -228,34 +212,43 @@ def tune_threshold(
     eta = check_probabilities(eta)
     y = check_indicators(y, eta.shape)
     check_average(average, eta.shape)
-    weight, is_one_set = None, eta.ndim == 1 or average != "samples"
+    bounds = check_bounds(min_positive, max_positive)
+    is_one_set = eta.ndim == 1 or average != "samples"
     items_weigh = sample_weight is not None and groups is None and is_one_set
+    weight = None
     if items_weigh:
-        _refuse_bounds(min_positive, max_positive)
+        if bounds != (0, None):
+            raise ValueError(
+                "sample_weight counts an item as any number of items, but min_positive "
+                "and max_positive count each as one. Repeat the items: np.repeat."
+            )
         what = "item" if eta.ndim == 1 else "row"
         weight = _check_weight(sample_weight, len(eta), what)
         rows = np.flatnonzero(weight)
         y, eta, weight = y[rows], eta[rows], weight[rows]
-    bounds = check_bounds(min_positive, max_positive)
     if average == "macro":
-        options = loss, bounds_of_sets(bounds, len(y)), weight
+        tuning = _Tuning(loss, bounds_of_sets(bounds, len(y)))
         pairs = zip(y.T, np.ascontiguousarray(eta.T), strict=True)
-        return _join_columns([_cut_one_set(*pair, *options).tuned() for pair in pairs])
+        return _join_columns([tuning.of_one_set(*pair, weight) for pair in pairs])
     if items_weigh:
         weight = np.repeat(weight, eta.size // len(eta))
     y, eta = sets_as_rows(y, average), sets_as_rows(eta, average)
     sets, sizes = number_sets(eta.shape, groups)
     y, eta = y.ravel(), eta.ravel()
     if items_weigh or (sample_weight is None and len(sizes) == 1):
-        bounds = bounds_of_sets(bounds, len(eta))
-        return _cut_one_set(y, eta, loss, bounds, weight).tuned()
+        tuning = _Tuning(loss, bounds_of_sets(bounds, len(eta)))
+        return tuning.of_one_set(y, eta, weight)
     if sample_weight is not None:
         weight = _check_weight(sample_weight, len(sizes), "set")
-        is_used = weight > 0
-        items = np.flatnonzero(is_used[sets])
-        sets = (np.cumsum(is_used) - 1)[sets[items]]
-        y, eta, sizes, weight = y[items], eta[items], sizes[is_used], weight[is_used]
-    return _cut_sets(y, eta, sets, loss, bounds_of_sets(bounds, sizes), weight).tuned()
+        items, used = np.flatnonzero(weight[sets]), np.flatnonzero(weight)
+        sets, sizes, weight = (
+            np.searchsorted(used, sets[items]),
+            sizes[used],
+            weight[used],
+        )
+        y, eta = y[items], eta[items]
+    tuning = _Tuning(loss, bounds_of_sets(bounds, sizes))
+    return tuning.of_sets(y, eta, sets, weight)
 
 
 def _join_columns(columns):
@@ -280,129 +273,124 @@ def _check_weight(sample_weight, length, what):
     return check_sample_weight(sample_weight, length)
 
 
-def _refuse_bounds(min_positive, max_positive):
-    """Raise where bounds count items that weigh more or less than one."""
-    names = ["min_positive"] * (min_positive != 0)
-    names += ["max_positive"] * (max_positive is not None)
-    if names:
-        raise ValueError(
-            f"sample_weight counts an item as any number of items, but "
-            f"{' and '.join(names)} count each item as one. Repeat the items, for "
-            "example with np.repeat."
-        )
+@dataclass(frozen=True)
+class _Tuning:
+    """The loss, and the bounds on the size of the sets, ints or one of each set."""
 
+    loss: SetLoss
+    bounds: tuple
 
-def _cut_one_set(y, eta, loss, bounds, weight=None):
-    """Return the cuts of one set, their losses in units of the loss.
+    def of_one_set(self, y, eta, weight):
+        """Return the best threshold of one set, whose items may have weights."""
+        least, largest = self.bounds
+        is_bounded, rounding = least > 0 or largest < len(y), _ROUNDING
+        if weight is None and not is_bounded:
+            positive, eta = _sort_together(y, eta)
+        else:
+            order = np.argsort(-eta, kind="stable")
+            positive, eta = y[order], eta[order]
+        n_free = np.append(0, _ends_of_ties(eta))
+        n_taken = np.clip(n_free, least, largest)
+        if weight is None:
+            tp = np.append(0, np.cumsum(positive))
+            n_positive, tp = tp[-1], tp[n_taken]
+            fp, n_negative = n_taken - tp, len(y) - n_positive
+        else:
+            # Each class has its own sum: nothing is left where all of it is counted.
+            weight = weight[order]
+            of_classes = (np.where(rows, weight, 0.0) for rows in (positive, ~positive))
+            sums = [np.append(0.0, np.cumsum(each)) for each in of_classes]
+            n_positive, n_negative = sums[0][-1], sums[1][-1]
+            tp, fp = sums[0][n_taken], sums[1][n_taken]
+            are_counts = (weight == np.rint(weight)).all()
+            if not are_counts or weight.sum() >= _LARGEST_COUNT:
+                rounding = _ROUNDING_OF_WEIGHTS
+        losses = self._evaluate(tp, fp, n_positive, n_negative)
+        # Losses of up to one are made of numbers of about one, such as 1 - F.
+        slack = rounding * max(abs(losses.min()), min(1.0, np.abs(losses).max()))
+        best = _choose(losses, slack, np.abs(n_free - n_taken))
+        return _tuned(eta, n_free, losses, best, losses[best], slack)
 
-    Weighted items count as their weight, and have no bounds.
-    """
-    moved, rounding = 0, _ROUNDING
-    if weight is None:
-        positive, sorted_eta = _sort_together(y, eta)
-    else:
+    def of_sets(self, y, eta, sets, weight):
+        """Return the best threshold of several sets, of which none is without items."""
+        # Lower and lower thresholds take the items one by one; those of a set are
+        # numbered, and each changes the loss of its set.
         order = np.argsort(-eta, kind="stable")
-        positive, sorted_eta, weight = y[order], eta[order], weight[order]
-    k = np.append(0, _ends_of_ties(sorted_eta))
-    highest, values = sorted_eta[k[:-1]], sorted_eta[k[1:] - 1]
-    if weight is None:
-        tp = np.append(0, np.cumsum(positive))[k]
-        n_positive, n_negative = tp[-1], len(y) - tp[-1]
-        if bounds[0] > 0 or bounds[1] < len(y):
-            for bound, out in zip(bounds, (k < bounds[0], k > bounds[1]), strict=True):
-                tp[out] = _count_in_top(bound, y, eta, sorted_eta)
-            moved = np.abs(k - np.clip(k, *bounds))
-            k = np.clip(k, *bounds)
-        fp = k - tp
-    else:
-        # Each class has its own sum: nothing is left where all of it is counted.
-        of_classes = (np.where(rows, weight, 0.0) for rows in (positive, ~positive))
-        tp, fp = (np.append(0.0, np.cumsum(each))[k] for each in of_classes)
-        n_positive, n_negative = tp[-1], fp[-1]
-        are_counts = (weight == np.rint(weight)).all()
-        if not are_counts or weight.sum() >= _LARGEST_COUNT:
-            rounding = _ROUNDING_OF_WEIGHTS
-    losses = _evaluate(loss, tp, fp, n_positive, n_negative)
-    # Losses of up to one are made of numbers of about one, such as 1 - F.
-    slack = rounding * max(abs(losses.min()), min(1.0, np.abs(losses).max()))
-    return _Cuts(values, highest, losses, slack, moved, losses, losses.__getitem__)
+        y, eta, sets = y[order], eta[order], sets[order]
+        n_free = np.append(0, _ends_of_ties(eta))
+        by_set = np.argsort(sets, kind="stable")
+        sizes = np.bincount(sets)
+        first = np.cumsum(sizes) - sizes
+        hits = np.append(0, np.cumsum(y[by_set]))
+        n_positive = hits[first + sizes] - hits[first]
+        bounds = [np.broadcast_to(bound, sizes.shape) for bound in self.bounds]
+
+        def losses_of(of, k):
+            n_taken = np.clip(k, *(bound[of] for bound in bounds))
+            tp = hits[first[of] + n_taken] - hits[first[of]]
+            totals = n_positive[of], sizes[of] - n_positive[of]
+            return self._evaluate(tp, n_taken - tp, *totals), np.abs(k - n_taken)
+
+        def sums(empty, after):
+            """Return the sum over the sets at each cut, of values of numbered items."""
+            before = np.empty_like(after)
+            before[1:] = after[:-1]
+            before[first] = empty
+            changes = np.empty_like(after)
+            changes[by_set] = after - before
+            return np.append(empty.sum(), empty.sum() + running_sum(changes))[n_free]
+
+        share = np.ones(len(sizes)) if weight is None else weight / weight.max()
+        of = sets[by_set]
+        empty, after = (
+            losses_of(of_some, k)
+            for of_some, k in (
+                (np.arange(len(sizes)), np.zeros_like(sizes)),
+                (of, np.arange(len(of)) - first[of] + 1),
+            )
+        )
+        losses, moved = (
+            sums(share * of_empty, share[of] * of_items) / share.sum()
+            for of_empty, of_items in zip(empty, after, strict=True)
+        )
+        scale = max(np.abs(empty[0]).max(), np.abs(after[0]).max())
+        slack = _ROUNDING_OF_SUMS * scale
+        best = _choose(losses, slack, np.round(moved / _ROUNDING_OF_SUMS))
+        reached = np.bincount(sets[: n_free[best]], minlength=len(sizes))
+        of_best, _ = losses_of(np.arange(len(sizes)), reached)
+        loss = np.average(of_best, weights=weight)
+        return _tuned(eta, n_free, losses, best, loss, slack)
+
+    def _evaluate(self, tp, fp, n_positive, n_negative):
+        """Return the losses of predicted items, block by block."""
+        losses = np.empty(len(tp))
+        columns = np.broadcast_arrays(tp, fp, n_positive, n_negative)
+        for part in gen_batches(len(tp), _BLOCK):
+            hits, alarms, positive, negative = (column[part] for column in columns)
+            losses[part] = self.loss(hits, alarms, positive - hits, negative - alarms)
+        return losses
 
 
-def _cut_sets(y, eta, sets, loss, bounds, weight=None):
-    """Return the cuts of several sets, of which none is without items.
+def _choose(losses, slack, moved):
+    """Return the cut of the least loss, of equals that which bounds move least."""
+    equal = np.flatnonzero(losses <= losses.min() + slack)
+    return int(equal[np.argmin(moved[equal])])
 
-    Losses are sums over the sets, less a constant, in tiny units. Weights of the sets
-    are positive.
+
+def _tuned(eta, ends, losses, best, loss, slack):
+    """Return the best threshold, and all that it was compared with.
+
+    A cut predicts the items up to an end, of probabilities sorted decreasing.
     """
-    table = _PrefixTable(y, eta, sets, bounds)
-    tp, n_positive = table.tp, table.n_positive[table.set_of]
-    n_negative = table.sizes[table.set_of] - n_positive
-    losses = _evaluate(loss, tp, table.k - tp, n_positive, n_negative)
-    if weight is None:
-        total, weighted = len(table.first), losses
-        (sums, slack), moved = _sum_exactly(table, losses), table.moved
-        moved = table.sum_over_sets(moved)
-    else:
-        # Of about one, by a power of two, which rounds nothing.
-        share = np.ldexp(weight, -int(np.frexp(weight.max())[1]))
-        total, weighted = share.sum(), losses * share[table.set_of]
-        sums, slack = _sum_exactly(table, weighted)
-        slack *= 2  # a product is rounded, too
-        moved = _sum_at_cuts(table, table.moved * share[table.set_of])
-
-    def mean_loss(cut):
-        return np.average(losses[table.entries_at(cut)], weights=weight)
-
-    means = _sum_at_cuts(table, weighted) / total
-    return _Cuts(*table.values, sums, slack, moved, means, mean_loss)
-
-
-class _Cuts(NamedTuple):
-    """The loss of each cut, which predicts the items of the first so many values.
-
-    `values` are the distinct probabilities, decreasing, `highest` those that are equal
-    to them but for rounding; losses are equal within `slack`; `moved` is how many items
-    the bounds add or take; `means`, up to rounding, and `mean_loss(cut)` are in units
-    of the loss.
-    """
-
-    values: np.ndarray
-    highest: np.ndarray
-    losses: np.ndarray
-    slack: float
-    moved: np.ndarray
-    means: np.ndarray
-    mean_loss: Callable
-
-    def tuned(self):
-        """Return the best threshold, and all that it was compared with."""
-        equal = self.losses <= self.losses.min() + self.slack
-        moved = np.broadcast_to(self.moved, self.losses.shape)
-        rows = np.flatnonzero(equal)
-        best = int(rows[np.argmin(moved[rows])])
-        loss = float(self.mean_loss(best))
-        # What differs by rounding is shown as equal, and nothing as better.
-        losses = np.where(equal, loss, np.maximum(self.means, loss))
-        thresholds = self.thresholds()
-        return TunedThreshold(float(thresholds[best]), loss, thresholds, losses)
-
-    def thresholds(self):
-        """Return the threshold that makes each cut."""
-        low, high = self.highest[1:], self.values[:-1]
-        middle = low + (high - low) / 2
-        # Between neighbouring floats the middle is one of the two.
-        inner = np.where(middle > low, middle, high)
-        return np.concatenate([[np.inf], inner, [0.0]])
-
-
-def _evaluate(loss, tp, fp, n_positive, n_negative):
-    """Return the losses of predicted items, block by block."""
-    losses = np.empty(len(tp))
-    columns = np.broadcast_arrays(tp, fp, n_positive, n_negative)
-    for part in gen_batches(len(tp), _BLOCK):
-        hits, alarms, positive, negative = (column[part] for column in columns)
-        losses[part] = loss(hits, alarms, positive - hits, negative - alarms)
-    return losses
+    low, high = eta[ends[1:-1]], eta[ends[1:-1] - 1]
+    middle = low + (high - low) / 2
+    # Between neighbouring floats the middle is one of the two.
+    inner = np.where(middle > low, middle, high)
+    thresholds = np.concatenate([[np.inf], inner, [0.0]])
+    # What differs by rounding is shown as equal, and nothing as better.
+    equal = losses <= losses.min() + slack
+    losses = np.where(equal, loss, np.maximum(losses, loss))
+    return TunedThreshold(float(thresholds[best]), float(loss), thresholds, losses)
 
 
 def _sort_together(y, eta):
@@ -418,91 +406,6 @@ def _sort_together(y, eta):
     return bits & np.uint64(1), (bits >> np.uint64(1)).view(np.float64)
 
 
-def _count_in_top(k, y, eta, sorted_eta):
-    """Return how many of the k most probable items are positive, first come first."""
-    if k == 0:
-        return 0
-    above = eta > sorted_eta[k - 1]
-    tied = np.flatnonzero(eta == sorted_eta[k - 1])[: k - np.count_nonzero(above)]
-    return np.count_nonzero(y & above) + np.count_nonzero(y[tied])
-
-
 def _ends_of_ties(sorted_eta):
     """Return how many probabilities there are up to the end of each tie group."""
     return np.append(np.flatnonzero(falls(sorted_eta)) + 1, len(sorted_eta))
-
-
-class _PrefixTable:
-    """An entry for each set and each number of its most probable items.
-
-    Entries come set after set, each from no item to all; cut i is the threshold that
-    the items of the first i distinct probabilities reach. `values` are these, and the
-    highest that is equal to each but for rounding.
-    """
-
-    def __init__(self, y, eta, sets, bounds):
-        order = np.argsort(-eta, kind="stable")
-        self._sets = sets[order]
-        self._by_set = np.argsort(self._sets, kind="stable")
-        self._ends = np.append(0, _ends_of_ties(eta[order]))
-        self.values = eta[order[self._ends[1:] - 1]], eta[order[self._ends[:-1]]]
-        self.sizes = np.bincount(sets)
-        self.first = np.cumsum(self.sizes + 1) - (self.sizes + 1)
-        self.set_of = np.repeat(np.arange(len(self.sizes)), self.sizes + 1)
-        k = np.arange(len(self.set_of)) - self.first[self.set_of]
-        least, largest = (np.broadcast_to(b, self.sizes.shape) for b in bounds)
-        self.k = np.clip(k, least[self.set_of], largest[self.set_of])
-        self.moved = np.abs(k - self.k)
-        until = np.append(0, np.cumsum(y[order[self._by_set]]))
-        start = self.first - np.arange(len(self.first))
-        self.n_positive = until[start + self.sizes] - until[start]
-        self.tp = until[start[self.set_of] + self.k] - until[start][self.set_of]
-
-    def sum_over_sets(self, values):
-        """Return the exact sum over the sets at each cut of integers, one an entry."""
-        is_item = np.ones(len(values), dtype=bool)
-        is_item[self.first] = False
-        changes = np.empty(len(self._by_set), dtype=np.int64)
-        changes[self._by_set] = np.diff(values, prepend=0)[is_item]
-        return np.cumsum(np.append(values[self.first].sum(), changes))[self._ends]
-
-    def entries_at(self, cut):
-        """Return the entry of each set at a cut."""
-        reached = self._sets[: self._ends[cut]]
-        return self.first + np.bincount(reached, minlength=len(self.first))
-
-
-def _sum_exactly(table, losses):
-    """Return the sums over the sets of the losses at each cut, less a constant.
-
-    They are whole numbers of a tiny unit, and come with what rounding may add to one.
-    """
-    # In whole numbers the sum after a million changes is as exact as the first. The
-    # unit goes by what can occur at the best cut: a loss so large that its cut cannot
-    # be the best may be any other such number.
-    excess = losses - np.minimum.reduceat(losses, table.first)[table.set_of]
-    # Losses of up to one are made of numbers of about one, such as 1 - F.
-    rounded = min(1.0, np.abs(losses).max())
-    n_sets = len(table.first)
-    while True:
-        largest = int(np.frexp(excess.max())[1])
-        exponent = _BITS_OF_SUM - n_sets.bit_length() - largest
-        units = np.rint(np.ldexp(excess, exponent)).astype(np.int64)
-        totals = table.sum_over_sets(units)
-        least = excess[table.entries_at(totals.argmin())].sum()
-        cap = 2 * max(least, rounded)
-        if excess.max() <= _WIDEST_RANGE * cap:
-            break
-        excess = np.minimum(excess, cap)
-    error = 1 + _ROUNDING * np.ldexp(max(excess.max(), rounded), exponent)
-    return totals, int(min(n_sets * np.ceil(error), 2.0**_BITS_OF_SUM))
-
-
-def _sum_at_cuts(table, values):
-    """Return the sums over the sets at each cut, up to rounding."""
-    exponent = 0
-    if values.any():
-        largest = int(np.frexp(np.abs(values).max())[1])
-        exponent = _BITS_OF_SUM - len(table.first).bit_length() - largest
-    units = np.rint(np.ldexp(values, exponent)).astype(np.int64)
-    return np.ldexp(table.sum_over_sets(units).astype(np.float64), -exponent)

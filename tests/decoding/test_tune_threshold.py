@@ -129,21 +129,30 @@ def test_choice_among_equal_minima(name, problem):
     assert price(tuned.threshold) == min(map(price, all_thresholds(sets)))
 
 
+def assert_same(tuned, expected, atol=0.0):
+    np.testing.assert_array_equal(tuned.threshold, expected.threshold)
+    np.testing.assert_allclose(tuned.loss, expected.loss, rtol=0, atol=atol)
+    for name, allowed in (("thresholds", 0.0), ("losses", atol)):
+        ours, theirs = (np.hstack(getattr(found, name)) for found in (tuned, expected))
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=allowed)
+
+
 @given(problem=problems(), seed=st.integers(0, 99))
 def test_forms_of_sets(problem, seed):
     y, eta, groups, _, high = problem
     rows = np.random.default_rng(seed).permutation(len(y))
     shuffled = None if groups is None else groups[rows]
     tuned = tune_threshold(y, eta, loss="am", groups=groups)
-    assert tune_threshold(y[rows], eta[rows], loss="am", groups=shuffled) == tuned
+    again = tune_threshold(y[rows], eta[rows], loss="am", groups=shuffled)
+    assert_same(again, tuned, atol=1e-14)
     # Rows of a matrix are groups, columns are calls, all entries are one call.
     y, eta = np.tile(y, (3, 1)), np.tile(eta, (3, 1)) * [[1.0], [0.5], [0.9]]
     y[1] = 1 - y[1]
     options = {"loss": "f_beta", "beta": 2.0, "max_positive": high}
     groups = np.repeat(["a", "b", "c"], y.shape[1])
     expected = tune_threshold(y.ravel(), eta.ravel(), groups=groups, **options)
-    assert tune_threshold(y, eta, **options) == expected
-    assert tune_threshold(csr_array(y), eta, **options) == expected
+    for labels in (y, csr_array(y)):
+        assert_same(tune_threshold(labels, eta, **options), expected)
     columns = tune_threshold(y.T, eta.T, average="macro", **options)
     alone = [tune_threshold(*pair, **options) for pair in zip(y, eta, strict=True)]
     np.testing.assert_array_equal(columns.threshold, [one.threshold for one in alone])
@@ -152,7 +161,7 @@ def test_forms_of_sets(problem, seed):
         for curve, one in zip(getattr(columns, name), alone, strict=True):
             np.testing.assert_array_equal(curve, getattr(one, name))
     micro = tune_threshold(csr_array(y), eta, average="micro", **options)
-    assert micro == tune_threshold(y.ravel(), eta.ravel(), **options)
+    assert_same(micro, tune_threshold(y.ravel(), eta.ravel(), **options))
 
 
 @pytest.mark.parametrize("low", [0.1, 0.3, 0.5, 1 - 2**-53])
@@ -199,17 +208,6 @@ def test_probabilities_of_all_magnitudes(n_sets):
     assert tuned.loss == pytest.approx(least, abs=1e-15)
 
 
-def test_tuned_thresholds_are_compared_by_value():
-    tuned, again, other = (
-        tune_threshold([y], [[0.2, 0.4]], loss="f1", average="macro")
-        for y in ([0, 1], [0, 1], [1, 1])
-    )
-    assert tuned == again
-    assert tuned != other
-    assert len({tuned, again, other}) == 2
-    assert tuned != "nothing"
-
-
 @pytest.mark.parametrize("average", ["samples", "macro", "micro"])
 def test_fewer_items_than_wanted(average):
     eta = np.array([[0.2, 0.0, 0.4], [0.3, 0.1, 0.0]])
@@ -219,16 +217,12 @@ def test_fewer_items_than_wanted(average):
     assert np.all(tuned.threshold == 0)
 
 
-@given(
-    penalty=st.sampled_from([1e9, 1e30]),
-    n_sets=st.sampled_from([1, 2, 7]),
-    seed=st.integers(0, 10**6),
-)
-def test_penalties_that_dwarf_all_else(penalty, n_sets, seed):
-    """Such as one for sets that are nearly empty."""
+@given(penalty=st.sampled_from([1e9, 1e30]), seed=st.integers(0, 10**6))
+def test_penalties_that_dwarf_all_else(penalty, seed):
+    """Such as one for a set that is nearly empty."""
     rng = np.random.default_rng(seed)
-    y, eta = rng.integers(0, 2, (n_sets, 6)), np.round(rng.random((n_sets, 6)), 1)
-    sets = list(zip(y, eta, strict=True))
+    y, eta = rng.integers(0, 2, 6), np.round(rng.random(6), 1)
+    sets = [(y, eta)]
 
     def loss(tp, fp, fn, tn):
         return (fn + 0.3 * fp) / 10 + penalty * (tp + fp < 2) + penalty * (tn + fp < 1)
@@ -256,14 +250,6 @@ def weighed_items(draw, max_size=12, weights=st.integers(0, 3)):  # noqa: B008
     weight = np.array(column(weights))
     weight[draw(st.integers(0, n - 1))] = 2
     return y, np.array(eta) / 9, weight
-
-
-def assert_same(tuned, expected, atol=0.0):
-    np.testing.assert_array_equal(tuned.threshold, expected.threshold)
-    np.testing.assert_allclose(tuned.loss, expected.loss, rtol=0, atol=atol)
-    for name, allowed in (("thresholds", 0.0), ("losses", atol)):
-        ours, theirs = (np.hstack(getattr(found, name)) for found in (tuned, expected))
-        np.testing.assert_allclose(ours, theirs, rtol=0, atol=allowed)
 
 
 @given(
