@@ -241,12 +241,8 @@ def tune_threshold(
     if sample_weight is not None:
         weight = _check_weight(sample_weight, len(sizes), "set")
         items, used = np.flatnonzero(weight[sets]), np.flatnonzero(weight)
-        sets, sizes, weight = (
-            np.searchsorted(used, sets[items]),
-            sizes[used],
-            weight[used],
-        )
-        y, eta = y[items], eta[items]
+        y, eta, sets = y[items], eta[items], np.searchsorted(used, sets[items])
+        sizes, weight = sizes[used], weight[used]
     tuning = _Tuning(loss, bounds_of_sets(bounds, sizes))
     return tuning.of_sets(y, eta, sets, weight)
 
@@ -283,21 +279,22 @@ class _Tuning:
     def of_one_set(self, y, eta, weight):
         """Return the best threshold of one set, whose items may have weights."""
         least, largest = self.bounds
-        is_bounded, rounding = least > 0 or largest < len(y), _ROUNDING
-        if weight is None and not is_bounded:
-            positive, eta = _sort_together(y, eta)
+        rounding = _ROUNDING
+        if weight is None:
+            positive, in_order = _sort_together(y, eta)
         else:
             order = np.argsort(-eta, kind="stable")
-            positive, eta = y[order], eta[order]
-        n_free = np.append(0, _ends_of_ties(eta))
+            positive, in_order, weight = y[order], eta[order], weight[order]
+        n_free = np.append(0, _ends_of_ties(in_order))
         n_taken = np.clip(n_free, least, largest)
         if weight is None:
             tp = np.append(0, np.cumsum(positive))
             n_positive, tp = tp[-1], tp[n_taken]
+            for bound in {least, largest} - {0, len(y)}:
+                tp[n_taken == bound] = _count_in_top(bound, y, eta, in_order[bound - 1])
             fp, n_negative = n_taken - tp, len(y) - n_positive
         else:
             # Each class has its own sum: nothing is left where all of it is counted.
-            weight = weight[order]
             of_classes = (np.where(rows, weight, 0.0) for rows in (positive, ~positive))
             sums = [np.append(0.0, np.cumsum(each)) for each in of_classes]
             n_positive, n_negative = sums[0][-1], sums[1][-1]
@@ -305,63 +302,35 @@ class _Tuning:
             are_counts = (weight == np.rint(weight)).all()
             if not are_counts or weight.sum() >= _LARGEST_COUNT:
                 rounding = _ROUNDING_OF_WEIGHTS
-        losses = self._evaluate(tp, fp, n_positive, n_negative)
+        losses = self.evaluate(tp, fp, n_positive, n_negative)
         # Losses of up to one are made of numbers of about one, such as 1 - F.
         slack = rounding * max(abs(losses.min()), min(1.0, np.abs(losses).max()))
         best = _choose(losses, slack, np.abs(n_free - n_taken))
-        return _tuned(eta, n_free, losses, best, losses[best], slack)
+        return _tuned(in_order, n_free, losses, best, losses[best], slack)
 
     def of_sets(self, y, eta, sets, weight):
         """Return the best threshold of several sets, of which none is without items."""
-        # Lower and lower thresholds take the items one by one; those of a set are
-        # numbered, and each changes the loss of its set.
         order = np.argsort(-eta, kind="stable")
-        y, eta, sets = y[order], eta[order], sets[order]
+        eta, sets = eta[order], sets[order]
         n_free = np.append(0, _ends_of_ties(eta))
-        by_set = np.argsort(sets, kind="stable")
-        sizes = np.bincount(sets)
-        first = np.cumsum(sizes) - sizes
-        hits = np.append(0, np.cumsum(y[by_set]))
-        n_positive = hits[first + sizes] - hits[first]
-        bounds = [np.broadcast_to(bound, sizes.shape) for bound in self.bounds]
-
-        def losses_of(of, k):
-            n_taken = np.clip(k, *(bound[of] for bound in bounds))
-            tp = hits[first[of] + n_taken] - hits[first[of]]
-            totals = n_positive[of], sizes[of] - n_positive[of]
-            return self._evaluate(tp, n_taken - tp, *totals), np.abs(k - n_taken)
-
-        def sums(empty, after):
-            """Return the sum over the sets at each cut, of values of numbered items."""
-            before = np.empty_like(after)
-            before[1:] = after[:-1]
-            before[first] = empty
-            changes = np.empty_like(after)
-            changes[by_set] = after - before
-            return np.append(empty.sum(), empty.sum() + running_sum(changes))[n_free]
-
-        share = np.ones(len(sizes)) if weight is None else weight / weight.max()
-        of = sets[by_set]
-        empty, after = (
-            losses_of(of_some, k)
-            for of_some, k in (
-                (np.arange(len(sizes)), np.zeros_like(sizes)),
-                (of, np.arange(len(of)) - first[of] + 1),
-            )
-        )
+        table = _PrefixTable(y[order], sets, self)
+        every = np.arange(len(table.sizes))
+        share = np.ones(len(every)) if weight is None else weight / weight.max()
+        empty = table.losses(every, np.zeros_like(every))
+        after = table.losses(table.set_of, table.rank)
         losses, moved = (
-            sums(share * of_empty, share[of] * of_items) / share.sum()
-            for of_empty, of_items in zip(empty, after, strict=True)
+            table.sum_over_sets(share * of_empty, share[table.set_of] * of_item)[n_free]
+            / share.sum()
+            for of_empty, of_item in zip(empty, after, strict=True)
         )
         scale = max(np.abs(empty[0]).max(), np.abs(after[0]).max())
         slack = _ROUNDING_OF_SUMS * scale
         best = _choose(losses, slack, np.round(moved / _ROUNDING_OF_SUMS))
-        reached = np.bincount(sets[: n_free[best]], minlength=len(sizes))
-        of_best, _ = losses_of(np.arange(len(sizes)), reached)
-        loss = np.average(of_best, weights=weight)
+        reached = np.bincount(sets[: n_free[best]], minlength=len(every))
+        loss = np.average(table.losses(every, reached)[0], weights=weight)
         return _tuned(eta, n_free, losses, best, loss, slack)
 
-    def _evaluate(self, tp, fp, n_positive, n_negative):
+    def evaluate(self, tp, fp, n_positive, n_negative):
         """Return the losses of predicted items, block by block."""
         losses = np.empty(len(tp))
         columns = np.broadcast_arrays(tp, fp, n_positive, n_negative)
@@ -369,6 +338,42 @@ class _Tuning:
             hits, alarms, positive, negative = (column[part] for column in columns)
             losses[part] = self.loss(hits, alarms, positive - hits, negative - alarms)
         return losses
+
+
+class _PrefixTable:
+    """The losses of sets as lower thresholds take their items, one by one.
+
+    Items come by decreasing probability. Those of a set are neighbors in the table, of
+    which `set_of` is the set of each and `rank` its number in it, from one.
+    """
+
+    def __init__(self, y, sets, tuning):
+        self._tuning, self._by_set = tuning, np.argsort(sets, kind="stable")
+        self.sizes, self.set_of = np.bincount(sets), sets[self._by_set]
+        self._first = np.cumsum(self.sizes) - self.sizes
+        self.rank = np.arange(len(sets)) - self._first[self.set_of] + 1
+        self._hits = np.append(0, np.cumsum(y[self._by_set]))
+        self._bounds = [np.broadcast_to(b, self.sizes.shape) for b in tuning.bounds]
+
+    def losses(self, sets, k):
+        """Return the loss of sets with k items, and by how much bounds move k."""
+        first, sizes = self._first[sets], self.sizes[sets]
+        n_taken = np.clip(k, *(bound[sets] for bound in self._bounds))
+        tp = self._hits[first + n_taken] - self._hits[first]
+        n_positive = self._hits[first + sizes] - self._hits[first]
+        totals = n_positive, sizes - n_positive
+        return self._tuning.evaluate(tp, n_taken - tp, *totals), np.abs(k - n_taken)
+
+    def sum_over_sets(self, empty, after):
+        """Return sums over the sets after 0, 1, ... items, by decreasing probability.
+
+        Values are those of empty sets, and those of sets after each of the items.
+        """
+        before = np.append(0.0, after[:-1])
+        before[self._first] = empty
+        changes = np.empty(len(after))
+        changes[self._by_set] = after - before
+        return empty.sum() + np.append(0.0, running_sum(changes))
 
 
 def _choose(losses, slack, moved):
@@ -404,6 +409,13 @@ def _sort_together(y, eta):
     bits.sort()
     bits = bits[::-1]
     return bits & np.uint64(1), (bits >> np.uint64(1)).view(np.float64)
+
+
+def _count_in_top(k, y, eta, lowest):
+    """Return how many of the k most probable items are positive, first come first."""
+    above, tied = eta > lowest, np.flatnonzero(eta == lowest)
+    tied = tied[: k - np.count_nonzero(above)]
+    return np.count_nonzero(y & above) + np.count_nonzero(y[tied])
 
 
 def _ends_of_ties(sorted_eta):
