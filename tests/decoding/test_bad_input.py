@@ -30,7 +30,7 @@ ETA = [
     (0.5, r"eta must have shape \(n_items,\) or .*got \(\)"),
     (np.full((3, 4, 2), 0.5), r"got \(3, 4, 2\). .*np.column_stack\("),
     ([np.full((4, 2), 0.5)] * 3, r"for p in proba\]"),
-    ([[0.2, 0.5], [0.1]], "eta holds rows of different lengths.*as groups"),
+    ([[0.2, 0.5], [0.1]], "eta holds .* rows of different lengths.* with groups"),
     (np.ma.masked_equal([0.2, 0.5], 0.5), "eta is a masked array"),
 ]
 
@@ -63,7 +63,7 @@ SPARSE = [
     (sparse.csr_matrix([[0.5 + 1j]]), "an array of dtype complex"),
     (sparse.csr_matrix((3, 0)), r"eta is empty, of shape \(3, 0\)"),
     (sparse.coo_matrix(([0.6, 0.6], ([0, 0], [1, 1])), (1, 2)), "got 1.2"),
-    (Vector(np.zeros((1, 3))), r"\(n_sets, n_items\) if it is sparse"),
+    (Vector(np.zeros((1, 3))), r"or \(n_sets, n_items\), got \(3,\)"),
 ]
 
 

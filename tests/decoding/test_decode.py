@@ -367,6 +367,6 @@ def test_fewer_items_than_wanted(average, form):
     with pytest.warns(RejectionWarning, match="min_positive=9 is above the number"):
         mask, _ = decode(eta, loss="f1", average=average, min_positive=9)
     assert mask.sum() == 6
-    with pytest.warns(RejectionWarning, match="items of 1 of 2 sets. .* small sets"):
+    with pytest.warns(RejectionWarning, match="items of a set, 2, .* small sets"):
         mask, _ = decode([0.1] * 5, loss="f1", groups=[0, 0, 1, 1, 1], min_positive=3)
     assert mask.all()
