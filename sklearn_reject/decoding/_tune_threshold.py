@@ -24,18 +24,12 @@ from sklearn_reject.decoding._items import (
 )
 from sklearn_reject.losses import SetLoss, check_set_loss
 
-# What rounding may add to a loss, relative to the numbers that it is made of: of one
-# set, whose items may have weights, and of sums over sets.
+# What rounding may add to a loss, relative to the numbers that it is made of, and to a
+# mean over sets.
 _ROUNDING, _ROUNDING_OF_SUMS = 2.0**-52, 1e-13
 
 # Cuts whose losses are evaluated at once, few enough to stay in the cache.
 _BLOCK = 2**14
-
-# The same for counts that are sums of weights.
-_ROUNDING_OF_WEIGHTS = 1e-12
-
-# Whole weights with a smaller sum are counts.
-_LARGEST_COUNT = 2.0**53
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,13 +131,9 @@ def tune_threshold(
         Largest number of items to predict. A set where more reach the threshold keeps
         the most probable, of equally probable ones the first. None for no bound.
 
-    sample_weight : array-like, default=None
-        Of a vector without `groups`, and with "macro" and "micro", the weight of each
-        item or row, shape (n_items,) or (n_samples,): it counts as so many, so that
-        tables of probability, label and number, as those of partitions, stand for all
-        items. Bounds exclude it, and a callable gets sums of weights as counts. Where
-        groups or rows are the sets, the weight of each set in the mean, shape
-        (n_sets,), groups in sorted order. What weighs zero is left out.
+    sample_weight : array-like of shape (n_sets,), default=None
+        Non-negative weights of the sets in the mean, where they are groups, in sorted
+        order, or rows. A set that weighs zero is left out. Items of a set have none.
 
     Returns
     -------
@@ -157,8 +147,7 @@ def tune_threshold(
         If `y` holds anything but 0 and 1, a probability is NaN or not in [0, 1], the
         shapes differ, `groups` has another length or comes with a matrix, a vector
         comes with an `average`, there is no item, a bound is invalid, or
-        `sample_weight` has another shape, is negative, all zero, or weighs items that
-        bounds count.
+        `sample_weight` has another shape, is negative or all zero.
 
     Warns
     -----
@@ -199,52 +188,32 @@ def tune_threshold(
     ... )
     >>> tuned.threshold
     array([0.7, 0. ])
-
-    Of 60 items, how many have each probability and label:
-
-    >>> tuned = tune_threshold(
-    ...     [0, 1, 0, 1], [0.2, 0.2, 0.7, 0.7], loss="f1", sample_weight=[30, 5, 5, 20]
-    ... )
-    >>> round(tuned.threshold, 2), round(tuned.loss, 2)
-    (0.45, 0.2)
     """
     loss = check_set_loss(loss, beta=beta, zero_division=zero_division)
     eta = check_probabilities(eta)
     y = check_indicators(y, eta.shape)
     check_average(average, eta.shape)
     bounds = check_bounds(min_positive, max_positive)
-    is_one_set = eta.ndim == 1 or average != "samples"
-    items_weigh = sample_weight is not None and groups is None and is_one_set
-    weight = None
-    if items_weigh:
-        if bounds != (0, None):
-            raise ValueError(
-                "sample_weight counts an item as any number of items, but min_positive "
-                "and max_positive count each as one. Repeat the items: np.repeat."
-            )
-        what = "item" if eta.ndim == 1 else "row"
-        weight = _check_weight(sample_weight, len(eta), what)
-        rows = np.flatnonzero(weight)
-        y, eta, weight = y[rows], eta[rows], weight[rows]
+    if sample_weight is not None and average != "samples":
+        raise ValueError(
+            "sample_weight weighs sets that are rows or groups, but with "
+            f"average={average!r} rows are items. Repeat rows by np.repeat instead."
+        )
     if average == "macro":
         tuning = _Tuning(loss, bounds_of_sets(bounds, len(y)))
         pairs = zip(y.T, np.ascontiguousarray(eta.T), strict=True)
-        return _join_columns([tuning.of_one_set(*pair, weight) for pair in pairs])
-    if items_weigh:
-        weight = np.repeat(weight, eta.size // len(eta))
+        return _join_columns([tuning.of_one_set(*pair) for pair in pairs])
     y, eta = sets_as_rows(y, average), sets_as_rows(eta, average)
     sets, sizes = number_sets(eta.shape, groups)
-    y, eta = y.ravel(), eta.ravel()
-    if items_weigh or (sample_weight is None and len(sizes) == 1):
-        tuning = _Tuning(loss, bounds_of_sets(bounds, len(eta)))
-        return tuning.of_one_set(y, eta, weight)
+    y, eta, weight = y.ravel(), eta.ravel(), None
     if sample_weight is not None:
-        weight = _check_weight(sample_weight, len(sizes), "set")
+        weight = _check_weight(sample_weight, len(sizes))
         items, used = np.flatnonzero(weight[sets]), np.flatnonzero(weight)
         y, eta, sets = y[items], eta[items], np.searchsorted(used, sets[items])
         sizes, weight = sizes[used], weight[used]
-    tuning = _Tuning(loss, bounds_of_sets(bounds, sizes))
-    return tuning.of_sets(y, eta, sets, weight)
+    if len(sizes) == 1:
+        return _Tuning(loss, bounds_of_sets(bounds, len(eta))).of_one_set(y, eta)
+    return _Tuning(loss, bounds_of_sets(bounds, sizes)).of_sets(y, eta, sets, weight)
 
 
 def _join_columns(columns):
@@ -257,16 +226,15 @@ def _join_columns(columns):
     )
 
 
-def _check_weight(sample_weight, length, what):
-    """Return one weight an item, a row or a set."""
+def _check_weight(sample_weight, n_sets):
+    """Return one weight a set."""
     shape = np.shape(sample_weight)
-    if shape not in ((), (length,)):
-        hint = " Items of a set have no weights." * (what == "set")
+    if shape not in ((), (n_sets,)):
         raise ValueError(
-            f"sample_weight must hold one weight for each {what}, shape ({length},), "
-            f"got shape {shape}.{hint}"
+            f"sample_weight must hold one weight for each set, shape ({n_sets},), got "
+            f"shape {shape}. Items of a set have no weights: repeat them by np.repeat."
         )
-    return check_sample_weight(sample_weight, length)
+    return check_sample_weight(sample_weight, n_sets)
 
 
 @dataclass(frozen=True)
@@ -276,35 +244,20 @@ class _Tuning:
     loss: SetLoss
     bounds: tuple
 
-    def of_one_set(self, y, eta, weight):
-        """Return the best threshold of one set, whose items may have weights."""
+    def of_one_set(self, y, eta):
+        """Return the best threshold of one set."""
         least, largest = self.bounds
-        rounding = _ROUNDING
-        if weight is None:
-            positive, in_order = _sort_together(y, eta)
-        else:
-            order = np.argsort(-eta, kind="stable")
-            positive, in_order, weight = y[order], eta[order], weight[order]
+        positive, in_order = _sort_together(y, eta)
         n_free = np.append(0, _ends_of_ties(in_order))
         n_taken = np.clip(n_free, least, largest)
-        if weight is None:
-            tp = np.append(0, np.cumsum(positive))
-            n_positive, tp = tp[-1], tp[n_taken]
-            for bound in {least, largest} - {0, len(y)}:
-                tp[n_taken == bound] = _count_in_top(bound, y, eta, in_order[bound - 1])
-            fp, n_negative = n_taken - tp, len(y) - n_positive
-        else:
-            # Each class has its own sum: nothing is left where all of it is counted.
-            of_classes = (np.where(rows, weight, 0.0) for rows in (positive, ~positive))
-            sums = [np.append(0.0, np.cumsum(each)) for each in of_classes]
-            n_positive, n_negative = sums[0][-1], sums[1][-1]
-            tp, fp = sums[0][n_taken], sums[1][n_taken]
-            are_counts = (weight == np.rint(weight)).all()
-            if not are_counts or weight.sum() >= _LARGEST_COUNT:
-                rounding = _ROUNDING_OF_WEIGHTS
-        losses = self.evaluate(tp, fp, n_positive, n_negative)
+        tp = np.append(0, np.cumsum(positive))
+        n_positive, tp = tp[-1], tp[n_taken]
+        for bound in {least, largest} - {0, len(y)}:
+            tp[n_taken == bound] = _count_in_top(bound, y, eta, in_order[bound - 1])
+        totals = n_positive, len(y) - n_positive
+        losses = self.evaluate(tp, n_taken - tp, *totals)
         # Losses of up to one are made of numbers of about one, such as 1 - F.
-        slack = rounding * max(abs(losses.min()), min(1.0, np.abs(losses).max()))
+        slack = _ROUNDING * max(abs(losses.min()), min(1.0, np.abs(losses).max()))
         best = _choose(losses, slack, np.abs(n_free - n_taken))
         return _tuned(in_order, n_free, losses, best, losses[best], slack)
 
