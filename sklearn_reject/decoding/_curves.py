@@ -410,26 +410,24 @@ def bounds_of_g_mean(eta, loss, n_negatives=0):
     return 1 - np.sqrt(product) - 2 * TOL
 
 
-def certified_optimum(eta, loss, bounds, allowed, n_negatives=0):
-    """Return the set size of the least expected G-mean loss, and that loss.
+def certified_curve(eta, loss, wanted, n_negatives=0):
+    """Return the expected G-mean loss of the sizes of one row that may be the best.
 
-    `eta` is one sorted row. No size that is `allowed`, as a mask of shape (n_items +
-    1,) says, is better by over 1.5 `TOL`.
+    `wanted` are masks of sizes. The least loss of each is found but for 1.5 `TOL`, and
+    sizes that cannot have it may be infinite.
     """
     # Blocks of sizes are evaluated, the most promising first, as long as a bound leaves
     # hope for a loss below, or as good as, the least one found.
-    laws = CountLaws(eta)
-    bounds = np.where(allowed, bounds, np.inf)
-    of_blocks = np.minimum.reduceat(bounds, laws.edges[:-1])
+    laws, bounds = CountLaws(eta), bounds_of_g_mean(eta, loss, n_negatives)
     absent = absence_scores(eta[None], loss, n_negatives)[0]
     losses = np.full(len(eta) + 1, np.inf)
-    for index in np.argsort(of_blocks, kind="stable"):
-        if of_blocks[index] > min(losses.min(), 1.0):
-            break
-        block = laws.block(index)
-        found = _losses_of_block(block, loss, len(eta) + n_negatives)
-        losses[block.sizes] = found - absent[block.sizes]
-        losses[~allowed] = np.inf
-    # Of sizes that are equally good the smallest.
-    size = int(np.flatnonzero(losses <= losses.min() + TOL)[0])
-    return size, float(losses[size])
+    for mask in wanted:
+        of_blocks = np.where(mask & np.isinf(losses), bounds, np.inf)
+        of_blocks = np.minimum.reduceat(of_blocks, laws.edges[:-1])
+        for index in np.argsort(of_blocks, kind="stable"):
+            if of_blocks[index] > min(losses[mask].min(), 1.0):
+                break
+            block = laws.block(index)
+            found = _losses_of_block(block, loss, len(eta) + n_negatives)
+            losses[block.sizes] = found - absent[block.sizes]
+    return losses

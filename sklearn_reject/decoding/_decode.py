@@ -9,14 +9,14 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix, issparse, vstack
+from sklearn.utils import gen_batches
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_reject._typing import MatrixLike, Other, SetLossLike
 from sklearn_reject._validation import check_option, of_arrays
 from sklearn_reject.decoding._curves import (
     DISTRIBUTIONS,
-    bounds_of_g_mean,
-    certified_optimum,
+    certified_curve,
     independent_curves,
     is_dense,
     multinomial_curves,
@@ -48,9 +48,6 @@ _COSTLY = 0.02
 # Expected losses that differ by less, relative to the largest, are taken for equal:
 # rounding makes as much.
 _TIE = 1e-12
-
-# What whole groups of ties may cost before a size between their ends is looked for.
-_CHEAP = 1e-3
 
 
 @of_arrays
@@ -224,32 +221,24 @@ def choose_items(
 def _choose_groups(eta, rule, groups, **options):
     numbers, sizes = number_sets(eta.shape, groups)
     mask, (losses, costs) = np.empty(len(eta), dtype=bool), np.empty((2, len(sizes)))
-    for sets, items in _sets_of_equal_size(numbers, sizes):
+    starts, order = np.cumsum(sizes) - sizes, np.argsort(numbers, kind="stable")
+    for size in np.unique(sizes):
+        sets = np.flatnonzero(sizes == size)
+        items = order[starts[sets, None] + np.arange(size)]
         found = _choose_rows(eta[items], rule, **options)
         mask[items], losses[sets], costs[sets] = found
     return mask, losses, costs
 
 
-def _sets_of_equal_size(numbers, sizes):
-    """Yield pairs (sets, items) for each size that sets have.
-
-    Numbers of these sets, shape (n_sets,), and of their items in the order in which
-    they come, shape (n_sets, size).
-    """
-    starts = np.cumsum(sizes) - sizes
-    order = np.argsort(numbers, kind="stable")
-    for size in np.unique(sizes):
-        sets = np.flatnonzero(sizes == size)
-        yield sets, order[starts[sets, None] + np.arange(size)]
-
-
 def _choose_rows(eta, rule, *, n_jobs, width=None, **options):
     """Choose among rows chunk by chunk; `width` items at most of each are looked at."""
     choose = _choose_stored if issparse(eta) else _choose_chunk
-    width = eta.shape[1] if width is None else width
+    n_at_once = max(1, min(_ROWS_AT_ONCE, _N_AT_ONCE // (width or eta.shape[1])))
+    # Each job has something to do.
+    n_at_once = min(n_at_once, -(-eta.shape[0] // effective_n_jobs(n_jobs)))
     parts = Parallel(n_jobs=n_jobs, require="sharedmem")(
         delayed(choose)(eta[rows], rule.of_sets(rows), **options)
-        for rows in _chunks(eta.shape[0], width, n_jobs)
+        for rows in gen_batches(eta.shape[0], n_at_once)
     )
     masks, losses, costs = zip(*parts, strict=True)
     mask = vstack(masks, format="csr") if issparse(eta) else np.concatenate(masks)
@@ -265,14 +254,6 @@ def _choose_chunk(eta, rule, n_negatives=0, **options):
     is_taken = np.arange(eta.shape[1]) < sizes[:, None]
     np.put_along_axis(mask, order, is_taken, axis=1)
     return mask, losses, costs
-
-
-def _chunks(n_rows, n_columns, n_jobs):
-    n_at_once = max(1, min(_ROWS_AT_ONCE, _N_AT_ONCE // n_columns))
-    # Each job has something to do.
-    n_at_once = min(n_at_once, -(-n_rows // effective_n_jobs(n_jobs)))
-    starts = range(0, n_rows, n_at_once)
-    return [slice(start, start + n_at_once) for start in starts]
 
 
 def _choose_sparse(eta, rule, **options):
@@ -367,35 +348,25 @@ class SetRule:
             inside = (sizes >= limits[0]) & (sizes <= limits[1])
             inside = np.broadcast_to(inside, (len(eta), len(sizes)))
             allowed = inside & _find_cuts(eta, limits, n_negatives)
-        # All sizes would take long, and bounds rule most of them out.
-        is_long = self.distribution == "independent" and not is_dense(*eta.shape)
-        if is_long and isinstance(self.loss, GMeanLoss):
-            found = [
-                self._certify(*row, n_negatives)
-                for row in zip(eta, allowed, inside, strict=True)
-            ]
-            return tuple(map(np.array, zip(*found, strict=True)))
-        if self.distribution == "multinomial":
-            curves = multinomial_curves(eta, self.loss)
-        else:
-            curves = independent_curves(eta, self.loss, n_negatives=n_negatives)
-        scale = np.abs(curves).max(axis=1, keepdims=True)
+        curves = self._curves(eta, allowed, inside, n_negatives)
+        scale = np.abs(curves).max(axis=1, where=np.isfinite(curves), initial=0.0)
         tie = _TIE * np.maximum(scale, self.loss.largest)
         of_allowed = np.where(allowed, curves, np.inf)
-        near = of_allowed <= of_allowed.min(axis=1, keepdims=True) + tie
-        best = near.argmax(axis=1)
+        best = (of_allowed <= (of_allowed.min(axis=1) + tie)[:, None]).argmax(axis=1)
         losses = curves[np.arange(len(eta)), best]
         costs = losses - np.where(inside, curves, np.inf).min(axis=1)
-        return best, losses, np.where(costs > tie[:, 0], costs, 0.0)
+        return best, losses, np.where(costs > tie, costs, 0.0)
 
-    def _certify(self, eta, allowed, inside, n_negatives):
-        """Return the best size of a row, its loss, and what is lost by the ties."""
-        bounds = bounds_of_g_mean(eta, self.loss, n_negatives)
-        size, loss = certified_optimum(eta, self.loss, bounds, allowed, n_negatives)
-        least = loss
-        if (allowed != inside).any() and bounds.min() < loss - _CHEAP:
-            least = certified_optimum(eta, self.loss, bounds, inside, n_negatives)[1]
-        return size, loss, loss - least
+    def _curves(self, eta, allowed, inside, n_negatives):
+        if self.distribution == "multinomial":
+            return multinomial_curves(eta, self.loss)
+        if not isinstance(self.loss, GMeanLoss) or is_dense(*eta.shape):
+            return independent_curves(eta, self.loss, n_negatives)
+        # All sizes would take long, and bounds rule most of them out.
+        rows = zip(eta, zip(allowed, inside, strict=True), strict=True)
+        return np.array(
+            [certified_curve(row, self.loss, masks, n_negatives) for row, masks in rows]
+        )
 
 
 def _find_cuts(eta, bounds, n_negatives):
