@@ -118,7 +118,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
     min_positive : int >= 0, default=0
         Smallest number of items to predict in a set. Of a smaller set all items are
-        predicted, with a warning.
+        predicted, with a warning. A threshold is tuned without bounds.
 
     max_positive : int >= 0, default=None
         Largest number of items of a set to predict. None for no bound. If it equals
@@ -130,9 +130,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         out-of-fold predictions and fits the classifier on all samples afterwards. A
         float holds that share of the samples out, and the classifier is fitted on the
         rest. None is five folds. A frozen classifier is evaluated on the samples given
-        to `fit`. The items are those of the predictions: fewer than in `fit` if a share
-        is held out, more if a splitter repeats samples. This matters for sets of all
-        samples with bounds on their size.
+        to `fit`.
 
     n_jobs : int, default=None
         Number of folds fitted in parallel, and of chunks of sets.

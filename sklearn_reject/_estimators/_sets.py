@@ -264,8 +264,6 @@ def learn_out_of_sample(rule, strategy, items, evaluated, y, groups, weight):
         loss=rule.loss,
         groups=groups,
         average=items.average,
-        min_positive=rule.min_positive,
-        max_positive=rule.max_positive,
         sample_weight=weight,
     )
     return {"threshold_": tuned.threshold, "tuned_loss_": tuned.loss}

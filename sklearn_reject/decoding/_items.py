@@ -120,14 +120,6 @@ def check_bounds(min_positive, max_positive):
     return min_positive, max_positive
 
 
-def bounds_of_sets(bounds, n_items):
-    """Return bounds of at most `n_items`, an int or one of each set."""
-    least, largest = bounds
-    warn_of_small_sets(least, n_items)
-    largest = n_items if largest is None else np.minimum(n_items, largest)
-    return np.minimum(n_items, least), largest
-
-
 def warn_of_small_sets(min_positive, n_items):
     """Warn where sets have fewer items than are to be predicted."""
     if np.min(n_items) < min_positive:

@@ -13,16 +13,14 @@ from sklearn_reject._curves._prefixes import running_sum
 from sklearn_reject._typing import MatrixLike, SetLossLike
 from sklearn_reject._validation import check_sample_weight, of_arrays
 from sklearn_reject.decoding._items import (
-    bounds_of_sets,
     check_average,
-    check_bounds,
     check_indicators,
     check_probabilities,
     falls,
     number_sets,
     sets_as_rows,
 )
-from sklearn_reject.losses import SetLoss, check_set_loss
+from sklearn_reject.losses import check_set_loss
 
 # What rounding may add to a loss, relative to the numbers that it is made of, and to a
 # mean over sets.
@@ -51,7 +49,7 @@ class TunedThreshold:
         those of each column.
 
     losses : ndarray of shape (n_cuts,) or list of ndarray
-        Mean loss of each of the `thresholds`, where bounds hold. The least is `loss`.
+        Mean loss of each of the `thresholds`. The least is `loss`.
         A list with those of each column.
 
     Examples
@@ -80,8 +78,6 @@ def tune_threshold(
     zero_division: float = 0.0,
     groups: ArrayLike | None = None,
     average: Literal["samples", "macro", "micro"] = "samples",
-    min_positive: int = 0,
-    max_positive: int | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> TunedThreshold:
     """Find the threshold on probabilities with the lowest mean loss on data.
@@ -91,10 +87,9 @@ def tune_threshold(
     that part no probabilities which are equal up to one part in 1e12.
     Take data on which the probabilities were not fitted.
 
-    Of equally good thresholds the one is taken that leaves least to `min_positive` and
-    `max_positive`, and of these the highest, which predicts the fewest items. Losses
-    are equal if they differ by no more than rounding. The threshold is midway between
-    the probabilities that it separates.
+    Of equally good thresholds the highest is taken, which predicts the fewest items.
+    Losses are equal if they differ by no more than rounding. The threshold is midway
+    between the probabilities that it separates.
 
     Parameters
     ----------
@@ -122,15 +117,6 @@ def tune_threshold(
         are one set, or those of its groups. With "macro" each column has a threshold of
         its own, the best for it.
 
-    min_positive : int >= 0, default=0
-        Least number of items to predict. A set where fewer reach the threshold is
-        filled up with the most probable others, of equally probable ones with the
-        first; a set that has fewer is predicted as a whole.
-
-    max_positive : int >= 0, default=None
-        Largest number of items to predict. A set where more reach the threshold keeps
-        the most probable, of equally probable ones the first. None for no bound.
-
     sample_weight : array-like of shape (n_sets,), default=None
         Non-negative weights of the sets in the mean, where they are groups, in sorted
         order, or rows. A set that weighs zero is left out. Items of a set have none.
@@ -146,13 +132,8 @@ def tune_threshold(
     ValueError
         If `y` holds anything but 0 and 1, a probability is NaN or not in [0, 1], the
         shapes differ, `groups` has another length or comes with a matrix, a vector
-        comes with an `average`, there is no item, a bound is invalid, or
-        `sample_weight` has another shape, is negative or all zero.
-
-    Warns
-    -----
-    RejectionWarning
-        If a set has fewer items than `min_positive`.
+        comes with an `average`, there is no item, or `sample_weight` has another shape,
+        is negative or all zero.
 
     See Also
     --------
@@ -193,16 +174,14 @@ def tune_threshold(
     eta = check_probabilities(eta)
     y = check_indicators(y, eta.shape)
     check_average(average, eta.shape)
-    bounds = check_bounds(min_positive, max_positive)
     if sample_weight is not None and average != "samples":
         raise ValueError(
             "sample_weight weighs sets that are rows or groups, but with "
             f"average={average!r} rows are items. Repeat rows by np.repeat instead."
         )
     if average == "macro":
-        tuning = _Tuning(loss, bounds_of_sets(bounds, len(y)))
         pairs = zip(y.T, np.ascontiguousarray(eta.T), strict=True)
-        return _join_columns([tuning.of_one_set(*pair) for pair in pairs])
+        return _join_columns([_tune_one_set(*pair, loss) for pair in pairs])
     y, eta = sets_as_rows(y, average), sets_as_rows(eta, average)
     sets, sizes = number_sets(eta.shape, groups)
     y, eta, weight = y.ravel(), eta.ravel(), None
@@ -212,8 +191,8 @@ def tune_threshold(
         y, eta, sets = y[items], eta[items], np.searchsorted(used, sets[items])
         sizes, weight = sizes[used], weight[used]
     if len(sizes) == 1:
-        return _Tuning(loss, bounds_of_sets(bounds, len(eta))).of_one_set(y, eta)
-    return _Tuning(loss, bounds_of_sets(bounds, sizes)).of_sets(y, eta, sets, weight)
+        return _tune_one_set(y, eta, loss)
+    return _tune_sets(y, eta, sets, loss, weight)
 
 
 def _join_columns(columns):
@@ -237,60 +216,46 @@ def _check_weight(sample_weight, n_sets):
     return check_sample_weight(sample_weight, n_sets)
 
 
-@dataclass(frozen=True)
-class _Tuning:
-    """The loss, and the bounds on the size of the sets, ints or one of each set."""
+def _tune_one_set(y, eta, loss):
+    """Return the best threshold of one set."""
+    positive, eta = _sort_together(y, eta)
+    ends = np.append(0, _ends_of_ties(eta))
+    tp = np.append(0, np.cumsum(positive))
+    n_positive, tp = tp[-1], tp[ends]
+    losses = _evaluate(loss, tp, ends - tp, n_positive, len(y) - n_positive)
+    # Losses of up to one are made of numbers of about one, such as 1 - F.
+    slack = _ROUNDING * max(abs(losses.min()), min(1.0, np.abs(losses).max()))
+    return _tuned(eta, ends, losses, slack, losses.__getitem__)
 
-    loss: SetLoss
-    bounds: tuple
 
-    def of_one_set(self, y, eta):
-        """Return the best threshold of one set."""
-        least, largest = self.bounds
-        positive, in_order = _sort_together(y, eta)
-        n_free = np.append(0, _ends_of_ties(in_order))
-        n_taken = np.clip(n_free, least, largest)
-        tp = np.append(0, np.cumsum(positive))
-        n_positive, tp = tp[-1], tp[n_taken]
-        for bound in {least, largest} - {0, len(y)}:
-            tp[n_taken == bound] = _count_in_top(bound, y, eta, in_order[bound - 1])
-        totals = n_positive, len(y) - n_positive
-        losses = self.evaluate(tp, n_taken - tp, *totals)
-        # Losses of up to one are made of numbers of about one, such as 1 - F.
-        slack = _ROUNDING * max(abs(losses.min()), min(1.0, np.abs(losses).max()))
-        best = _choose(losses, slack, np.abs(n_free - n_taken))
-        return _tuned(in_order, n_free, losses, best, losses[best], slack)
+def _tune_sets(y, eta, sets, loss, weight):
+    """Return the best threshold of several sets, of which none is without items."""
+    order = np.argsort(-eta, kind="stable")
+    eta, sets = eta[order], sets[order]
+    ends = np.append(0, _ends_of_ties(eta))
+    table = _PrefixTable(y[order], sets, loss)
+    every = np.arange(len(table.sizes))
+    share = np.ones(len(every)) if weight is None else weight / weight.max()
+    empty = table.losses(every, np.zeros_like(every))
+    after = table.losses(table.set_of, table.rank)
+    slack = _ROUNDING_OF_SUMS * max(np.abs(empty).max(), np.abs(after).max())
+    sums = table.sum_over_sets(share * empty, share[table.set_of] * after)[ends]
 
-    def of_sets(self, y, eta, sets, weight):
-        """Return the best threshold of several sets, of which none is without items."""
-        order = np.argsort(-eta, kind="stable")
-        eta, sets = eta[order], sets[order]
-        n_free = np.append(0, _ends_of_ties(eta))
-        table = _PrefixTable(y[order], sets, self)
-        every = np.arange(len(table.sizes))
-        share = np.ones(len(every)) if weight is None else weight / weight.max()
-        empty = table.losses(every, np.zeros_like(every))
-        after = table.losses(table.set_of, table.rank)
-        losses, moved = (
-            table.sum_over_sets(share * of_empty, share[table.set_of] * of_item)[n_free]
-            / share.sum()
-            for of_empty, of_item in zip(empty, after, strict=True)
-        )
-        scale = max(np.abs(empty[0]).max(), np.abs(after[0]).max())
-        slack = _ROUNDING_OF_SUMS * scale
-        best = _choose(losses, slack, np.round(moved / _ROUNDING_OF_SUMS))
-        reached = np.bincount(sets[: n_free[best]], minlength=len(every))
-        loss = np.average(table.losses(every, reached)[0], weights=weight)
-        return _tuned(eta, n_free, losses, best, loss, slack)
+    def mean_loss(cut):
+        reached = np.bincount(sets[: ends[cut]], minlength=len(every))
+        return np.average(table.losses(every, reached), weights=weight)
 
-    def evaluate(self, tp, fp, n_positive, n_negative):
-        """Return the losses of predicted items, block by block."""
-        losses = np.empty(len(tp))
-        columns = np.broadcast_arrays(tp, fp, n_positive, n_negative)
-        for part in gen_batches(len(tp), _BLOCK):
-            hits, alarms, positive, negative = (column[part] for column in columns)
-            losses[part] = self.loss(hits, alarms, positive - hits, negative - alarms)
-        return losses
+    return _tuned(eta, ends, sums / share.sum(), slack, mean_loss)
+
+
+def _evaluate(loss, tp, fp, n_positive, n_negative):
+    """Return the losses of predicted items, block by block."""
+    losses = np.empty(len(tp))
+    columns = np.broadcast_arrays(tp, fp, n_positive, n_negative)
+    for part in gen_batches(len(tp), _BLOCK):
+        hits, alarms, positive, negative = (column[part] for column in columns)
+        losses[part] = loss(hits, alarms, positive - hits, negative - alarms)
+    return losses
 
 
 class _PrefixTable:
@@ -300,22 +265,19 @@ class _PrefixTable:
     which `set_of` is the set of each and `rank` its number in it, from one.
     """
 
-    def __init__(self, y, sets, tuning):
-        self._tuning, self._by_set = tuning, np.argsort(sets, kind="stable")
+    def __init__(self, y, sets, loss):
+        self._loss, self._by_set = loss, np.argsort(sets, kind="stable")
         self.sizes, self.set_of = np.bincount(sets), sets[self._by_set]
         self._first = np.cumsum(self.sizes) - self.sizes
         self.rank = np.arange(len(sets)) - self._first[self.set_of] + 1
         self._hits = np.append(0, np.cumsum(y[self._by_set]))
-        self._bounds = [np.broadcast_to(b, self.sizes.shape) for b in tuning.bounds]
 
     def losses(self, sets, k):
-        """Return the loss of sets with k items, and by how much bounds move k."""
+        """Return the losses of sets of which the first k items are predicted."""
         first, sizes = self._first[sets], self.sizes[sets]
-        n_taken = np.clip(k, *(bound[sets] for bound in self._bounds))
-        tp = self._hits[first + n_taken] - self._hits[first]
+        tp = self._hits[first + k] - self._hits[first]
         n_positive = self._hits[first + sizes] - self._hits[first]
-        totals = n_positive, sizes - n_positive
-        return self._tuning.evaluate(tp, n_taken - tp, *totals), np.abs(k - n_taken)
+        return _evaluate(self._loss, tp, k - tp, n_positive, sizes - n_positive)
 
     def sum_over_sets(self, empty, after):
         """Return sums over the sets after 0, 1, ... items, by decreasing probability.
@@ -329,13 +291,7 @@ class _PrefixTable:
         return empty.sum() + np.append(0.0, running_sum(changes))
 
 
-def _choose(losses, slack, moved):
-    """Return the cut of the least loss, of equals that which bounds move least."""
-    equal = np.flatnonzero(losses <= losses.min() + slack)
-    return int(equal[np.argmin(moved[equal])])
-
-
-def _tuned(eta, ends, losses, best, loss, slack):
+def _tuned(eta, ends, losses, slack, exact_loss):
     """Return the best threshold, and all that it was compared with.
 
     A cut predicts the items up to an end, of probabilities sorted decreasing.
@@ -347,8 +303,10 @@ def _tuned(eta, ends, losses, best, loss, slack):
     thresholds = np.concatenate([[np.inf], inner, [0.0]])
     # What differs by rounding is shown as equal, and nothing as better.
     equal = losses <= losses.min() + slack
+    best = int(np.argmax(equal))
+    loss = float(exact_loss(best))
     losses = np.where(equal, loss, np.maximum(losses, loss))
-    return TunedThreshold(float(thresholds[best]), float(loss), thresholds, losses)
+    return TunedThreshold(float(thresholds[best]), loss, thresholds, losses)
 
 
 def _sort_together(y, eta):
@@ -362,13 +320,6 @@ def _sort_together(y, eta):
     bits.sort()
     bits = bits[::-1]
     return bits & np.uint64(1), (bits >> np.uint64(1)).view(np.float64)
-
-
-def _count_in_top(k, y, eta, lowest):
-    """Return how many of the k most probable items are positive, first come first."""
-    above, tied = eta > lowest, np.flatnonzero(eta == lowest)
-    tied = tied[: k - np.count_nonzero(above)]
-    return np.count_nonzero(y & above) + np.count_nonzero(y[tied])
 
 
 def _ends_of_ties(sorted_eta):
