@@ -171,8 +171,8 @@ class HammingLoss(SetLoss):
 
     is_linear = True
 
-    def score(self, tp, fp, fn, tn):
-        return 1 - _divide(fp + fn, tp + fp + fn + tn, 0.0)
+    def __call__(self, tp, fp, fn, tn):
+        return _divide(fp + fn, 1.0 * (tp + fp + fn + tn), 0.0)
 
 
 def _divide(numerator, denominator, otherwise):
