@@ -11,11 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import UNUSED
 
-from sklearn_reject._estimators._base import (
-    ClassifierWrapper,
-    inner_has,
-    read_samples,
-)
+from sklearn_reject._estimators._base import ClassifierWrapper, inner_has, read_samples
 from sklearn_reject._estimators._sets import (
     check_set_labels,
     find_items,
