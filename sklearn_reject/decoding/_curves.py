@@ -410,24 +410,23 @@ def bounds_of_g_mean(eta, loss, n_negatives=0):
     return 1 - np.sqrt(product) - 2 * TOL
 
 
-def certified_curve(eta, loss, wanted, n_negatives=0):
+def certified_curve(eta, allowed, loss, n_negatives=0):
     """Return the expected G-mean loss of the sizes of one row that may be the best.
 
-    `wanted` are masks of sizes. The least loss of each is found but for 1.5 `TOL`, and
-    sizes that cannot have it may be infinite.
+    Of those that are `allowed`, as a mask says, the least loss is found but for 1.5
+    `TOL`, and those that cannot have it may be infinite.
     """
     # Blocks of sizes are evaluated, the most promising first, as long as a bound leaves
     # hope for a loss below, or as good as, the least one found.
     laws, bounds = CountLaws(eta), bounds_of_g_mean(eta, loss, n_negatives)
     absent = absence_scores(eta[None], loss, n_negatives)[0]
     losses = np.full(len(eta) + 1, np.inf)
-    for mask in wanted:
-        of_blocks = np.where(mask & np.isinf(losses), bounds, np.inf)
-        of_blocks = np.minimum.reduceat(of_blocks, laws.edges[:-1])
-        for index in np.argsort(of_blocks, kind="stable"):
-            if of_blocks[index] > min(losses[mask].min(), 1.0):
-                break
-            block = laws.block(index)
-            found = _losses_of_block(block, loss, len(eta) + n_negatives)
-            losses[block.sizes] = found - absent[block.sizes]
+    bounds = np.where(allowed, bounds, np.inf)
+    of_blocks = np.minimum.reduceat(bounds, laws.edges[:-1])
+    for index in np.argsort(of_blocks, kind="stable"):
+        if of_blocks[index] > min(losses[allowed].min(), 1.0):
+            break
+        block = laws.block(index)
+        found = _losses_of_block(block, loss, len(eta) + n_negatives)
+        losses[block.sizes] = found - absent[block.sizes]
     return losses

@@ -1,7 +1,5 @@
 """Best sets against all sets, whatever form the probabilities have."""
 
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -28,8 +26,6 @@ from tests.decoding.set_oracle import (
 TOL = 1e-11
 FREE = {k for k in KEYS if k[0] in DEFINITIONS}
 NAMES = ["f1", "jaccard", "am", "g_tp_pr", "g_mean"]
-# What whole groups of ties cost is the matter of some tests only.
-pytestmark = pytest.mark.filterwarnings("ignore:Equally probable items")
 
 
 @st.composite
@@ -329,32 +325,6 @@ def test_rounding_makes_no_order():
     near = [0.3, 0.3 * (1 + 1e-10), 0.9]
     sizes = {decode(near, loss=name)[0].sum() for name in ("g_mean", "f1", "hamming")}
     assert 1 in sizes
-
-
-@given(eta=tied(), z=st.sampled_from([0.0, 1.0]), name=st.sampled_from(NAMES))
-def test_a_warning_where_more_than_a_fiftieth_is_lost(eta, z, name):
-    options = {"loss": name, "zero_division": z}
-    best = expected_loss_curve(-np.sort(-eta), **options).min()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        _, whole = decode(eta, **options)
-    assert bool(caught) == (whole - best > 0.02 * whole + 1e-11)
-    assert whole >= best - 1e-11
-    if name == "am":  # sums over items are least at an end of a group
-        assert whole == pytest.approx(best, abs=1e-11)
-
-
-@pytest.mark.parametrize("n", [2, 20, 300])
-def test_both_losses_are_told_where_groups_are_costly(n):
-    """All or nothing is the worst that can be done."""
-    eta = np.full(n, 0.4)
-    best = expected_loss_curve(eta, loss="g_mean").min()
-    said = rf"is 1; separating ties would give {best:.3g}".replace(".", r"\.")
-    with pytest.warns(RejectionWarning, match=said):
-        mask, expected_loss = decode(eta, loss="g_mean")
-    assert not mask.any()
-    assert expected_loss == pytest.approx(1.0, abs=1e-12)
-    assert best < 0.8
 
 
 # Small sets
