@@ -173,7 +173,7 @@ FORMS = [sparse.csr_matrix, sparse.csc_matrix, sparse.coo_matrix, sparse.csr_arr
     to_sparse=st.sampled_from(FORMS),
 )
 def test_each_set_is_a_call(eta, key, average, bounds, to_sparse):
-    """Whether the matrix is dense or sparse."""
+    """Whether a matrix is dense or sparse, or its rows are groups of a vector."""
     sets, loss = SETS[average](eta), LOSSES[key]
     low, high = (0, None) if bounds is None else sorted(bounds)
     low = min(low, len(sets[0]))
@@ -185,28 +185,19 @@ def test_each_set_is_a_call(eta, key, average, bounds, to_sparse):
     assert found.has_canonical_format
     np.testing.assert_array_equal(found.toarray(), mask)
     assert np.shape(losses) == (() if average == "micro" else (len(sets),))
+    if average == "samples":
+        # The groups of items that come in any order.
+        order = np.random.default_rng(0).permutation(eta.size)
+        groups = np.repeat(np.arange(len(eta)), eta.shape[1])[order]
+        flat, of_groups = decode(eta.ravel()[order], groups=groups, **options)
+        np.testing.assert_allclose(of_groups, losses, rtol=1e-11, atol=TOL)
+        assert bounds or (flat == mask.ravel()[order]).all()
     every = np.atleast_1d(losses), np.atleast_1d(of_sparse)
     parts = zip(SETS[average](mask), sets, *every, strict=True)
     for chosen, of_set, *expected in parts:
         alone, loss_alone = decode(of_set, **options)
         np.testing.assert_array_equal(chosen, alone)
         np.testing.assert_allclose(expected, loss_alone, rtol=1e-11, atol=TOL)
-
-
-@given(
-    eta=st.lists(st.integers(0, 10), min_size=1, max_size=20),
-    key=st.sampled_from(KEYS),
-    seed=st.integers(0, 99),
-)
-def test_groups_are_single_calls(eta, key, seed):
-    eta = np.array(eta) / 10
-    groups = np.random.default_rng(seed).choice(list("abcd"), len(eta))
-    options = {"loss": LOSSES[key], "min_positive": 1, "max_positive": 4}
-    mask, losses = decode(eta, groups=groups, **options)
-    for loss, group in zip(losses, np.unique(groups), strict=True):
-        single, expected_loss = decode(eta[groups == group], **options)
-        np.testing.assert_array_equal(mask[groups == group], single)
-        assert loss == pytest.approx(expected_loss, abs=TOL)
 
 
 @given(dense=matrices())
