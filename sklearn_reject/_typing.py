@@ -60,7 +60,7 @@ TaskLossLike: TypeAlias = (
     Literal["zero_one", "absolute", "squared"] | ArrayLike | Callable[..., ArrayLike]
 )
 
-#: A loss of sets by its name, as a function or as a loss object.
+#: A loss of sets by its name or as a function.
 SetLossLike: TypeAlias = (
     Literal[
         "f1",
@@ -70,7 +70,6 @@ SetLossLike: TypeAlias = (
         "balanced_accuracy",
         "g_tp_pr",
         "g_mean",
-        "h_mean",
         "hamming",
     ]
     | Callable[..., ArrayLike]

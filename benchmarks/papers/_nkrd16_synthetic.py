@@ -43,14 +43,25 @@ def draw(n_draws, seed=0):
 
 
 def loss_of(name):
-    """Return the loss of a name, a function for AUC."""
-    return _product_of_error_rates if name == "auc" else name
+    """Return the loss of a name, a function where the package has none."""
+    return _FUNCTIONS.get(name, name)
 
 
 def _product_of_error_rates(tp, fp, fn, tn):
     """Return ``fp fn / ((tp + fn) (fp + tn))``, the rate of no items being one."""
     pairs = (fn, tp + fn), (fp, fp + tn)
     return np.prod([np.where(n > 0, k / np.maximum(n, 1), 1) for k, n in pairs], axis=0)
+
+
+def _harmonic_mean(tp, fp, fn, tn):
+    """Return one minus the harmonic mean of TPR and TNR, rates of no items being 0."""
+    pairs = (tp, tp + fn), (tn, tn + fp)
+    tpr, tnr = (np.where(n > 0, k / np.maximum(n, 1), 0) for k, n in pairs)
+    product, total = 2 * tpr * tnr, tpr + tnr
+    return 1 - np.divide(product, total, out=0 * total, where=total > 0)
+
+
+_FUNCTIONS = {"auc": _product_of_error_rates, "h_mean": _harmonic_mean}
 
 
 def bounds(name):

@@ -11,19 +11,12 @@ from numpy.typing import ArrayLike
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import UNUSED
 
-from sklearn_reject._estimators._base import (
-    ClassifierWrapper,
-    inner_has,
-    read_samples,
-)
+from sklearn_reject._estimators._base import ClassifierWrapper, inner_has, read_samples
 from sklearn_reject._estimators._sets import (
-    CalibrationGap,
     check_set_labels,
-    choose_sets,
     find_items,
     is_by_item,
     learn_out_of_sample,
-    order_of_samples,
     warn_of_few_rows,
 )
 from sklearn_reject._fitting._folds import Samples
@@ -56,14 +49,13 @@ from sklearn_reject._validation import (
     check_option,
     check_sample_weight,
     require_in_memory,
-    take_weight,
 )
-from sklearn_reject.decoding import SetRule, check_bounds
+from sklearn_reject.decoding import SetRule, check_bounds, choose_items
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.losses import SetLoss, check_set_loss
 
 # What is learned out of sample, if anything.
-_LEARNED = ("threshold_", "tuned_loss_", "calibration_gap_", "_calibrate")
+_LEARNED = ("threshold_", "tuned_loss_", "_calibrate")
 
 
 class ExpectedLossDecoder(ClassifierWrapper):
@@ -94,9 +86,9 @@ class ExpectedLossDecoder(ClassifierWrapper):
         fitted again.
 
     loss : {"f1", "f_beta", "jaccard", "am", "balanced_accuracy", "g_tp_pr", \
-            "g_mean", "h_mean", "hamming"}, callable or SetLoss, default="f1"
-        Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it, lower
-        is better.
+            "g_mean", "hamming"} or callable, default="f1"
+        Loss of a set, as :func:`~sklearn_reject.decoding.decode` takes it, lower is
+        better.
 
     beta : float > 0, default=1.0
         Weight of recall in the loss "f_beta", the only one that takes it.
@@ -122,7 +114,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
     min_positive : int >= 0, default=0
         Smallest number of items to predict in a set. Of a smaller set all items are
-        predicted, with a warning.
+        predicted, with a warning. A threshold is tuned without bounds.
 
     max_positive : int >= 0, default=None
         Largest number of items of a set to predict. None for no bound. If it equals
@@ -134,9 +126,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         out-of-fold predictions and fits the classifier on all samples afterwards. A
         float holds that share of the samples out, and the classifier is fitted on the
         rest. None is five folds. A frozen classifier is evaluated on the samples given
-        to `fit`. The items are those of the predictions: fewer than in `fit` if a share
-        is held out, more if a splitter repeats samples. This matters for sets of all
-        samples with bounds on their size.
+        to `fit`.
 
     n_jobs : int, default=None
         Number of folds fitted in parallel, and of chunks of sets.
@@ -162,10 +152,6 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
     strategy_ : {"dta", "eum"} or float
         The strategy in use.
-
-    calibration_gap_ : CalibrationGap or None
-        `expected_loss` and `realised_loss` out of sample, and the `standard_error`
-        between them that is chance. None if nothing was predicted out of sample.
 
     threshold_ : float, ndarray of shape (n_labels,) or None
         The threshold, tuned or given. One a label where they are tuned for the average
@@ -223,7 +209,6 @@ class ExpectedLossDecoder(ClassifierWrapper):
     set_loss_: SetLoss
     target_type_: Literal["binary", "multilabel", "multiclass"]
     strategy_: Literal["dta", "eum"] | float
-    calibration_gap_: CalibrationGap | Other
     threshold_: Any
     tuned_loss_: float | Other
 
@@ -480,22 +465,13 @@ class ExpectedLossDecoder(ClassifierWrapper):
         ValueError
             If `fit` had groups, and this call has none.
 
-        Warns
+        Notes
         -----
-        RejectionWarning
-            If expected and realized loss differed in `fit`, by more than chance and
-            0.05, see `calibration_gap_`.
+        It is as good as the probabilities, and items may depend on each other:
+        compare it with minus :meth:`score` on samples with labels.
         """
         _, losses = self._choose(X, groups, with_loss=True)
-        gap, items = self.calibration_gap_, self._items
-        if gap is not None and not gap.is_noise:
-            warn_user(
-                f"Out of sample, the expected loss of the sets was "
-                f"{gap.expected_loss:.3g}, but their realized loss was "
-                f"{gap.realised_loss:.3g}: probabilities are not calibrated, or items "
-                "depend on each other. Take `calibration_gap_` for the loss to expect, "
-                "or wrap the classifier in CalibratedClassifierCV."
-            )
+        items = self._items
         is_one_set = items.target_type == "binary" and groups is None
         return float(losses[0]) if is_one_set or items.average == "micro" else losses
 
@@ -599,7 +575,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
         """
         self._require_fit()
         require_in_memory(groups=groups)
-        rule, items, order = self._rule, self._items, None
+        rule, items = self._rule, self._items
         groups = items.groups(groups, _num_samples(X))
         are_needed = with_loss or for_score or not is_by_item(rule)
         if groups is None and self._has_groups and are_needed:
@@ -608,18 +584,14 @@ class ExpectedLossDecoder(ClassifierWrapper):
                 "group of each sample, or np.zeros(len(X)) for one set of all of them."
             )
         eta = self._probabilities(X)
-        if not items.are_in_rows:
-            # Exactly k of a call are wanted as they are, however small it is.
-            least, most = rule.min_positive, rule.max_positive
-            if rule.threshold is None and least != most and groups is None:
-                warn_of_few_rows(eta, rule.loss, items.average)
-            if least > 0 or most is not None:
-                # A bound may part samples of equal probability.
-                order = order_of_samples(self._fitted_columns(X))
-                eta, groups = eta[order], take_weight(groups, order)
+        if is_by_item(rule) and not with_loss:
+            return eta >= rule.threshold, None
+        # Exactly k of a call are wanted as they are, however small it is.
+        is_open = rule.threshold is None and rule.min_positive != rule.max_positive
+        if is_open and groups is None and not items.are_in_rows:
+            warn_of_few_rows(eta, rule.loss, items.average)
         options = {"groups": groups, "n_jobs": self.n_jobs, "with_loss": with_loss}
-        mask, losses = choose_sets(eta, rule, items.average, **options)
-        return mask if order is None else mask[np.argsort(order)], losses
+        return choose_items(eta, rule, items.average, **options)
 
     def _probabilities(self, X):
         """Return the probabilities of the items, calibrated as in use."""

@@ -1,6 +1,6 @@
 """Sets of items: what they are, which are chosen, and what is learned out of sample."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import issparse
@@ -8,15 +8,14 @@ from sklearn.isotonic import IsotonicRegression
 
 from sklearn_reject._estimators._base import check_class_labels, find_classes
 from sklearn_reject._fitting._folds import FoldScore
-from sklearn_reject._fitting._splits import ALL_ROWS, inner_folds
-from sklearn_reject._response._keys import row_keys
+from sklearn_reject._fitting._splits import ALL_ROWS
 from sklearn_reject._response._positive import (
     item_probabilities,
     refuse_unknown,
     widen_sets,
     with_unseen,
 )
-from sklearn_reject._sklearn import _num_samples, _routing_enabled
+from sklearn_reject._sklearn import _routing_enabled
 from sklearn_reject._validation import (
     check_option,
     check_same_length,
@@ -25,17 +24,11 @@ from sklearn_reject._validation import (
 )
 from sklearn_reject.decoding import (
     AVERAGES,
-    SetRule,
     add_positive,
     as_array,
-    as_flags,
-    choose_items,
+    check_flags,
     count_sets,
     find_positive,
-    mend_flags,
-    number_sets,
-    sets_as_rows,
-    show_odd,
     tune_threshold,
 )
 from sklearn_reject.exceptions import warn_user
@@ -142,14 +135,9 @@ def check_set_labels(y):
     array = as_array(y, "y")  # raises for lists of labels and masked arrays
     if not issparse(array) and (array.ndim != 2 or array.shape[1] == 1):
         return check_class_labels(y)
-    flags = as_flags(array)
-    if flags is None:
-        way_out = mend_flags(array, "y", "Encode it with MultiLabelBinarizer")
-        raise ValueError(
-            "y must be a vector of class labels or a matrix of indicators, 0 and 1, "
-            f"got {show_odd(array)}. {way_out}."
-        )
-    return flags.astype(np.int64)
+    wanted = "a vector of class labels or a matrix of indicators, 0 and 1"
+    way_out = "Encode it with MultiLabelBinarizer"
+    return check_flags(array, "y", wanted, way_out).astype(np.int64)
 
 
 def find_items(decoder, y):
@@ -189,26 +177,6 @@ def is_by_item(rule):
     """Tell whether a threshold decides on each item, whatever its set is."""
     is_bounded = rule.min_positive > 0 or rule.max_positive is not None
     return rule.threshold is not None and not is_bounded
-
-
-def choose_sets(eta, rule, average, *, with_loss=False, **options):
-    """Return the mask of the items to predict, and expected losses or anything."""
-    if is_by_item(rule) and not with_loss:
-        return eta >= rule.threshold, None
-    return choose_items(eta, rule, average, with_loss=with_loss, **options)
-
-
-def order_of_samples(X):
-    """Return an order of samples by their values, whatever order they come in.
-
-    Where a bound parts equally probable samples, those are taken that come first in it.
-    By hashes no sample is preferred for what it is like. Equal samples are one as good
-    as the other; samples whose values make no hash stay as they come.
-    """
-    try:
-        return np.argsort(row_keys(X, ALL_ROWS), kind="stable")
-    except ValueError:
-        return np.arange(_num_samples(X))
 
 
 def warn_of_few_rows(eta, loss, average):
@@ -257,6 +225,14 @@ class Curves:
         return calibrated
 
 
+def fit_curves(eta, truth, weight, distribution):
+    """Return what calibrates probabilities like these, whose truth is known."""
+    pairs = zip(np.atleast_2d(eta.T), np.atleast_2d(truth.T), strict=True)
+    curves = [_fit_curve(*pair, weight) for pair in pairs]
+    n_samples = len(eta) if weight is None else weight.sum()
+    return Curves(curves, np.sqrt(n_samples), distribution == "multinomial")
+
+
 def _fit_curve(eta, truth, weight):
     """Return points of the curve of some probabilities, of none for one class only."""
     used = ALL_ROWS if weight is None else weight > 0
@@ -267,162 +243,27 @@ def _fit_curve(eta, truth, weight):
     return curve.X_thresholds_, curve.y_thresholds_
 
 
-# Labels are drawn from the probabilities so often, and so many numbers at most.
-_DRAWS = 50
-
-_MOST_NUMBERS = 20_000_000
-
-# A gap is no chance beyond so many standard errors, and no trifle beyond this loss.
-_ERRORS_APART = 4.0
-
-_LEAST_GAP = 0.05
-
-
-@dataclass(frozen=True)
-class CalibrationGap:
-    """The loss that was expected of sets out of sample, and the one they had.
-
-    Attributes
-    ----------
-    expected_loss : float
-        Mean loss over labels drawn from the probabilities that sets are decoded with.
-
-    realised_loss : float
-        Loss on the true labels of the same samples, lower is better.
-
-    standard_error : float
-        Standard deviation of the loss over the drawn labels: by so much it differs from
-        the expected one by chance if the probabilities are honest.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sklearn_reject import ExpectedLossDecoder
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> gap = ExpectedLossDecoder(GaussianNB()).fit(X, y).calibration_gap_
-    >>> round(gap.expected_loss, 2), round(gap.realised_loss, 2)
-    (0.02, 0.05)
-    """
-
-    expected_loss: float
-    realised_loss: float
-    standard_error: float
-
-    @property
-    def is_noise(self):
-        """Whether honest probabilities would have such a gap."""
-        gap = abs(self.realised_loss - self.expected_loss)
-        return gap <= max(_ERRORS_APART * self.standard_error, _LEAST_GAP)
-
-
 def learn_out_of_sample(rule, strategy, items, evaluated, y, groups, weight):
     """Return the attributes of a decoder that are learned out of sample.
 
     `groups` and `weight` are those of all samples, which `y` has labels of.
     """
     eta, rows = evaluated.scores, np.arange(y.shape[0])[evaluated.rows]
-    y, groups, weight = y[rows], take_weight(groups, rows), take_weight(weight, rows)
-    truth = items.truth(y)
+    groups, weight = take_weight(groups, rows), take_weight(weight, rows)
+    truth = items.truth(y[rows])
     if truth.shape != eta.shape:
         raise ValueError(
             f"The classifier has probabilities of shape {eta.shape}, but y of `fit` "
             f"has shape {truth.shape}. Pass y, or a classifier, for the same labels."
         )
-    parts = inner_folds(np.arange(len(rows)), y, y.ndim == 1) if len(rows) > 1 else ()
-    if strategy == "eum":
-        rule = replace(rule, threshold=0.0)  # once a threshold is subtracted
-    samples = OutOfSample(rule, items.average, eta, truth, groups, weight)
     if strategy == "dta":
-        eta = samples.change(OutOfSample.calibration, parts)
-        gap = samples.measure_gap(eta, eta)
-        return {"_calibrate": samples.calibration(), "calibration_gap_": gap}
-    tuned = samples.tune()
-    # Bounds on the size still see all items of a set, in their order.
-    gap = samples.measure_gap(eta, samples.change(OutOfSample.subtraction, parts))
-    learned = {"threshold_": tuned.threshold, "tuned_loss_": tuned.loss}
-    return learned | {"calibration_gap_": gap}
-
-
-@dataclass(frozen=True, eq=False)
-class OutOfSample:
-    """Probabilities of items out of sample, their truth, and the rule for them.
-
-    The sets of a matrix are those of `average`. `groups` are the sets of the items of a
-    vector, None for one set, and `weight` is that of each row in the mean, where each
-    row is a set.
-    """
-
-    rule: SetRule
-    average: str
-    eta: np.ndarray
-    truth: np.ndarray
-    groups: np.ndarray | None
-    weight: np.ndarray | None
-
-    def change(self, learn, parts):
-        """Return probabilities, changed by what is learned from rows of other parts.
-
-        `parts` are pairs (train, test) of positions.
-        """
-        changed = self.eta.copy()
-        for train, test in parts:
-            changed[test] = learn(self.take(train))(self.eta[test])
-        return changed
-
-    def take(self, rows):
-        """Return some of the rows, which may have less of a set than is to be taken."""
-        arrays = self.eta, self.truth, self.groups, self.weight
-        eta, truth, groups, weight = (take_weight(each, rows) for each in arrays)
-        sizes = number_sets(sets_as_rows(eta, self.average).shape, groups)[1]
-        least = min(self.rule.min_positive, int(sizes.min()))
-        rule = replace(self.rule, min_positive=least)
-        return OutOfSample(rule, self.average, eta, truth, groups, weight)
-
-    def calibration(self):
-        """Return what calibrates probabilities."""
-        pairs = zip(np.atleast_2d(self.eta.T), np.atleast_2d(self.truth.T), strict=True)
-        curves = [_fit_curve(*pair, self.weight) for pair in pairs]
-        n_samples = len(self.eta) if self.weight is None else self.weight.sum()
-        add_up = self.rule.distribution == "multinomial"
-        return Curves(curves, np.sqrt(n_samples), add_up)
-
-    def tune(self):
-        """Return the threshold of the least loss."""
-        rule, sets = self.rule, {"groups": self.groups, "average": self.average}
-        bounds = {"min_positive": rule.min_positive, "max_positive": rule.max_positive}
-        options = {"loss": rule.loss, "sample_weight": self.weight, **sets, **bounds}
-        return tune_threshold(self.truth, self.eta, **options)
-
-    def subtraction(self):
-        """Return what subtracts the threshold of the least loss."""
-        threshold = self.tune().threshold
-        return lambda eta: eta - threshold
-
-    def measure_gap(self, eta, values):
-        """Compare the loss of a choice by `values` with that of labels drawn anew."""
-        options = {"groups": self.groups, "warns": False}
-        mask, _ = choose_sets(values, self.rule, self.average, **options)
-        arrays = eta, mask, self.truth
-        eta, mask, truth = (sets_as_rows(each, self.average) for each in arrays)
-        sets, sizes = number_sets(eta.shape, self.groups)
-        cells = 2 * sets + mask.ravel()
-        n_predicted = np.bincount(sets[mask.ravel()], minlength=len(sizes))
-
-        def mean_loss(truth):
-            counts = np.bincount(cells[truth.ravel()], minlength=2 * len(sizes))
-            fn, tp = counts.reshape(-1, 2).T
-            fp = n_predicted - tp
-            losses = self.rule.loss(tp, fp, fn, sizes - tp - fp - fn)
-            return float(np.average(losses, weights=self.weight))
-
-        def draw():
-            if self.rule.distribution == "multinomial":
-                return rng.multinomial(1, eta / eta.sum(axis=1, keepdims=True)) > 0
-            return rng.random(eta.shape) < eta
-
-        rng = np.random.default_rng(0)
-        n_draws = int(np.clip(_MOST_NUMBERS // eta.size, 10, _DRAWS))
-        drawn = [mean_loss(draw()) for _ in range(n_draws)]
-        expected, error = float(np.mean(drawn)), float(np.std(drawn))
-        return CalibrationGap(expected, mean_loss(truth), error)
+        return {"_calibrate": fit_curves(eta, truth, weight, rule.distribution)}
+    tuned = tune_threshold(
+        truth,
+        eta,
+        loss=rule.loss,
+        groups=groups,
+        average=items.average,
+        sample_weight=weight,
+    )
+    return {"threshold_": tuned.threshold, "tuned_loss_": tuned.loss}

@@ -13,14 +13,13 @@ from sklearn_reject.decoding._items import (
     as_flags,
     check_average,
     check_bounds,
+    check_flags,
     check_probabilities,
     count_sets,
     find_positive,
-    mend_flags,
     number_sets,
     one_hot,
     sets_as_rows,
-    show_odd,
     sizes_of_sets,
 )
 from sklearn_reject.decoding._tune_threshold import TunedThreshold, tune_threshold

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from math import isqrt
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.fft import irfft, next_fast_len, rfft
+from sklearn.utils import gen_batches
 
 from sklearn_reject._typing import SetLossLike
 from sklearn_reject._validation import check_option, of_arrays
 from sklearn_reject.decoding._items import check_distribution, check_probabilities
-from sklearn_reject.decoding._ratios import expansion_curves
-from sklearn_reject.decoding._windows import laws_of_counts, window_curve
-from sklearn_reject.losses import check_set_loss
+from sklearn_reject.decoding._quadrature import (
+    TOL,
+    absence_scores,
+    chances_of_absence,
+    expected_ratio,
+    prefix_sums_of_rows,
+)
+from sklearn_reject.losses import TNR, TPR, GMeanLoss, check_set_loss
 
 DISTRIBUTIONS = ("independent", "multinomial")
-_METHODS = ("auto", "quadrature", "window", "reference")
 
 # Many sets of up to so many items, or one of up to so many, take less time by all their
 # counts at once than by windows.
@@ -30,8 +37,20 @@ _N_AT_ONCE = 2**20
 # would make all further operations on them slow.
 _NEGLIGIBLE = 1e-100
 
+# Items between two searches for negligible probabilities.
+_FLUSH_EVERY = 8
+
 # Numbers that the laws of the rows treated at once may hold: 32 MB.
 _LARGEST_LAWS = 2**22
+
+# Confusion matrices whose losses are evaluated at once, few enough for the cache.
+_TILE = 2**15
+
+# Fewer items than that are no block of their own.
+_SMALLEST_BLOCK = 64
+
+# The chance of the counts that windows leave out.
+_CHANCE_OUTSIDE = TOL / 8
 
 
 @of_arrays
@@ -42,7 +61,6 @@ def expected_loss_curve(
     beta: float = 1.0,
     zero_division: float = 0.0,
     distribution: Literal["independent", "multinomial"] = "independent",
-    method: Literal["auto", "quadrature", "window", "reference"] = "auto",
 ) -> np.ndarray:
     r"""Return the expected loss of predicting the k most probable items, for all k.
 
@@ -60,8 +78,8 @@ def expected_loss_curve(
     eta : array-like of shape (n_items,) or (n_sets, n_items)
         Probability of each item to be positive, sorted decreasing; a row a set.
 
-    loss : str, callable or SetLoss
-        Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it.
+    loss : str or callable
+        Loss of a set, as :func:`decode` takes it.
 
     beta : float > 0, default=1.0
         Weight of recall in the loss "f_beta", the only one that takes it.
@@ -72,13 +90,6 @@ def expected_loss_curve(
     distribution : {"independent", "multinomial"}, default="independent"
         Whether items are positive independently of each other, or exactly one of them
         is, such as one class of many.
-
-    method : {"auto", "quadrature", "window", "reference"}, default="auto"
-        How independent items are dealt with. "quadrature" takes time proportional to
-        the number of items, for losses made of ratios: all but "g_mean", "h_mean" and
-        callables. "window" sums over all likely numbers of true positives and false
-        negatives, for any loss. "reference" is algorithm 1 of NKRD16 for all k, cubic
-        in the number of items. "auto" is the first of them that can do it.
 
     Returns
     -------
@@ -116,7 +127,6 @@ def expected_loss_curve(
     """
     loss = check_set_loss(loss, beta=beta, zero_division=zero_division)
     check_option(distribution, "distribution", DISTRIBUTIONS)
-    check_option(method, "method", _METHODS)
     eta = check_probabilities(eta)
     if (eta[..., 1:] > eta[..., :-1]).any():
         raise ValueError(
@@ -131,31 +141,50 @@ def expected_loss_curve(
     else:
         step = max(1, _N_AT_ONCE // rows.shape[1])
         chunks = [rows[start : start + step] for start in range(0, len(rows), step)]
-        curves = np.concatenate(
-            [independent_curves(chunk, loss, method=method) for chunk in chunks]
-        )
+        curves = np.concatenate([independent_curves(chunk, loss) for chunk in chunks])
     return curves if eta.ndim == 2 else curves[0]
 
 
-def independent_curves(eta, loss, *, n_negatives=0, method="auto"):
+def independent_curves(eta, loss, n_negatives=0):
     """Return the curves of independent items, shape (n_rows, n_columns + 1).
 
     Rows of `eta` are sorted decreasing; `n_negatives` further items of each row are
     surely negative.
     """
-    if method == "reference":
-        return dense_curves(eta, loss, n_negatives=n_negatives)
-    expansion = loss.expansion(eta.shape[1] + n_negatives)
-    if method == "quadrature" and expansion is None:
-        raise ValueError(
-            "method='quadrature' is for losses that are ratios of counts, got "
-            f"{loss!r}. Use method='window' or 'auto'."
-        )
-    if method != "window" and expansion is not None:
-        return expansion_curves(eta, expansion, n_negatives=n_negatives)
+    if loss.is_linear:
+        hits = prefix_sums_of_rows(eta)
+        missed, k = hits[:, -1:] - hits, np.arange(hits.shape[1])
+        n_others = eta.shape[1] - k + n_negatives
+        return loss(hits, k - hits, missed, n_others - missed)
+    if loss.ratios:
+        scores = absence_scores(eta, loss, n_negatives)
+        for ratio in loss.ratios:
+            scores += expected_ratio(eta, ratio, n_negatives)
+        return 1 - scores
     if is_dense(*eta.shape):
-        return dense_curves(eta, loss, n_negatives=n_negatives)
+        return dense_curves(eta, loss, n_negatives)
     return np.array([window_curve(row, loss, n_negatives) for row in eta])
+
+
+def multinomial_curves(eta, loss):
+    """Return the expected loss of the k most probable classes, for all k.
+
+    The true class is among them or not, so that only two confusion matrices can occur
+    (NKRD16, section 4).
+    """
+    n_classes = eta.shape[1]
+    k = np.arange(n_classes + 1)
+    hit, miss = np.zeros((2, n_classes + 1))
+    hit[1:] = loss(1, k[1:] - 1, 0, n_classes - k[1:])
+    miss[:-1] = loss(0, k[:-1], 1, n_classes - 1 - k[:-1])
+    covered = np.zeros((len(eta), n_classes + 1))
+    np.cumsum(eta, axis=1, out=covered[:, 1:])
+    missed = np.zeros_like(covered)
+    missed[:, :-1] = np.cumsum(eta[:, ::-1], axis=1)[:, ::-1]
+    return covered * hit + missed * miss
+
+
+# All counts at once
 
 
 def is_dense(n_rows, n_columns):
@@ -195,19 +224,209 @@ def dense_curves(eta, loss, n_negatives=0):
     return np.ascontiguousarray(curves.T)
 
 
-def multinomial_curves(eta, loss):
-    """Return the expected loss of the k most probable classes, for all k.
+def laws_of_counts(eta, negligible=0.0):
+    """Yield the laws of the positives among the first 0, 1, ... items of each set.
 
-    The true class is among them or not, so that only two confusion matrices can occur
-    (NKRD16, section 4).
+    `eta` has the shape (n_items, n_sets), laws (n_counts, n_sets). They hold until the
+    next one is made. What is below `negligible` may become zero.
     """
-    n_classes = eta.shape[1]
-    k = np.arange(n_classes + 1)
-    hit, miss = np.zeros((2, n_classes + 1))
-    hit[1:] = loss(1, k[1:] - 1, 0, n_classes - k[1:])
-    miss[:-1] = loss(0, k[:-1], 1, n_classes - 1 - k[:-1])
-    covered = np.zeros((len(eta), n_classes + 1))
-    np.cumsum(eta, axis=1, out=covered[:, 1:])
-    missed = np.zeros_like(covered)
-    missed[:, :-1] = np.cumsum(eta[:, ::-1], axis=1)[:, ::-1]
-    return covered * hit + missed * miss
+    n_items, n_sets = eta.shape
+    laws = np.zeros((n_items + 1, n_sets))
+    laws[0] = 1.0
+    yield laws[:1]
+    for number, p in enumerate(eta, 1):
+        gain = laws[:number] * p
+        laws[:number] *= 1 - p
+        laws[1 : number + 1] += gain
+        law = laws[: number + 1]
+        if negligible and number % _FLUSH_EVERY == 0:
+            law[law < negligible] = 0.0
+        yield law
+
+
+# Counts within windows, for long sets
+
+
+def window_curve(eta, loss, n_negatives=0):
+    """Return the curve of one row, by sums over the counts that are likely.
+
+    The error is at most `TOL` times the range of the loss, beside rounding.
+    """
+    laws = CountLaws(eta)
+    blocks = (laws.block(index) for index in range(laws.n_blocks))
+    n_items = len(eta) + n_negatives
+    losses = np.concatenate(
+        [_losses_of_block(block, loss, n_items) for block in blocks]
+    )
+    return losses - _absence_in_windows(eta, loss, n_negatives)
+
+
+def _absence_in_windows(eta, loss, n_negatives):
+    if isinstance(loss, GMeanLoss):
+        return absence_scores(eta[None], loss, n_negatives)[0]
+    return 0.0
+
+
+def _losses_of_block(block, loss, n_items):
+    """Return the expected losses of the sizes of a block, given counts in its windows.
+
+    Those of the G-mean are without what an absent class adds.
+    """
+    k, tp, fn = block.sizes[:, None], block.tp, block.fn
+    if isinstance(loss, GMeanLoss):
+        # sqrt(tp tn / (P N)), where P is the sum of two counts: a convolution.
+        positives = np.arange(tp[0] + fn[0], tp[-1] + fn[-1] + 1)
+        product = np.maximum(positives * (n_items - positives), 0.0)
+        of_sums = np.sqrt(np.divide(1, product, out=0 * product, where=product > 0))
+        size = next_fast_len(len(positives), real=True)
+        of_tp = rfft(block.of_tp * np.sqrt(tp), size)
+        of_fn = rfft(block.of_fn * np.sqrt(np.maximum(n_items - k - fn, 0)), size)
+        return 1 - irfft(of_tp * of_fn, size)[:, : len(positives)] @ of_sums
+    expected = np.zeros(len(k))
+    n_rows = max(1, min(len(tp), _TILE // len(fn)))
+    for sizes in gen_batches(len(k), max(1, _TILE // (n_rows * len(fn)))):
+        for rows in gen_batches(len(tp), n_rows):
+            # Counts beyond the size have probability zero; one that exists stands for
+            # them.
+            n = k[sizes, None]
+            hits, missed = np.minimum(tp[rows, None], n), np.minimum(fn, n_items - n)
+            losses = loss(hits, n - hits, missed, n_items - n - missed)
+            given_fn = np.matmul(block.of_tp[sizes, None, rows], losses)[:, 0]
+            expected[sizes] += np.einsum("kb,kb->k", given_fn, block.of_fn[sizes])
+    return expected
+
+
+class CountBlock(NamedTuple):
+    """Laws of the true positives and of the false negatives, for a run of set sizes.
+
+    Counts and sizes are successive; rows of `of_tp` (n_sizes, n_tp) and `of_fn`
+    (n_sizes, n_fn) sum to one.
+    """
+
+    sizes: np.ndarray
+    tp: np.ndarray
+    of_tp: np.ndarray
+    fn: np.ndarray
+    of_fn: np.ndarray
+
+
+class CountLaws:
+    """Laws of the true positives and of the false negatives of all top-k sets.
+
+    The windows of a size leave out outcomes of a chance of `_CHANCE_OUTSIDE` at most.
+    """
+
+    # Laws are kept at O(sqrt(n)) sizes only, O(n) numbers, and those between are worked
+    # out from their neighbors, by adding one item after the other: sums and products
+    # of positive numbers, in which rounding errors do not grow.
+    #
+    # There are B blocks of items. A share 1 / (4 B) of the chance at most is trimmed
+    # from the law of each block, and again from that of the items up to each border
+    # between blocks. A law at a border has then lost no more than half of the chance,
+    # since adding items moves mass and makes none. Within a block the window reaches
+    # from the lowest count of the border before it to the highest of both borders. What
+    # leaves it is above the highest count at the border after it, too, and was counted
+    # there. Those of true positives and of false negatives together lack no more than
+    # the chance.
+
+    def __init__(self, eta):
+        self.eta = eta
+        n_items = len(eta)
+        size = max(_SMALLEST_BLOCK, isqrt(n_items))
+        self.edges = np.append(np.arange(0, n_items, size), n_items)
+        self.n_blocks = len(self.edges) - 1
+        # Items that are surely negative fill the last block up.
+        padded = np.zeros((self.n_blocks, size))
+        padded.ravel()[:n_items] = eta
+        *_, of_blocks = laws_of_counts(padded.T)
+        mass = _CHANCE_OUTSIDE / (4 * self.n_blocks)
+        blocks = [_trim(0, law, mass) for law in of_blocks.T]
+        self._of_first = _running_laws(blocks, mass)
+        self._of_others = _running_laws(blocks[::-1], mass)[::-1]
+
+    def block(self, index):
+        """Return the laws for the sizes of a block, the last one with the full set."""
+        start, stop = self.edges[index], self.edges[index + 1]
+        eta = self.eta[start:stop]
+        tp, of_tp = _add_items(*self._of_first[index : index + 2], eta)
+        after, before = self._of_others[index + 1], self._of_others[index]
+        fn, of_fn = _add_items(after, before, eta[::-1])
+        n_sizes = stop - start + (index == self.n_blocks - 1)
+        sizes = start + np.arange(n_sizes)
+        return CountBlock(sizes, tp, of_tp[:n_sizes], fn, of_fn[::-1][:n_sizes])
+
+
+def _trim(low, law, mass):
+    """Return the law of the counts from `low` on without the ends, half the mass each.
+
+    It comes as a pair, the lowest count first.
+    """
+    n_low = int(np.searchsorted(np.cumsum(law), mass / 2, side="right"))
+    n_high = np.searchsorted(np.cumsum(law[::-1]), mass / 2, side="right")
+    return low + n_low, law[n_low : len(law) - n_high]
+
+
+def _running_laws(blocks, mass):
+    """Return the trimmed laws of no block, the first one, the first two, and so on."""
+    laws = [(0, np.ones(1))]
+    for low, block in blocks:
+        before, law = laws[-1]
+        laws.append(_trim(before + low, np.convolve(law, block), mass))
+    return laws
+
+
+def _add_items(first, last, eta):
+    """Return the counts, and their laws after 0, 1, ... more items.
+
+    The counts are those from the lowest of the first law to the highest of it and of
+    the last, which is that of all items.
+    """
+    # Trimmed again, the last one may end lower than the first.
+    low, law = first
+    stop = max(low + len(law), last[0] + len(last[1]))
+    laws = np.zeros((len(eta) + 1, stop - low))
+    laws[0, : len(law)] = law
+    for row, p in enumerate(eta.tolist()):
+        np.multiply(laws[row], 1 - p, out=laws[row + 1])
+        laws[row + 1, 1:] += p * laws[row, :-1]
+    laws /= laws.sum(axis=1, keepdims=True)
+    return np.arange(low, stop), laws
+
+
+# The G-mean of long sets: sizes that a bound rules out are not worked out
+
+
+def bounds_of_g_mean(eta, loss, n_negatives=0):
+    """Return lower bounds of the expected loss of the top k items, for all k.
+
+    The mean is concave in the rates, so that the mean of expected rates is no less than
+    its expectation (Jensen).
+    """
+    absent = chances_of_absence(eta[None], n_negatives)
+    product = np.ones(len(eta) + 1)
+    for ratio, chance in zip((TPR, TNR), absent, strict=True):
+        rate = expected_ratio(eta[None], ratio, n_negatives)[0]
+        product *= np.clip(rate + loss.zero_division * chance, 0.0, 1.0)
+    return 1 - np.sqrt(product) - 2 * TOL
+
+
+def certified_curve(eta, allowed, loss, n_negatives=0):
+    """Return the expected G-mean loss of the sizes of one row that may be the best.
+
+    Of those that are `allowed`, as a mask says, the least loss is found but for 1.5
+    `TOL`, and those that cannot have it may be infinite.
+    """
+    # Blocks of sizes are evaluated, the most promising first, as long as a bound leaves
+    # hope for a loss below, or as good as, the least one found.
+    laws, bounds = CountLaws(eta), bounds_of_g_mean(eta, loss, n_negatives)
+    absent = absence_scores(eta[None], loss, n_negatives)[0]
+    losses = np.full(len(eta) + 1, np.inf)
+    bounds = np.where(allowed, bounds, np.inf)
+    of_blocks = np.minimum.reduceat(bounds, laws.edges[:-1])
+    for index in np.argsort(of_blocks, kind="stable"):
+        if of_blocks[index] > min(losses[allowed].min(), 1.0):
+            break
+        block = laws.block(index)
+        found = _losses_of_block(block, loss, len(eta) + n_negatives)
+        losses[block.sizes] = found - absent[block.sizes]
+    return losses

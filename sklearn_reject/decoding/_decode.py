@@ -9,12 +9,14 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix, issparse, vstack
+from sklearn.utils import gen_batches
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_reject._typing import MatrixLike, Other, SetLossLike
 from sklearn_reject._validation import check_option, of_arrays
 from sklearn_reject.decoding._curves import (
     DISTRIBUTIONS,
+    certified_curve,
     independent_curves,
     is_dense,
     multinomial_curves,
@@ -31,13 +33,7 @@ from sklearn_reject.decoding._items import (
     sizes_of_sets,
     warn_of_small_sets,
 )
-from sklearn_reject.decoding._windows import (
-    LARGEST_LOSS,
-    certified_optimum,
-    expected_rates,
-)
-from sklearn_reject.exceptions import warn_user
-from sklearn_reject.losses import SetLoss, check_set_loss
+from sklearn_reject.losses import GMeanLoss, SetLoss, check_set_loss
 
 # Rows of a chunk: enough work for a job to be worth its start, little memory.
 _ROWS_AT_ONCE = 4096
@@ -45,15 +41,9 @@ _ROWS_AT_ONCE = 4096
 # Entries of a chunk of long rows.
 _N_AT_ONCE = 2**20
 
-# Whole groups of ties that cost a larger share of the expected loss are worth a word.
-_COSTLY = 0.02
-
 # Expected losses that differ by less, relative to the largest, are taken for equal:
 # rounding makes as much.
 _TIE = 1e-12
-
-# What whole groups of ties may cost before a size between their ends is looked for.
-_CHEAP = 1e-3
 
 
 @of_arrays
@@ -76,16 +66,19 @@ def decode(
     and all k are compared that do not part equally probable items, whose order then
     does not matter; see :func:`expected_loss_curve`. A bound on the size parts them
     nevertheless, and takes those that come first. Sizes that an upper bound of the
-    score rules out are left out, for "g_mean" and "h_mean" of many items
-    :math:`E[f(TPR, TNR)] \le f(E\,TPR, E\,TNR)`.
+    score rules out are left out, for "g_mean" of many items
+    :math:`E \sqrt{TPR\,TNR} \le \sqrt{E\,TPR\;E\,TNR}`.
 
     Parameters
     ----------
     eta : {array-like, sparse matrix} of shape (n_items,) or (n_samples, n_labels)
         Probability of each item to be positive, in any order.
 
-    loss : str, callable or SetLoss
-        Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it.
+    loss : {"f1", "f_beta", "jaccard", "am", "balanced_accuracy", "g_tp_pr", \
+            "g_mean", "hamming"} or callable
+        Loss of a set, lower is better: one minus the score of that name, or the share
+        of wrong items for "hamming". A function gets arrays of the counts `tp`, `fp`,
+        `fn` and `tn` by these names, and returns one finite number for each element.
 
     beta : float > 0, default=1.0
         Weight of recall in the loss "f_beta", the only one that takes it.
@@ -140,8 +133,7 @@ def decode(
         may not consist of the most probable items.
 
     RejectionWarning
-        If a set has fewer items than `min_positive`, or more than one fiftieth of the
-        mean expected loss is due to ties that are taken as a whole.
+        If a set has fewer items than `min_positive`.
 
     References
     ----------
@@ -192,87 +184,58 @@ def decode(
     return mask, float(losses[0]) if is_one_set else losses
 
 
-def choose_items(
-    eta, rule, average, *, groups=None, n_jobs=None, with_loss=True, warns=True
-):
+def choose_items(eta, rule, average, *, groups=None, n_jobs=None, with_loss=True):
     """Return the mask of the chosen items, and the expected loss of each set or NaN.
 
     Probabilities may come in any order. `rule` is a `SetRule`.
     """
     sets = sets_as_rows(eta, average)
-    sizes = sizes_of_sets(sets.shape, groups)
-    if warns:
-        warn_of_small_sets(rule.min_positive, sizes)
+    warn_of_small_sets(rule.min_positive, sizes_of_sets(sets.shape, groups))
     options = {"with_loss": with_loss, "n_jobs": n_jobs}
     if issparse(sets):
-        mask, losses, costs = _choose_sparse(sets, rule, **options)
+        mask, losses = _choose_sparse(sets, rule, **options)
     elif sets.ndim == 2:
-        mask, losses, costs = _choose_rows(sets, rule, **options)
+        mask, losses = _choose_rows(sets, rule, **options)
     else:
-        mask, losses, costs = _choose_groups(sets, rule, groups, **options)
-    cost, mean = np.mean(costs), np.mean(losses)
-    if warns and cost > _COSTLY * abs(mean):
-        warn_user(
-            "Equally probable items are predicted together or not at all, because only "
-            f"their order distinguishes them. The mean expected loss is {mean:.3g}; "
-            f"separating ties would give {mean - cost:.3g}. Use probabilities with "
-            "fewer ties, or bounds on the size of the sets."
-        )
+        mask, losses = _choose_groups(sets, rule, groups, **options)
     return items_in_place(mask, eta.shape, average), losses
 
 
 def _choose_groups(eta, rule, groups, **options):
     numbers, sizes = number_sets(eta.shape, groups)
-    mask, (losses, costs) = np.empty(len(eta), dtype=bool), np.empty((2, len(sizes)))
-    for sets, items in _sets_of_equal_size(numbers, sizes):
-        found = _choose_rows(eta[items], rule, **options)
-        mask[items], losses[sets], costs[sets] = found
-    return mask, losses, costs
-
-
-def _sets_of_equal_size(numbers, sizes):
-    """Yield pairs (sets, items) for each size that sets have.
-
-    Numbers of these sets, shape (n_sets,), and of their items in the order in which
-    they come, shape (n_sets, size).
-    """
-    starts = np.cumsum(sizes) - sizes
-    order = np.argsort(numbers, kind="stable")
+    mask, losses = np.empty(len(eta), dtype=bool), np.empty(len(sizes))
+    starts, order = np.cumsum(sizes) - sizes, np.argsort(numbers, kind="stable")
     for size in np.unique(sizes):
         sets = np.flatnonzero(sizes == size)
-        yield sets, order[starts[sets, None] + np.arange(size)]
+        items = order[starts[sets, None] + np.arange(size)]
+        mask[items], losses[sets] = _choose_rows(eta[items], rule, **options)
+    return mask, losses
 
 
 def _choose_rows(eta, rule, *, n_jobs, width=None, **options):
     """Choose among rows chunk by chunk; `width` items at most of each are looked at."""
     choose = _choose_stored if issparse(eta) else _choose_chunk
-    width = eta.shape[1] if width is None else width
+    n_at_once = max(1, min(_ROWS_AT_ONCE, _N_AT_ONCE // (width or eta.shape[1])))
+    # Each job has something to do.
+    n_at_once = min(n_at_once, -(-eta.shape[0] // effective_n_jobs(n_jobs)))
     parts = Parallel(n_jobs=n_jobs, require="sharedmem")(
         delayed(choose)(eta[rows], rule.of_sets(rows), **options)
-        for rows in _chunks(eta.shape[0], width, n_jobs)
+        for rows in gen_batches(eta.shape[0], n_at_once)
     )
-    masks, losses, costs = zip(*parts, strict=True)
+    masks, losses = zip(*parts, strict=True)
     mask = vstack(masks, format="csr") if issparse(eta) else np.concatenate(masks)
-    return mask, np.concatenate(losses), np.concatenate(costs)
+    return mask, np.concatenate(losses)
 
 
 def _choose_chunk(eta, rule, n_negatives=0, **options):
     # By decreasing probability, ties as they come.
     order = np.argsort(-eta, axis=1, kind="stable")
     ordered = np.take_along_axis(eta, order, axis=1)
-    sizes, losses, costs = rule.choose(ordered, n_negatives, **options)
+    sizes, losses = rule.choose(ordered, n_negatives, **options)
     mask = np.zeros(eta.shape, dtype=bool)
     is_taken = np.arange(eta.shape[1]) < sizes[:, None]
     np.put_along_axis(mask, order, is_taken, axis=1)
-    return mask, losses, costs
-
-
-def _chunks(n_rows, n_columns, n_jobs):
-    n_at_once = max(1, min(_ROWS_AT_ONCE, _N_AT_ONCE // n_columns))
-    # Each job has something to do.
-    n_at_once = min(n_at_once, -(-n_rows // effective_n_jobs(n_jobs)))
-    starts = range(0, n_rows, n_at_once)
-    return [slice(start, start + n_at_once) for start in starts]
+    return mask, losses
 
 
 def _choose_sparse(eta, rule, **options):
@@ -294,8 +257,8 @@ def _choose_stored(eta, rule, **options):
     Of these as many are looked at as the longest row stores more, or the bound wants.
     """
     if rule.needs_all_items:
-        mask, losses, costs = _choose_chunk(eta.toarray(), rule, **options)
-        return csr_matrix(mask), losses, costs
+        mask, losses = _choose_chunk(eta.toarray(), rule, **options)
+        return csr_matrix(mask), losses
     n_rows, n_items = eta.shape
     n_stored = np.diff(eta.indptr)
     width = max(n_stored.max(), min(rule.min_positive, n_items), 1)
@@ -303,7 +266,7 @@ def _choose_stored(eta, rule, **options):
     position = np.arange(eta.nnz) - np.repeat(eta.indptr[:-1], n_stored)
     stored = np.zeros((n_rows, width))
     stored[row, position] = eta.data
-    mask, losses, costs = _choose_chunk(stored, rule, n_items - width, **options)
+    mask, losses = _choose_chunk(stored, rule, n_items - width, **options)
     columns = np.full(stored.shape, -1)
     columns[row, position] = eta.indices
     # So many columns have enough that a row does not store.
@@ -314,7 +277,7 @@ def _choose_stored(eta, rule, **options):
         columns[other, is_open] = free[: np.count_nonzero(is_open)]
     taken = mask.nonzero()[0], columns[mask]
     mask = csr_matrix((np.ones(len(taken[0]), bool), taken), shape=eta.shape)
-    return mask, losses, costs
+    return mask, losses
 
 
 @dataclass(frozen=True, eq=False)
@@ -346,7 +309,7 @@ class SetRule:
         return self.distribution == "multinomial" or not self.loss.spares_negatives
 
     def choose(self, eta, n_negatives=0, *, with_loss=True):
-        """Return the size of each row, its expected loss, and what ties cost of it.
+        """Return the size of each row, and its expected loss.
 
         Rows are sorted decreasing; `n_negatives` further items of each are surely
         negative and not predicted. Of losses that differ by no more than rounding the
@@ -361,42 +324,26 @@ class SetRule:
             reached = eta >= np.reshape(self.threshold, (-1, 1))
             chosen = np.clip(np.count_nonzero(reached, axis=1), *limits)
             if not with_loss:
-                return chosen, np.full(len(eta), np.nan), np.zeros(len(eta))
-            allowed = inside = sizes == chosen[:, None]
+                return chosen, np.full(len(eta), np.nan)
+            allowed = sizes == chosen[:, None]
         else:
             inside = (sizes >= limits[0]) & (sizes <= limits[1])
-            inside = np.broadcast_to(inside, (len(eta), len(sizes)))
             allowed = inside & _find_cuts(eta, limits, n_negatives)
-        # All sizes would take long, and bounds rule most of them out.
-        is_long = self.distribution == "independent" and not is_dense(*eta.shape)
-        if is_long and self.loss.mean_of_rates is not None:
-            found = [
-                self._certify(*row, n_negatives)
-                for row in zip(eta, allowed, inside, strict=True)
-            ]
-            return tuple(map(np.array, zip(*found, strict=True)))
-        if self.distribution == "multinomial":
-            curves = multinomial_curves(eta, self.loss)
-        else:
-            curves = independent_curves(eta, self.loss, n_negatives=n_negatives)
-        scale = np.abs(curves).max(axis=1, keepdims=True)
+        curves = self._curves(eta, allowed, n_negatives)
+        scale = np.abs(curves).max(axis=1, where=np.isfinite(curves), initial=0.0)
         tie = _TIE * np.maximum(scale, self.loss.largest)
         of_allowed = np.where(allowed, curves, np.inf)
-        near = of_allowed <= of_allowed.min(axis=1, keepdims=True) + tie
-        best = near.argmax(axis=1)
-        losses = curves[np.arange(len(eta)), best]
-        costs = losses - np.where(inside, curves, np.inf).min(axis=1)
-        return best, losses, np.where(costs > tie[:, 0], costs, 0.0)
+        best = (of_allowed <= (of_allowed.min(axis=1) + tie)[:, None]).argmax(axis=1)
+        return best, curves[np.arange(len(eta)), best]
 
-    def _certify(self, eta, allowed, inside, n_negatives):
-        """Return the best size of a row, its loss, and what is lost by the ties."""
-        rates = expected_rates(eta, self.loss.zero_division, n_negatives)
-        scores = self.loss.mean_of_rates(*rates)
-        size, loss = certified_optimum(eta, self.loss, scores, allowed, n_negatives)
-        least = loss
-        if (allowed != inside).any() and LARGEST_LOSS - scores.max() < loss - _CHEAP:
-            least = certified_optimum(eta, self.loss, scores, inside, n_negatives)[1]
-        return size, loss, loss - least
+    def _curves(self, eta, allowed, n_negatives):
+        if self.distribution == "multinomial":
+            return multinomial_curves(eta, self.loss)
+        if not isinstance(self.loss, GMeanLoss) or is_dense(*eta.shape):
+            return independent_curves(eta, self.loss, n_negatives)
+        # All sizes would take long, and bounds rule most of them out.
+        rows = zip(eta, allowed, strict=True)
+        return np.array([certified_curve(*row, self.loss, n_negatives) for row in rows])
 
 
 def _find_cuts(eta, bounds, n_negatives):

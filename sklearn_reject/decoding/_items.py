@@ -37,19 +37,14 @@ def as_array(values, name):
     refuse_masked(values, name)
     try:
         array = np.asarray(values)
-    except ValueError as error:
-        if name == "eta":
-            raise ValueError(
-                "eta holds rows of different lengths. Concatenate them to a vector, "
-                "and pass the row number of each item as groups."
-            ) from error
+    except ValueError:  # rows of different lengths
         array = np.empty(len(values), dtype=object)
         array[:] = values
     kinds = (list, tuple, set, frozenset, np.ndarray)
     if array.dtype.kind == "O" and any(isinstance(part, kinds) for part in array.flat):
         raise ValueError(
-            f"{name} holds lists of labels. Convert them to an indicator matrix with "
-            f"one column per label: `MultiLabelBinarizer().fit_transform({name})`."
+            f"{name} holds lists of labels, or rows of different lengths. Pass labels "
+            "through MultiLabelBinarizer, and rows as a vector with groups."
         )
     return array
 
@@ -67,20 +62,11 @@ def check_probabilities(eta, name="eta", *, ndim=(1, 2), accept_sparse=False):
         raise ValueError(
             f"{name} must hold numbers, got an array of dtype {eta.dtype}."
         )
-    if is_sparse and len(eta.shape) != 2:
+    if len(eta.shape) not in ((2,) if is_sparse else ndim):
         raise ValueError(
-            f"{name} must have shape (n_sets, n_items) if it is sparse, got "
-            f"{eta.shape}. Pass `{name}.toarray()`."
-        )
-    if len(eta.shape) not in ndim:
-        shapes = {1: "(n_items,)", 2: "(n_sets, n_items)"}
-        hint = (
-            " If there is one array of shape (n_samples, 2) per label, take the "
-            "probabilities of class 1: `np.column_stack([p[:, 1] for p in proba])`."
-        )
-        raise ValueError(
-            f"{name} must have shape {' or '.join(shapes[n] for n in ndim)}, got "
-            f"{eta.shape}.{hint if len(eta.shape) == 3 else ''}"
+            f"{name} must have shape (n_items,) or (n_sets, n_items), got "
+            f"{eta.shape}. If there is an array for each label, stack its columns of "
+            "class 1: `np.column_stack([p[:, 1] for p in proba])`."
         )
     if 0 in eta.shape:
         raise ValueError(
@@ -134,26 +120,14 @@ def check_bounds(min_positive, max_positive):
     return min_positive, max_positive
 
 
-def bounds_of_sets(bounds, n_items):
-    """Return bounds of at most `n_items`, an int or one of each set."""
-    least, largest = bounds
-    warn_of_small_sets(least, n_items)
-    largest = n_items if largest is None else np.minimum(n_items, largest)
-    return np.minimum(n_items, least), largest
-
-
 def warn_of_small_sets(min_positive, n_items):
     """Warn where sets have fewer items than are to be predicted."""
-    n_small = np.count_nonzero(np.asarray(n_items) < min_positive)
-    if n_small == 0:
-        return
-    sizes = f"the number of items, {np.min(n_items)}"
-    if np.ndim(n_items):
-        sizes = f"the number of items of {n_small} of {len(n_items)} sets"
-    warn_user(
-        f"min_positive={min_positive} is above {sizes}, so all of their items are "
-        "predicted. Lower min_positive, or remove small sets."
-    )
+    if np.min(n_items) < min_positive:
+        warn_user(
+            f"min_positive={min_positive} is above the number of items of a set, "
+            f"{np.min(n_items)}, so all of them are predicted. Lower min_positive, or "
+            "remove small sets."
+        )
 
 
 def _check_bound(value, name):
@@ -169,17 +143,21 @@ def check_indicators(y, shape):
     if y.shape != shape:
         raise ValueError(f"y must have the shape of eta, {shape}, got {y.shape}.")
     way_out = "Convert the labels, as in `y == pos_label`"
-    return _check_flags(y, "y", "0 and 1", way_out)
+    return check_flags(y, "y", "labels 0 and 1", way_out)
 
 
-def _check_flags(y, name, wanted, way_out):
+def check_flags(y, name, wanted, way_out):
+    """Return zeros and ones, dense or sparse, as booleans."""
     flags = as_flags(y)
-    if flags is None:
-        raise ValueError(
-            f"{name} must hold {wanted}, got {show_odd(y)}. "
-            f"{mend_flags(y, name, way_out)}."
-        )
-    return flags
+    if flags is not None:
+        return flags
+    values = y.data if issparse(y) else y
+    odd = f"an array of dtype {values.dtype}"
+    if values.dtype.kind in "biuf":
+        odd = values[~np.isin(values, (0, 1))][0]
+        if np.isin(values, (-1, 0, 1)).all():
+            way_out = f"Pass `{name} > 0` if -1 means absent"
+    raise ValueError(f"{name} must be {wanted}, got {odd}. {way_out}.")
 
 
 def as_flags(y):
@@ -195,22 +173,6 @@ def as_flags(y):
     if values.dtype.kind not in "biuf" or not np.isin(values, (0, 1)).all():
         return None
     return y.astype(bool)
-
-
-def show_odd(y):
-    """Return words for what is neither 0 nor 1 in an array or a sparse matrix."""
-    y = y.data if issparse(y) else y
-    if y.dtype.kind not in "biuf":
-        return f"an array of dtype {y.dtype}"
-    return str(y[~np.isin(y, (0, 1))][0])
-
-
-def mend_flags(y, name, otherwise):
-    """Return what to do about an array or a sparse matrix that holds no flags."""
-    values = y.data if issparse(y) else y
-    if values.dtype.kind in "if" and np.isin(values, (-1, 0, 1)).all():
-        return f"Pass `{name} > 0` if -1 means absent"
-    return otherwise
 
 
 def one_hot(index, shape):
@@ -240,8 +202,8 @@ def number_sets(shape, groups):
         return np.repeat(np.arange(n_sets), size), np.full(n_sets, size)
     if len(shape) == 2:
         raise ValueError(
-            f"groups define sets of the items of a vector, but eta has shape {shape} "
-            "and each row is a set. Omit groups."
+            "groups define sets of the items of a vector, but in a matrix, here of "
+            f"shape {shape}, each row is a set. Omit groups."
         )
     groups = check_array(groups, input_name="groups", ensure_2d=False, dtype=None)
     if groups.ndim != 1:
@@ -260,9 +222,9 @@ def number_sets(shape, groups):
     return numbers, np.bincount(numbers)
 
 
-def check_average(average, shape, name="eta", options=AVERAGES):
+def check_average(average, shape, name="eta"):
     """Raise unless items of this shape form the sets that are averaged over."""
-    check_option(average, "average", options)
+    check_option(average, "average", AVERAGES)
     if average in ("macro", "micro") and len(shape) != 2:
         raise ValueError(
             f"average={average!r} is for matrices, but {name} has shape {shape}. The "
@@ -315,11 +277,7 @@ def count_sets(
             "indicators, or be a vector of labels and a matrix with a column for each "
             f"class, got shapes {y_true.shape} and {y_pred.shape}."
         )
-    if groups is not None:
-        raise ValueError(
-            "groups define sets of the labels of a vector, but y_pred has shape "
-            f"{y_pred.shape} and each row is a set. Omit groups."
-        )
+    number_sets(y_pred.shape, groups)  # raises if there are groups
     y_pred = _check_matrix(y_pred, "y_pred")
     if y_true.ndim == 1:
         y_true = _one_hot_labels(y_true, y_pred.shape, labels)
@@ -391,20 +349,17 @@ def _check_matrix(y, name):
     if 0 in y.shape:
         raise ValueError(f"{name} is empty, of shape {y.shape}. Pass at least one set.")
     way_out = "Convert labels with MultiLabelBinarizer"
-    return _check_flags(y, name, "0 and 1, a column for each item", way_out)
+    return check_flags(y, name, "indicators, 0 and 1, a column for each item", way_out)
 
 
 def _one_hot_labels(y_true, shape, labels):
-    if len(y_true) != shape[0]:
-        raise ValueError(
-            f"y_pred has {shape[0]} rows for {len(y_true)} labels in y_true. Pass one "
-            "set of classes per label."
-        )
     classes = np.unique(y_true) if labels is None else np.asarray(labels)
-    if classes.shape != shape[1:] or len(np.unique(classes)) != len(classes):
+    is_shape = (len(y_true), *classes.shape) == shape
+    if not is_shape or len(np.unique(classes)) != len(classes):
         raise ValueError(
-            f"y_pred has {shape[1]} columns for the classes {classes.tolist()}. Pass "
-            "the class of each column as labels."
+            f"y_pred has shape {shape} for {len(y_true)} labels in y_true and the "
+            f"classes {classes.tolist()}. Pass a row for each label, and the class of "
+            "each column as labels."
         )
     index, unknown = index_labels(y_true, classes)
     if unknown.any():

@@ -6,19 +6,13 @@ What is imported but not in ``__all__`` is for the other rooms of the package, a
 change.
 """
 
-from sklearn_reject.losses._named import (
-    FractionalLinearLoss,
-    GMeanLoss,
-    HMeanLoss,
-    check_set_loss,
-)
 from sklearn_reject.losses._sele import (
     chunked_sele,
     exact_sele,
     make_chunks,
     sele_loss_and_gradient,
 )
-from sklearn_reject.losses._set_loss import Absence, Cells, Expansion, Ratio, SetLoss
+from sklearn_reject.losses._sets import TNR, TPR, GMeanLoss, SetLoss, check_set_loss
 from sklearn_reject.losses._task import (
     AbsoluteLoss,
     CostMatrixLoss,
@@ -30,11 +24,4 @@ from sklearn_reject.losses._task import (
     losses_where_known,
 )
 
-__all__ = [
-    "CostMatrixLoss",
-    "FractionalLinearLoss",
-    "SetLoss",
-    "check_loss",
-    "check_set_loss",
-    "sele_loss_and_gradient",
-]
+__all__ = ["CostMatrixLoss", "check_loss", "sele_loss_and_gradient"]

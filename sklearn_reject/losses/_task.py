@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn_reject._typing import TaskLossLike
 from sklearn_reject._validation import (
     as_label_array,
+    as_real_array,
     check_same_length,
     check_takes,
     check_vector,
@@ -135,7 +136,7 @@ class AbsoluteLoss(TaskLoss):
     takes_vectors = True
 
     def _losses(self, y_true, y_pred):
-        return _mean_difference(y_true, y_pred, "absolute", power=1)
+        return _mean_difference(y_true, y_pred, power=1)
 
 
 class SquaredLoss(TaskLoss):
@@ -153,7 +154,7 @@ class SquaredLoss(TaskLoss):
     takes_vectors = True
 
     def _losses(self, y_true, y_pred):
-        return _mean_difference(y_true, y_pred, "squared", power=2)
+        return _mean_difference(y_true, y_pred, power=2)
 
 
 class CostMatrixLoss(TaskLoss):
@@ -188,7 +189,7 @@ class CostMatrixLoss(TaskLoss):
 
     def __init__(self, costs: ArrayLike, labels: ArrayLike | None = None) -> None:
         if hasattr(costs, "columns"):
-            costs, labels = _align_frame(costs, labels)
+            costs, labels = _read_frame(costs, labels)
             mixed = np.array(labels, dtype=object)
             _check_same_kind(mixed, mixed, "The labels of the cost matrix")
         self.labels = np.asarray(labels)
@@ -322,12 +323,13 @@ def check_loss(loss: TaskLossLike, *, labels: ArrayLike | None = None) -> TaskLo
     return CostMatrixLoss(loss, labels)
 
 
-def _mean_difference(y_true, y_pred, name, power):
+def _mean_difference(y_true, y_pred, power):
     """Return abs(y_pred - y_true) to a power, the mean over several outputs."""
     if y_true.dtype.kind not in "biuf" or y_pred.dtype.kind not in "biuf":
         raise ValueError(
-            f"loss={name!r} needs numeric labels, got labels of dtype {y_true.dtype} "
-            f"and {y_pred.dtype}. Encode the labels as numbers, or pass a cost matrix."
+            "loss, a difference, needs numeric labels, got labels of dtype "
+            f"{y_true.dtype} and {y_pred.dtype}. Encode the labels as numbers, or pass "
+            "a cost matrix."
         )
     # Unsigned labels would wrap and bool labels cannot be subtracted.
     losses = np.abs(y_pred.astype(np.float64) - y_true.astype(np.float64)) ** power
@@ -339,7 +341,12 @@ def _label_array(labels, name, takes_vectors):
     refuse_unread(labels, name)
     array = np.asarray(labels)
     if array.ndim == 2 and array.shape[1] != 1 and takes_vectors:
-        return _numeric_matrix(array, name)
+        if array.dtype.kind not in "biuf" or not np.isfinite(array).all():
+            raise ValueError(
+                f"{name} with multiple outputs must hold finite numbers, got an array "
+                f"of dtype {array.dtype}."
+            )
+        return array
     array = _as_vector(array, name)
     if array.size == 0:
         raise ValueError(f"{name} is empty. At least one sample is needed.")
@@ -354,15 +361,6 @@ def _as_vector(array, name):
         raise ValueError(
             f"{name} must be a vector of labels of shape (n_samples,), got an array of "
             f"shape {array.shape}."
-        )
-    return array
-
-
-def _numeric_matrix(array, name):
-    if array.dtype.kind not in "biuf" or not np.isfinite(array).all():
-        raise ValueError(
-            f"{name} with multiple outputs must hold finite numbers, got an array of "
-            f"dtype {array.dtype}."
         )
     return array
 
@@ -385,86 +383,40 @@ def _check_same_kind(first, second, names):
 
 def _check_cost_matrix(costs, n_classes):
     try:
-        matrix = np.array(costs)
-        if matrix.dtype.kind != "c":
-            matrix = matrix.astype(np.float64)
+        matrix = as_real_array(costs, "loss").astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"loss must be a name, a callable or a numeric cost matrix, got {costs!r}."
         ) from error
-    if matrix.dtype.kind == "c":
-        raise ValueError(
-            "loss is a cost matrix of complex numbers, but costs must be real numbers, "
-            "0 or more. Pass `costs.real` if all imaginary parts are zero."
-        )
     if matrix.shape != (n_classes, n_classes):
         raise ValueError(
             f"loss is a cost matrix of shape {matrix.shape} for {n_classes} labels: it "
-            f"must have shape ({n_classes}, {n_classes}), a row for each true and a "
-            "column for each predicted label. Pass `labels` if some labels do not "
-            "occur in the data."
+            f"must have shape ({n_classes}, {n_classes}), a row for each true label. "
+            "Pass `labels` if some labels do not occur in the data."
         )
     name = "loss (the cost matrix, row by row)"
     check_vector(matrix.ravel(), name, non_negative=True)
     return matrix
 
 
-# Data frames of costs, read by their labels and never by position
-
-_WAY_OUT = (
-    "Label both axes with the classes, or pass `.to_numpy()` with true labels by row "
-    "and predicted labels by column, in sorted order."
-)
-
-
-def _align_frame(costs, labels):
+def _read_frame(costs, labels):
     """Return the costs of a data frame as an array, and the labels of its axes.
 
     Those of `labels`, which it must have, come first; None is for all that it has.
     """
-    rows, columns = _labels_of(costs)
-    needed = [] if labels is None else np.asarray(labels).tolist()
-    for label in needed:
-        if label not in rows:
-            raise ValueError(
-                f"loss is a data frame with the labels {rows}, but the labels are "
-                f"{needed}, and {label!r} is missing. {_WAY_OUT}"
-            )
+    rows = costs.index.tolist() if hasattr(costs, "index") else []
+    columns = list(costs.columns)
+    needed = rows if labels is None else np.asarray(labels).tolist()
     order = needed + [label for label in rows if label not in needed]
-    places = [[axis.index(label) for label in order] for axis in (rows, columns)]
+    axes = (rows, columns)
+    if any(len(axis) != len(order) or set(axis) != set(order) for axis in axes):
+        raise ValueError(
+            f"loss is a data frame with rows {rows} and columns {columns}, but needs "
+            f"the same labels, each once, and {needed} among them. Label both axes, or "
+            "pass `.to_numpy()` with true labels by row, in sorted order."
+        )
+    places = [[axis.index(label) for label in order] for axis in axes]
     return costs.to_numpy()[np.ix_(*places)], order
-
-
-def _labels_of(costs):
-    """Return the labels of rows and of columns, the same ones, each of them once."""
-    if not hasattr(costs, "index"):
-        raise ValueError(
-            f"loss is a {type(costs).__module__.split('.')[0]} data frame, whose rows "
-            f"have no labels. {_WAY_OUT}"
-        )
-    rows, columns = costs.index.tolist(), costs.columns.tolist()
-    if set(rows) != set(columns):
-        raise ValueError(
-            f"loss is a data frame whose rows {rows} and columns {columns} are not "
-            f"the same labels. {_WAY_OUT}"
-        )
-    for labels in (rows, columns):
-        if len(set(labels)) < len(labels):
-            raise ValueError(
-                f"loss is a data frame with the labels {labels}, some of them more "
-                "than once. Keep one row and one column per label."
-            )
-    return rows, columns
-
-
-def refuse_labels(values, name, meaning):
-    """Raise for a data frame or a series where the order of values has a meaning."""
-    if hasattr(values, "columns") or hasattr(values, "iloc"):
-        raise ValueError(
-            f"{name} must be an array of {meaning}, in this order, got a "
-            f"{type(values).__name__}, whose labels would be ignored. Sort its values "
-            "and pass `.to_numpy()`."
-        )
 
 
 # Losses of labels that are not known of every sample, as those of an expert

@@ -46,8 +46,8 @@ def set_loss(
     y_pred : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
         Predicted labels, or indicators of the predicted items, 0 and 1.
 
-    loss : str, callable or SetLoss, default="f1"
-        Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it.
+    loss : str or callable, default="f1"
+        Loss of a set, as :func:`~sklearn_reject.decoding.decode` takes it.
 
     beta : float > 0, default=1.0
         Weight of recall in the loss "f_beta", the only one that takes it.

@@ -411,9 +411,9 @@ def refuse_one_class(fp, tp, name, lowest):
     if not (fp > 0 and tp > 0):
         missing = "negatives" if tp > 0 else "positives"
         raise ValueError(
-            f"{name} has no rated {missing} of positive weight that the lowest "
-            f"thresholds {[float(each) for each in lowest]} reach. Rate more, pass "
-            "lower thresholds or, if a sample was rated, its inclusion_proba."
+            f"{name} has one class: no rated {missing} of positive weight that the "
+            f"lowest thresholds {[float(each) for each in lowest]} reach. Rate more, "
+            "pass lower thresholds or, if a sample was rated, its inclusion_proba."
         )
 
 

@@ -6,7 +6,7 @@ from math import fsum, prod, sqrt
 import numpy as np
 from hypothesis import strategies as st
 
-from sklearn_reject.losses import FractionalLinearLoss, check_set_loss
+from sklearn_reject.losses import check_set_loss
 
 
 def ratio(numerator, denominator, z):
@@ -46,21 +46,13 @@ def g_mean(tp, fp, fn, tn, beta, z):
     return 1 - sqrt(tpr * tnr)
 
 
-def h_mean(tp, fp, fn, tn, beta, z):
-    tpr, tnr = rates(tp, fp, fn, tn, z)
-    return 1.0 if tpr == 0 or tnr == 0 else 1 - 2 / (1 / tpr + 1 / tnr)
-
-
 # Name to a function (tp, fp, fn, tn, beta, zero_division) of single counts.
 DEFINITIONS = {
     "f1": lambda tp, fp, fn, tn, beta, z: f_beta(tp, fp, fn, tn, 1, z),
     "hamming": lambda tp, fp, fn, tn, beta, z: (fp + fn) / (tp + fp + fn + tn),
     **{
         function.__name__: function
-        for function in (
-            *(f_beta, jaccard, am, balanced_accuracy, g_tp_pr),
-            *(g_mean, h_mean),
-        )
+        for function in (f_beta, jaccard, am, balanced_accuracy, g_tp_pr, g_mean)
     },
 }
 
@@ -70,11 +62,15 @@ DEFINED_EVERYWHERE = {"balanced_accuracy", "hamming"}
 BETAS = [0.5, 2.0]  # one is "f1"
 ZERO_DIVISIONS = [0.0, 0.5, 1.0]
 
-# Loss 1 - Phi and Phi itself rising with u on all of [0, 1]^3.
-FRACTIONAL = [[1.0, -1.5, 0.75, 0.5], [1.0, -0.25, 1.0, 0.5]]
 
-PRECISION = FractionalLinearLoss([0, -1, 1, 0], [0, 0, 1, 0])
-RECALL = FractionalLinearLoss([0, -1, 0, 1], [0, 0, 0, 1])
+def precision_loss(tp, fp, fn, tn):
+    """One minus precision, one where nothing is predicted."""
+    return np.where(tp + fp > 0, fp / np.maximum(tp + fp, 1), 1.0)
+
+
+def recall_loss(tp, fp, fn, tn):
+    """One minus recall, one where nothing is positive."""
+    return np.where(tp + fn > 0, fn / np.maximum(tp + fn, 1), 1.0)
 
 
 def priced(tp, fp, fn, tn):
@@ -100,8 +96,8 @@ def all_losses():
         for beta in (BETAS if name == "f_beta" else [1.0])
         for z in ([0.0] if name in DEFINED_EVERYWHERE else ZERO_DIVISIONS)
     }
-    found["fractional_linear", 1.0, 0.0] = FractionalLinearLoss(*FRACTIONAL)
     found["callable", 1.0, 0.0] = check_set_loss(priced)
+    found["recall", 1.0, 0.0] = check_set_loss(recall_loss)
     return found
 
 

@@ -64,7 +64,7 @@ BAD_LOSSES = [
     ([[0, 1]], [0, 1], r"loss is a cost matrix of shape \(1, 2\) for 2 labels"),
     ([[0, 1], [1, 0]], [0, 1, 2], r"for 3 labels.*Pass `labels`"),
     ([[0, -1], [1, 0]], [0, 1], r"cost matrix.*non-negative, got -1.0 in row 1"),
-    (np.array([[0, 1 + 2j], [1, 0]]), [0, 1], r"cost matrix of complex numbers"),
+    (np.array([[0, 1 + 2j], [1, 0]]), [0, 1], r"numeric cost matrix"),
     ([[0, np.nan], [1, 0]], [0, 1], r"cost matrix.*finite, got nan"),
     ([[0, 1], [1, 0]], [1, 1], r"distinct labels, got \[1, 1\]"),
 ]
@@ -88,7 +88,7 @@ BAD_LABELS = [
     ("zero_one", np.array([np.nan, "a"], object), ["a", "b"], r"\(nan\) in row 0"),
     ("zero_one", [0.0, np.nan], [0, 1], r"y_true has no label \(nan\) in row 1"),
     ("zero_one", SQUARE, [0, 1], r"y_true must be a vector .*shape \(2, 2\)"),
-    ("absolute", ["a"], ["b"], "loss='absolute' needs numeric labels"),
+    ("absolute", ["a"], ["b"], "loss, a difference, needs numeric labels"),
     ("absolute", SQUARE, [0, 1], r"same number of outputs.*\(2,\)"),
     ("absolute", SQUARE, [[0, np.nan], [1, 1]], "y_pred with multiple outputs must"),
     (TWO, [0, 1], [0, 5], r"y_pred holds the label 5.*\[0, 1\]"),

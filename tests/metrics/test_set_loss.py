@@ -147,7 +147,7 @@ def test_sparse_matrices_and_frames():
     halves = csr_matrix(([0.5, 0.5], ([0, 0], [1, 1])), shape=(1, 3))
     assert set_loss(halves, [[0, 1, 1]]) == pytest.approx(1 / 3)
     twice = csr_array(([1, 1], [0, 0], [0, 2]), shape=(1, 4))
-    with pytest.raises(ValueError, match=r"y_pred must hold 0 and 1.*got 2"):
+    with pytest.raises(ValueError, match=r"y_pred must be indicators, 0 and 1.*got 2"):
         set_loss(y, twice)
 
 
@@ -169,12 +169,12 @@ BAD = [
     (MATRIX, MATRIX, {"groups": [0, 1]}, "each row is a set.*Omit groups"),
     (MATRIX, [0, 1], {}, r"both be vectors .*\(2, 2\) and \(2,\)"),
     (MATRIX, [[0, 1]], {}, r"same shape, got \(2, 2\) and \(1, 2\)"),
-    ([[0.5, 1], [1, 1]], MATRIX, {}, "y_true must hold 0 and 1.*got 0.5"),
+    ([[0.5, 1], [1, 1]], MATRIX, {}, "y_true must be indicators, 0 and 1.*got 0.5"),
     (np.empty((0, 2)), np.empty((0, 2)), {}, r"y_pred is empty, of shape \(0, 2\)"),
-    ([0, 1, 2], MATRIX, {}, "y_pred has 2 rows for 3 labels in y_true"),
-    ([0, 0], MATRIX, {}, r"y_pred has 2 columns for the classes \[0\].*labels"),
+    ([0, 1, 2], MATRIX, {}, "y_pred has shape .2, 2. for 3 labels in y_true"),
+    ([0, 0], MATRIX, {}, r"y_pred has shape .* and the classes \[0\].*labels"),
     ([0, 5], MATRIX, {"labels": [0, 1]}, r"holds the label 5, .*\[0, 1\]"),
-    ([0, 1], MATRIX, {"labels": [0, 1, 2]}, "Pass the class of each column"),
+    ([0, 1], MATRIX, {"labels": [0, 1, 2]}, "and the class of each column"),
     (MATRIX, MATRIX, {"average": "mean"}, "average must be one of"),
     ([0, 1], [0, 1], {"average": "macro"}, r"average='macro'.*\(2,\).*a vector"),
     (MATRIX, MATRIX, {"sample_weight": [1, 1], "average": "macro"}, "weighs rows.*mac"),

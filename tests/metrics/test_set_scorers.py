@@ -15,7 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn_reject import ExpectedLossDecoder, SelectiveClassifier
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.metrics import get_selective_scorer, set_loss
-from tests.decoding.set_oracle import PRECISION, RECALL
+from tests.decoding.set_oracle import precision_loss, recall_loss
 from tests.metrics.models import TopOfEach
 
 X, y = make_classification(400, n_informative=3, weights=[0.7], random_state=0)
@@ -80,12 +80,12 @@ def test_sets_of_classes(names):
     assert scorer(model, X3, labels) == pytest.approx(np.mean(hits / 2) - 1)
     # The classes are those of the classifier, where the labels at hand are but two.
     rows = np.flatnonzero(y3 > 0)
-    recall = scorer_of(loss=RECALL)(model, X3[rows], labels[rows])
+    recall = scorer_of(loss=recall_loss)(model, X3[rows], labels[rows])
     assert recall == pytest.approx(hits[rows].mean() - 1)
     # A single class is a set of one.
     model = LogisticRegression().fit(X3, labels)
     accuracy = np.mean(model.predict(X3) == labels)
-    for loss in ("f1", "jaccard", PRECISION, RECALL):
+    for loss in ("f1", "jaccard", precision_loss, recall_loss):
         value = scorer_of(loss=loss)(model, X3, labels)
         assert value == pytest.approx(accuracy - 1, rel=1e-12)
 
@@ -130,7 +130,7 @@ def test_one_of_many_classes_that_was_not_seen():
         new = labels[60:66] = "abcd"[n_seen]
         model.fit(X[:60], labels[:60])
         with pytest.warns(RejectionWarning, match=r"not in y of fit.*missed"):
-            score = scorer_of(loss=RECALL)(model, X[60:90], labels[60:])
+            score = scorer_of(loss=recall_loss)(model, X[60:90], labels[60:])
         sets = model.predict(X[60:90])[:, None] == model.classes_
         if isinstance(model, TopOfEach):
             sets = model.predict_set(X[60:90])
