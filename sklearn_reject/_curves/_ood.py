@@ -380,7 +380,7 @@ def _keep_best(costs, values):
     return costs[gain], best[gain]
 
 
-def pn_curve(scores, is_positive, *, sample_weight=None):
+def pn_curve(scores, is_positive, sample_weight=None):
     """Compute :func:`sklearn_reject.metrics.pn_curve` of scores and flags."""
     scores = check_vector(scores, "scores")
     is_positive = check_flags(is_positive, "is_positive")
@@ -399,11 +399,11 @@ def pn_curve(scores, is_positive, *, sample_weight=None):
 
 
 def pn_auc_score(
-    scores, is_positive, *, max_fp=None, normalize=False, sample_weight=None
+    scores, is_positive, sample_weight=None, *, max_fp=None, normalize=False
 ):
     """Compute :func:`sklearn_reject.metrics.pn_auc_score` of scores and flags."""
     check_option(normalize, "normalize", (True, False))
-    fp, tp, _ = pn_curve(scores, is_positive, sample_weight=sample_weight)
+    fp, tp, _ = pn_curve(scores, is_positive, sample_weight)
     positives, end = tp[-1], fp[-1]
     if max_fp is not None:
         max_fp = check_number(max_fp, "max_fp", open_low=True)

@@ -31,7 +31,7 @@ from sklearn_reject.exceptions import warn_user
 
 
 def risk_coverage_curve(
-    scores, losses, *, is_ood=None, max_fpr=None, sample_weight=None
+    scores, losses, is_ood=None, *, max_fpr=None, sample_weight=None
 ):
     """Compute :func:`sklearn_reject.metrics.risk_coverage_curve` of losses.
 

@@ -1,41 +1,156 @@
 """What predictions cost: those that a user has, and those of an estimator."""
 
+from functools import wraps
 from heapq import nsmallest
-from typing import NamedTuple
+from inspect import signature
 
 import numpy as np
 from sklearn.utils.multiclass import unique_labels
 
 from sklearn_reject._labels import label_vector, resolve_reject_label
-from sklearn_reject._validation import LARGEST_EXACT_INTEGER, check_vector
+from sklearn_reject._validation import (
+    LARGEST_EXACT_INTEGER,
+    as_label_array,
+    check_flags,
+    check_number,
+    check_same_length,
+    check_vector,
+    find_missing_labels,
+    refuse_arrays,
+)
 from sklearn_reject.exceptions import warn_user
-from sklearn_reject.losses import CostMatrixLoss, TaskLoss, ZeroOneLoss, check_loss
+from sklearn_reject.losses import (
+    CostMatrixLoss,
+    TaskLoss,
+    ZeroOneLoss,
+    check_loss,
+    label_array,
+)
 from sklearn_reject.metrics._inside import find, refuse_regressor
 
 
-def losses_of(y_true, y_pred, loss, labels):
+def of_labels(array_metric, read, *, may_be_masked=()):
+    """Decorate the signature of a metric of labels, which has no body of its own.
+
+    `read` turns arguments of its names into the arrays that `array_metric` takes first.
+    The others are options of `array_metric`.
+    """
+    read_names = list(signature(read).parameters)
+
+    def decorate(metric):
+        names = list(signature(metric).parameters)
+
+        @wraps(metric)
+        def computed(*args, **kwargs):
+            given = dict(zip(names, args, strict=False)) | kwargs
+            refuse_arrays(given, may_be_masked)
+            metric(*args, **kwargs)  # raises for arguments that it does not take
+            given = metric.__kwdefaults__ | given
+            arrays = read(**{name: given.pop(name) for name in read_names})
+            return array_metric(*arrays, **given)
+
+        return computed
+
+    return decorate
+
+
+# What metrics read
+
+
+def scores_and_losses(y_true, y_pred, uncertainty, loss, labels):
+    """Return validated uncertainties and the loss of each prediction."""
+    losses = losses_of(y_true, y_pred, loss, labels)
+    scores = check_vector(uncertainty, "uncertainty")
+    check_same_length(len(losses), uncertainty=scores)
+    return scores, losses
+
+
+def scores_and_opinions(y_true, y_first, y_second, gain, loss, labels):
+    """Return gains and the losses of both opinions, of the second NaN where missing.
+
+    Without labels, `loss` holds the losses of both.
+    """
+    given = {"y_true": y_true, "y_first": y_first, "y_second": y_second}
+    missing = [name for name, y in given.items() if y is None]
+    if len(missing) == 3 and not _has_meaning(loss) and len(loss) == 2:
+        losses = tuple(loss)
+    elif missing:
+        raise ValueError(
+            f"{missing[0]} is None. Pass y_true, y_first and y_second, or None for all "
+            "of them and loss=(loss_first, loss_second), two vectors of shape "
+            "(n_samples,)."
+        )
+    else:
+        y_true, y_first = (label_vector(given[name], name) for name in list(given)[:2])
+        losses = (
+            losses_of(y_true, y_first, loss, labels, name="y_first"),
+            np.full(len(y_true), np.nan),
+        )
+        y_second, is_known = label_array(y_second, len(y_true), "y_second")
+        if is_known.any():
+            options = {"rows": is_known, "name": "y_second"}
+            losses[1][is_known] = losses_of(y_true, y_second, loss, labels, **options)
+    scores = check_vector(gain, "gain")
+    check_same_length(len(losses[0]), gain=scores)
+    return scores, *losses
+
+
+def costs_of(y_true, y_pred, accepted, reject_cost, loss, labels):
+    """Return what each sample costs; the prediction of a rejected one is not read."""
+    accepted = check_flags(accepted, "accepted")
+    if np.ndim(reject_cost) == 0:
+        cost = check_number(reject_cost, "reject_cost")
+        reject_cost = np.full(len(accepted), cost)
+    costs = check_vector(reject_cost, "reject_cost", non_negative=True).copy()
+    check_same_length(len(accepted), reject_cost=costs)
+    if is_vector(loss):
+        check_same_length(len(accepted), loss=loss)
+        # Rows of messages are those of all samples.
+        loss = np.where(accepted, np.asarray(loss), 0.0)
+        costs[accepted] = losses_of(None, None, loss, None)[accepted]
+    elif accepted.any() or y_true is None or y_pred is None:
+        costs[accepted] = losses_of(y_true, y_pred, loss, labels, rows=accepted)
+    return (costs,)
+
+
+def losses_of(y_true, y_pred, loss, labels, *, rows=None, name="y_pred"):
     """Return losses of shape (n_samples,): `loss` itself, or made of predictions.
 
-    Targets have shape (n_samples,) or (n_samples, n_outputs), or are None.
+    Targets have shape (n_samples,) or (n_samples, n_outputs), or are None. With `rows`,
+    a mask, there are predictions in these only. Messages call the predictions `name`.
     """
     if is_vector(loss):
         return check_vector(loss, "loss", non_negative=True)
     if y_true is None or y_pred is None:
         missing = "y_true" if y_true is None else "y_pred"
+        got = loss if _has_meaning(loss) else f"an array of shape {np.shape(loss)}"
         raise ValueError(
             f"{missing} is None, so loss= must be the losses themselves, a vector of "
-            f"shape (n_samples,), but got loss={name_of_loss(loss)}."
+            f"shape (n_samples,), but got loss={got!r}."
         )
-    if is_table(loss) or isinstance(loss, CostMatrixLoss):
-        return _costs(y_true, y_pred, loss, labels)
     y_true, y_pred = _without_column(y_true), _without_column(y_pred)
+    known = y_true
+    if rows is not None:
+        check_same_length(len(rows), y_true=y_true, **{name: y_pred})
+        if y_true.ndim == 1:
+            known = _without_gaps(y_true, ~find_missing_labels(y_true))
+        y_true, y_pred = (_without_gaps(y, rows) for y in (y_true, y_pred))
+    if is_table(loss) or isinstance(loss, CostMatrixLoss):
+        y_true, y_pred = label_vector(y_true), label_vector(y_pred)
+        known = y_true if rows is None else known
+        # Before the table, which has no row for a reject label, says that it has not.
+        listed = getattr(loss, "labels", labels)
+        _refuse_mark(known, y_pred, listed, name, may_warn=listed is None)
+        if listed is None:
+            labels = unique_labels(known, y_pred)
+        return check_loss(loss, labels=labels)(y_true, y_pred)
     task = check_loss(loss)
     losses = task(y_true, y_pred)
     is_of_labels = isinstance(task, ZeroOneLoss)
     is_continuous = "f" in (y_true.dtype.kind, y_pred.dtype.kind)
     if y_pred.ndim == 1 and (is_of_labels or not is_continuous):
-        known = () if labels is None else labels
-        refuse_reject_label(y_true, y_pred[losses > 0], known, may_warn=is_of_labels)
+        wrong = y_pred[losses > 0]
+        _refuse_mark(known, wrong, labels, name, may_warn=is_of_labels)
     return losses
 
 
@@ -49,16 +164,16 @@ def is_table(loss):
     return not _has_meaning(loss) and np.ndim(loss) != 1
 
 
-def name_of_loss(loss):
-    """Return what a message calls a loss: of an array the shape."""
-    return repr(loss) if _has_meaning(loss) else f"an array of shape {np.shape(loss)}"
-
-
 def _has_meaning(loss):
     return loss is None or isinstance(loss, str) or callable(loss)
 
 
-def without_gaps(labels, is_known):
+def _without_column(y):
+    y = np.asanyarray(as_label_array(y))
+    return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
+
+
+def _without_gaps(labels, is_known):
     """Return the known ones of an array of labels, typed as if there were no others."""
     known = labels[is_known]
     if known.dtype.kind == "O":
@@ -71,22 +186,69 @@ def without_gaps(labels, is_known):
     return known
 
 
-def _without_column(y):
-    y = np.asarray(y)
-    return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
+# By the name of predictions: the parameter that marks samples without one, and what to
+# pass instead.
+_MARKS = {
+    "y_pred": (
+        "reject",
+        "Pass the result of `predict_label`, the labels of all samples, rejected or "
+        "not",
+    ),
+    "y_first": (
+        "defer",
+        "Pass the result of `predict_first`, the labels of all samples, deferred or "
+        "not",
+    ),
+    "y_second": (
+        "defer",
+        "Pass None or NaN for samples that the second opinion was not asked about",
+    ),
+}
+
+_FEW, _SOME = 8, 2**12
 
 
-def _costs(y_true, y_pred, loss, labels):
-    """Return costs from a table; what is outside of it may be a reject label."""
-    y_true, y_pred = label_vector(y_true), label_vector(y_pred)
-    # Before the table, which has no row for a reject label, says that it has not.
-    known = getattr(loss, "labels", labels)
-    if known is None:
-        labels = unique_labels(y_true, y_pred)
-        refuse_reject_label(y_true, y_pred)
-    else:
-        refuse_reject_label(y_true, y_pred, known, may_warn=False)
-    return check_loss(loss, labels=labels)(y_true, y_pred)
+def _refuse_mark(y_true, y_pred, labels=None, name="y_pred", *, may_warn=True):
+    """Raise where predictions hold the automatic reject label, warn of unknown labels.
+
+    `y_true` and `y_pred` are vectors, of `y_pred` the wrong ones are enough; `labels`
+    are those that are known beside `y_true`.
+    """
+    labels = set() if labels is None else set(np.asarray(labels).tolist())
+    unknown = _distinct(y_pred) - labels
+    # Most classes are among any few samples, and few labels take no sort to look for.
+    unknown -= _distinct(y_true[:: 1 + len(y_true) // _SOME])
+    if len(unknown) <= _FEW:
+        unknown = {label for label in unknown if not np.any(y_true == label)}
+    if not unknown:
+        return
+    known = _distinct(y_true) | labels
+    unknown -= known
+    mark, way_out = _MARKS[name]
+    classes = np.array([*known], dtype=object)
+    automatic = resolve_reject_label("auto", classes, automatic=mark)
+    if automatic in unknown and len(known | unknown) > 2:
+        raise ValueError(
+            f"{name} holds {automatic!r}, which is not in y_true but is that of "
+            f"{mark}_label='auto'. {way_out}. If it is a class, pass all classes as "
+            "labels=."
+        )
+    if may_warn and unknown:
+        shown = ", ".join(map(repr, nsmallest(3, unknown, key=str)))
+        warn_user(
+            f"{name} holds {shown}, which is not in y_true. {way_out}, if this is a "
+            "mark; if it is a class, pass all classes as labels=. A regressor needs "
+            "loss='squared', and losses themselves are loss= with None as y_true."
+        )
+
+
+def _distinct(labels):
+    if labels.dtype.kind != "O":
+        labels = np.unique(labels)
+    return set(labels.tolist())
+
+
+# What scorers and displays of estimators read
 
 
 def judge(estimator, y, y_pred, loss=None, labels=None):
@@ -95,31 +257,14 @@ def judge(estimator, y, y_pred, loss=None, labels=None):
     None is the loss of the estimator, else 0/1. The predictions hold no reject label,
     but maybe classes that no sample of a fold has.
     """
-    loss = loss_of(estimator) if loss is None else loss
+    loss = _loss_of(estimator) if loss is None else loss
     if is_table(loss) and labels is None:
         classes = np.asarray(getattr(estimator, "classes_", y_pred))
         labels = unique_labels(label_vector(y), label_vector(y_pred), classes)
-    task = check_loss(loss, labels=labels)
-    if not isinstance(task, ZeroOneLoss):
-        _refuse_ood_samples(estimator, y, task)
-    return task(y, y_pred)
+    return check_loss(loss, labels=labels)(y, y_pred)
 
 
-def _refuse_ood_samples(estimator, y, loss):
-    """Raise where a loss would compare the OOD label of an estimator with classes."""
-    inner, _ = find(estimator, "risk_and_novelty")
-    label = getattr(inner, "ood_label_", None)
-    if label is not None and np.any(np.asarray(y) == label):
-        raise ValueError(
-            f"y holds the OOD label {label!r} of {type(inner).__name__}, which {loss} "
-            "would compare with classes. Remove the OOD samples, use the `score` of "
-            "the estimator, or a scorer that supports them, such as "
-            "get_selective_scorer('neg_selective_risk_at_tpr_fpr', ...). "
-            "loss='zero_one' counts them as errors."
-        )
-
-
-def loss_of(estimator):
+def _loss_of(estimator):
     """Return the loss that an estimator, or the one inside, is made for, else 0/1."""
     inner, _ = find(estimator, "uncertainty", "_opinions")
     loss = getattr(inner, "loss_", None)
@@ -131,66 +276,3 @@ def loss_of(estimator):
         "get_selective_scorer('neg_aurc', loss='squared')",
     )
     return "zero_one"
-
-
-class Mark(NamedTuple):
-    """What the label of samples without a prediction is called in messages."""
-
-    automatic: str
-    meaning: str
-    way_out: str
-
-
-_REJECTED = Mark(
-    "reject",
-    "rejected samples with reject_label='auto'",
-    "Pass the result of `predict_label`, the labels of all samples, rejected or not",
-)
-
-_FEW, _SOME = 8, 2**12
-
-
-def refuse_reject_label(
-    y_true, y_pred, labels=(), *, may_warn=True, name="y_pred", mark=_REJECTED
-):
-    """Raise where predictions hold the automatic reject label, warn of unknown labels.
-
-    `y_true` and `y_pred` are vectors, of `y_pred` the wrong ones are enough; `labels`
-    are those that are known beside `y_true`. Messages call the predictions `name`,
-    and say of the label what `mark` says.
-    """
-    labels = set(np.asarray(labels).tolist())
-    unknown = _distinct(y_pred) - labels
-    # Most classes are among any few samples, and few labels take no sort to look for.
-    unknown -= _distinct(y_true[:: 1 + len(y_true) // _SOME])
-    if len(unknown) <= _FEW:
-        unknown = {label for label in unknown if not np.any(y_true == label)}
-    if not unknown:
-        return
-    known = _distinct(y_true) | labels
-    unknown -= known
-    classes = np.array([*known], dtype=object)
-    automatic = resolve_reject_label("auto", classes, automatic=mark.automatic)
-    if automatic in unknown and len(known | unknown) > 2:
-        raise ValueError(
-            f"{name} holds {automatic!r}, which is not in y_true and stands for "
-            f"{mark.meaning}. {mark.way_out}. If it is a class, pass all classes as "
-            "labels=."
-        )
-    if may_warn and unknown:
-        shown = ", ".join(map(repr, nsmallest(3, unknown, key=str)))
-        of_numbers = ""
-        if y_pred.dtype.kind == "f":
-            of_numbers = " For a regressor use another loss, such as loss='squared'."
-        warn_user(
-            f"{name} holds {shown}, which is not in y_true. {mark.way_out}, if this is "
-            "a reject label. If it is a class that no sample here has, pass all "
-            "classes as labels=. To pass losses instead of labels, use loss= with None "
-            f"as y_true and y_pred.{of_numbers}"
-        )
-
-
-def _distinct(labels):
-    if labels.dtype.kind != "O":
-        labels = np.unique(labels)
-    return set(labels.tolist())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -9,10 +10,23 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_reject import _curves as curves
+from sklearn_reject._labels import (
+    is_automatic,
+    label_vector,
+    split_origin,
+    warn_of_unknown_labels,
+)
 from sklearn_reject._typing import Label, TaskLossLike
-from sklearn_reject._validation import check_number, check_sample_weight, of_arrays
+from sklearn_reject._validation import (
+    check_extended_vector,
+    check_number,
+    check_same_length,
+    check_sample_weight,
+    check_vector,
+)
 from sklearn_reject.exceptions import warn_user
-from sklearn_reject.metrics._origins import ood_samples, scores_and_origins
+from sklearn_reject.metrics._inside import find
+from sklearn_reject.metrics._losses import is_vector, judge, losses_of, of_labels
 from sklearn_reject.selection import (
     InfeasibleTargetError,
     tune_double_score,
@@ -20,132 +34,155 @@ from sklearn_reject.selection import (
 )
 
 
-@of_arrays
-def ood_roc_curve(
-    y_true: ArrayLike,
-    uncertainty: ArrayLike,
-    *,
-    ood_label: Label = "auto",
-    sample_weight: ArrayLike | None = None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Compute the accepted shares of ID and OOD samples for all thresholds.
+def scores_and_origins(y_true, uncertainty, novelty, ood_label):
+    """Return the score, or two of them as columns, and which samples are OOD."""
+    is_ood = _find_ood(y_true, ood_label)[1]
+    return _score_columns(uncertainty, novelty, len(is_ood)), is_ood
 
-    Point k belongs to the rule that accepts every sample whose uncertainty is at most
-    ``thresholds[k]``.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        True labels, and `ood_label` for OOD samples.
+def ood_samples(
+    y_true, y_pred, uncertainty, novelty, ood_label, loss="zero_one", labels=None
+):
+    """Return scores, losses and which samples are OOD, whose losses are zero."""
+    if is_vector(loss):
+        _, is_ood = _find_ood(y_true, ood_label)
+        check_same_length(len(is_ood), loss=loss)
+        losses = np.where(is_ood, 0.0, np.asarray(loss))
+        losses = check_vector(losses, "loss", non_negative=True)
+    else:
+        y_true = label_vector(y_true, "y_true")
+        if y_pred is None:
+            losses_of(y_true, y_pred, loss, labels)  # which raises
+        y_pred = label_vector(y_pred, "y_pred")
+        check_same_length(len(y_true), y_pred=y_pred)
+        label, is_ood = _find_ood(y_true, ood_label, y_pred)
+        _refuse_ood_class(label, y_pred, "y_pred holds")
+        judge_all = partial(losses_of, loss=loss, labels=labels)
+        losses = _losses_inside(y_true, y_pred, is_ood, judge_all)
+    return _score_columns(uncertainty, novelty, len(is_ood)), losses, is_ood
 
-    uncertainty : array-like of shape (n_samples,)
-        Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
-        is always accepted, infinity never.
 
-    ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers. With None no sample is OOD.
+def _find_ood(y_true, ood_label, known=()):
+    """Return the OOD label, and which samples have it; some must not.
 
-    sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights.
-
-    Returns
-    -------
-    fpr : ndarray of shape (n_thresholds,)
-        Weighted share of the OOD samples that are accepted, lower is better.
-
-    tpr : ndarray of shape (n_thresholds,)
-        Weighted share of the ID samples that are accepted, higher is better.
-
-    thresholds : ndarray of shape (n_thresholds,)
-        Minus infinity, then the distinct finite uncertainties, increasing.
-
-    Raises
-    ------
-    ValueError
-        If an argument is empty, NaN, of another length than the others or out of its
-        range, or if there are no ID or no OOD samples.
-
-    Examples
-    --------
-    >>> from sklearn_reject.metrics import ood_roc_curve
-    >>> fpr, tpr, _ = ood_roc_curve([0, -1, 1, -1], [0.1, 0.4, 0.4, 0.8])
-    >>> fpr, tpr
-    (array([0. , 0. , 0.5, 1. ]), array([0. , 0.5, 1. , 1. ]))
+    `known` are labels that a classifier predicts. It has two classes at least: where it
+    predicts -1, and there is no more than one other label, "auto" takes -1 for a class.
     """
-    samples = scores_and_origins(y_true, uncertainty, None, ood_label)
-    return curves.ood_roc_curve(*samples, sample_weight=sample_weight)
+    y_true, known = label_vector(y_true, "y_true"), set(np.asarray(known).tolist())
+    classes = ()
+    if -1 in known and len(known | set(y_true.tolist())) <= 2:
+        classes = (-1,)
+    label, is_ood = split_origin(y_true, ood_label, classes)
+    if is_ood.size and is_ood.all():
+        raise ValueError(
+            f"y_true holds the OOD label {label!r} only. At least one ID sample is "
+            "needed to measure the share that is accepted."
+        )
+    return label, is_ood
 
 
-@of_arrays
-def ood_precision_recall_curve(
-    y_true: ArrayLike,
-    uncertainty: ArrayLike,
-    *,
-    ood_prior: float | None,
-    ood_label: Label = "auto",
-    sample_weight: ArrayLike | None = None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Compute the precision of accepted samples against recall for all thresholds.
+def _refuse_ood_class(label, classes, who):
+    """Raise where the OOD label is a class; `who` holds these classes."""
+    if label is not None and label in set(np.asarray(classes).tolist()):
+        raise ValueError(
+            f"{who} the OOD label {label!r}, but predictions must be classes. Pass "
+            "those of `predict_label`, fit the classifier without OOD samples (in "
+            "DoubleScoreOODClassifier), or pass another ood_label, None without any."
+        )
 
-    The positive class is ID: recall is the share of the ID samples that are accepted,
-    precision the share of ID among what is accepted. Point k belongs to the rule that
-    accepts every sample whose uncertainty is at most ``thresholds[k]``.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        True labels, and `ood_label` for OOD samples.
+def _losses_inside(y_true, y_pred, is_ood, judge):
+    """Return losses, zero for OOD samples.
 
-    uncertainty : array-like of shape (n_samples,)
-        Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
-        is always accepted, infinity never.
-
-    ood_prior : float in [0, 1[ or None
-        Share of OOD samples in production. None takes the share in the sample.
-
-    ood_label : "auto", None or label, default="auto"
-        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
-        numbers. With None no sample is OOD.
-
-    sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights.
-
-    Returns
-    -------
-    precision : ndarray of shape (n_thresholds,)
-        Share of ID among the accepted, under the prior: with prior p it is
-        (1 - p) TPR / ((1 - p) TPR + p FPR), and 1 where nothing is accepted. Higher is
-        better.
-
-    recall : ndarray of shape (n_thresholds,)
-        Weighted share of the ID samples that are accepted, increasing.
-
-    thresholds : ndarray of shape (n_thresholds,)
-        Minus infinity, then the distinct finite uncertainties, increasing.
-
-    Raises
-    ------
-    ValueError
-        If an argument is empty, NaN, of another length than the others or out of its
-        range, or if there are no ID or no OOD samples.
-
-    Examples
-    --------
-    >>> from sklearn_reject.metrics import ood_precision_recall_curve
-    >>> precision, recall, _ = ood_precision_recall_curve(
-    ...     [0, -1, 1, -1], [0.1, 0.4, 0.4, 0.8], ood_prior=0.25
-    ... )
-    >>> precision.round(3), recall
-    (array([1.   , 1.   , 0.857, 0.75 ]), array([0. , 0.5, 1. , 1. ]))
+    ``judge(y_true, y_pred)`` gives losses, and never sees the labels of OOD samples.
     """
-    samples = scores_and_origins(y_true, uncertainty, None, ood_label)
-    return curves.ood_precision_recall_curve(
-        *samples, ood_prior=ood_prior, sample_weight=sample_weight
-    )
+    inside = ~is_ood
+    losses = np.zeros(len(y_true))
+    losses[inside] = judge(y_true[inside], y_pred[inside])
+    return losses
 
 
-@of_arrays
+def ood_label_for(estimator, y, y_pred, ood_label):
+    """Return the OOD label where an estimator is judged, and which samples have it.
+
+    "auto" is the one that the estimator, or the one inside, was fitted with. It must be
+    no class of the estimator, while labels of ID samples are.
+    """
+    refuse_wild(estimator, y)
+    inner, _ = find(estimator, "ood_label_")
+    if inner is not None:
+        ood_label = inner.ood_label_ if is_automatic(ood_label) else ood_label
+    classes = getattr(estimator, "classes_", None)
+    known = np.asarray(y_pred if classes is None else classes)
+    label, is_ood = _find_ood(y, ood_label, known)
+    name = type(estimator).__name__
+    _refuse_ood_class(label, known, f"The classes of {name} hold")
+    if classes is not None:
+        id_labels = label_vector(y)[~is_ood]
+        warn_of_unknown_labels(id_labels, known, f"ood_label={label!r}", name)
+    return label, is_ood
+
+
+def refuse_wild(estimator, y):
+    """Raise for unlabeled samples, of which no prediction is right or wrong."""
+    inner, _ = find(estimator, "ood_label_")
+    label = getattr(inner, "wild_label", None)
+    if label is not None and label in set(label_vector(y).tolist()):
+        raise ValueError(
+            f"y holds wild_label={label!r}, but a metric must know which samples are "
+            "OOD. Mark them by the ood_label, or use `score` or `report`."
+        )
+
+
+def judge_inside(estimator, y, y_pred, is_ood, loss=None, labels=None):
+    """Return the losses of predictions of an estimator, zero for OOD samples."""
+    y, y_pred = label_vector(y), label_vector(y_pred, "y_pred")
+    judge_all = partial(judge, estimator, loss=loss, labels=labels)
+    return _losses_inside(y, y_pred, is_ood, judge_all)
+
+
+def _score_columns(uncertainty, novelty, n_samples):
+    """Return one score of shape (n_samples,), or two of shape (n_samples, 2)."""
+    check = check_extended_vector if novelty is None else check_vector
+    uncertainty = check(uncertainty, "uncertainty")
+    check_same_length(n_samples, uncertainty=uncertainty)
+    if novelty is None:
+        return uncertainty
+    novelty = check_extended_vector(novelty, "novelty")
+    check_same_length(n_samples, novelty=novelty)
+    return np.column_stack([uncertainty, novelty])
+
+
+def check_bound(value, name):
+    """Return a share that is to be reached, or not to be exceeded, as a float."""
+    if name == "ood_prior":
+        return curves.check_ood_prior(value)
+    return check_number(value, name, high=1.0, open_low=name != "max_fpr")
+
+
+def _risk_within(
+    scores, losses, is_ood, *, infeasible, randomize, sample_weight, **bounds
+):
+    """Return the risk of the best rule of one score or two, or what stands for none."""
+    bounds = {name: check_bound(value, name) for name, value in bounds.items()}
+    if not np.isnan(infeasible):
+        check_number(infeasible, "infeasible")
+    weight = check_sample_weight(sample_weight, len(is_ood))
+    if not (is_ood if weight is None else is_ood & (weight > 0)).any():
+        return curves.undefined_without_ood("The selective risk at bounds")
+    tune = tune_single_score if scores.ndim == 1 else tune_double_score
+    options = {"randomize": randomize, "sample_weight": weight, **bounds}
+    try:
+        rule = tune(*np.atleast_2d(scores.T), losses, is_ood, **options)
+    except InfeasibleTargetError as error:
+        if np.isnan(infeasible):
+            message = f"{error} The selective risk is set to NaN."
+            warn_user(message, UndefinedMetricWarning)
+        return float(infeasible)
+    return float(rule.selective_risk)
+
+
+@of_labels(curves.ood_auroc_score, scores_and_origins)
 def ood_auroc_score(
     y_true: ArrayLike,
     uncertainty: ArrayLike,
@@ -196,11 +233,9 @@ def ood_auroc_score(
     >>> ood_auroc_score([0, -1, 1, -1], [0.1, 0.4, 0.4, 0.8])
     0.875
     """
-    samples = scores_and_origins(y_true, uncertainty, novelty, ood_label)
-    return curves.ood_auroc_score(*samples, sample_weight=sample_weight)
 
 
-@of_arrays
+@of_labels(curves.ood_aupr_score, scores_and_origins)
 def ood_aupr_score(
     y_true: ArrayLike,
     uncertainty: ArrayLike,
@@ -263,13 +298,9 @@ def ood_aupr_score(
     >>> round(ood_aupr_score(y_true, uncertainty, positive="ood"), 4)
     0.3333
     """
-    samples = scores_and_origins(y_true, uncertainty, novelty, ood_label)
-    return curves.ood_aupr_score(
-        *samples, positive=positive, ood_prior=ood_prior, sample_weight=sample_weight
-    )
 
 
-@of_arrays
+@of_labels(curves.fpr_at_tpr_score, scores_and_origins)
 def fpr_at_tpr_score(
     y_true: ArrayLike,
     uncertainty: ArrayLike,
@@ -330,13 +361,9 @@ def fpr_at_tpr_score(
     >>> fpr_at_tpr_score(y_true, uncertainty, positive="id")
     0.5
     """
-    samples = scores_and_origins(y_true, uncertainty, novelty, ood_label)
-    return curves.fpr_at_tpr_score(
-        *samples, positive=positive, tpr=tpr, sample_weight=sample_weight
-    )
 
 
-@of_arrays
+@of_labels(_risk_within, ood_samples)
 def selective_risk_at_tpr_fpr_score(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -437,13 +464,9 @@ def selective_risk_at_tpr_fpr_score(
     ... )
     0.25
     """
-    samples = y_true, y_pred, uncertainty, novelty, ood_label, loss, labels
-    options = {"randomize": randomize, "sample_weight": sample_weight}
-    bounds = {"min_tpr": min_tpr, "max_fpr": max_fpr}
-    return _risk_at(bounds, samples, infeasible, options)
 
 
-@of_arrays
+@of_labels(_risk_within, ood_samples)
 def selective_risk_at_precision_recall_score(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -555,41 +578,3 @@ def selective_risk_at_precision_recall_score(
     ... )
     0.25
     """
-    samples = y_true, y_pred, uncertainty, novelty, ood_label, loss, labels
-    options = {"randomize": randomize, "sample_weight": sample_weight}
-    bounds = {
-        "min_tpr": min_tpr,
-        "min_precision": min_precision,
-        "ood_prior": ood_prior,
-    }
-    return _risk_at(bounds, samples, infeasible, options)
-
-
-def check_bound(value, name):
-    """Return a share that is to be reached, or not to be exceeded, as a float."""
-    if name == "ood_prior":
-        return curves.check_ood_prior(value)
-    return check_number(value, name, high=1.0, open_low=name != "max_fpr")
-
-
-def _risk_at(bounds, samples, infeasible, options):
-    """Return the risk of the best rule of one score or two, or what stands for none."""
-    bounds = {name: check_bound(value, name) for name, value in bounds.items()}
-    scores, losses, is_ood = ood_samples(*samples)
-    if not np.isnan(infeasible):
-        check_number(infeasible, "infeasible")
-    weight = check_sample_weight(options["sample_weight"], len(is_ood))
-    if not (is_ood if weight is None else is_ood & (weight > 0)).any():
-        return curves.undefined_without_ood("The selective risk at bounds")
-    try:
-        if scores.ndim == 1:
-            rule = tune_single_score(scores, losses, is_ood, **bounds, **options)
-        else:
-            rule = tune_double_score(*scores.T, losses, is_ood, **bounds, **options)
-    except InfeasibleTargetError as error:
-        if not np.isnan(infeasible):
-            return float(infeasible)
-        message = f"{error} The selective risk is set to NaN."
-        warn_user(message, UndefinedMetricWarning)
-        return float("nan")
-    return float(rule.selective_risk)

@@ -1,4 +1,4 @@
-"""Metrics of risk and coverage from labels and uncertainties."""
+"""Metrics of risk and coverage, of deferral and of costs, from labels."""
 
 from __future__ import annotations
 
@@ -9,12 +9,29 @@ from numpy.typing import ArrayLike
 
 from sklearn_reject import _curves as curves
 from sklearn_reject._typing import Label, TaskLossLike
-from sklearn_reject._validation import check_same_length, check_vector, of_arrays
-from sklearn_reject.metrics._losses import losses_of
-from sklearn_reject.metrics._origins import ood_samples
+from sklearn_reject._validation import check_sample_weight
+from sklearn_reject.metrics._losses import (
+    costs_of,
+    of_labels,
+    scores_and_losses,
+    scores_and_opinions,
+)
+from sklearn_reject.metrics._ood import ood_samples
 
 
-@of_arrays
+def _some_samples(y_true, y_pred, uncertainty, loss, labels, ood_label):
+    """Return scores and losses, and unless `ood_label` is None what is OOD."""
+    if ood_label is None:
+        return scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
+    return ood_samples(y_true, y_pred, uncertainty, None, ood_label, loss, labels)
+
+
+def _mean(values, *, sample_weight):
+    weight = check_sample_weight(sample_weight, len(values))
+    return float(np.average(values, weights=weight))
+
+
+@of_labels(curves.risk_coverage_curve, _some_samples)
 def risk_coverage_curve(
     y_true: ArrayLike | None,
     y_pred: ArrayLike | None,
@@ -101,19 +118,9 @@ def risk_coverage_curve(
     >>> risk.round(3)
     array([0.   , 0.   , 0.333, 0.5  ])
     """
-    if ood_label is None:
-        is_ood = None
-        scores, losses = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
-    else:
-        scores, losses, is_ood = ood_samples(
-            y_true, y_pred, uncertainty, None, ood_label, loss, labels
-        )
-    return curves.risk_coverage_curve(
-        scores, losses, is_ood=is_ood, max_fpr=max_fpr, sample_weight=sample_weight
-    )
 
 
-@of_arrays
+@of_labels(curves.aurc_score, scores_and_losses)
 def aurc_score(
     y_true: ArrayLike | None,
     y_pred: ArrayLike | None,
@@ -197,11 +204,9 @@ def aurc_score(
     >>> round(aurc_score(None, None, [0.1, 0.2, 0.3, 0.4], loss=losses), 6)
     0.614583
     """
-    samples = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
-    return curves.aurc_score(*samples, sample_weight=sample_weight, normalize=normalize)
 
 
-@of_arrays
+@of_labels(curves.augrc_score, scores_and_losses)
 def augrc_score(
     y_true: ArrayLike | None,
     y_pred: ArrayLike | None,
@@ -265,11 +270,9 @@ def augrc_score(
     >>> augrc_score(y_true, y_pred, [0.1, 0.2, 0.3, 0.4])
     0.125
     """
-    samples = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
-    return curves.augrc_score(*samples, sample_weight=sample_weight)
 
 
-@of_arrays
+@of_labels(curves.sele_score, scores_and_losses)
 def sele_score(
     y_true: ArrayLike | None,
     y_pred: ArrayLike | None,
@@ -337,11 +340,9 @@ def sele_score(
     >>> sele_score(y_true, y_pred, [0.1, 0.2, 0.3, 0.4])
     0.1875
     """
-    samples = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
-    return curves.sele_score(*samples, sample_weight=sample_weight, ties=ties)
 
 
-@of_arrays
+@of_labels(curves.selective_risk_at_coverage_score, scores_and_losses)
 def selective_risk_at_coverage_score(
     y_true: ArrayLike | None,
     y_pred: ArrayLike | None,
@@ -413,13 +414,9 @@ def selective_risk_at_coverage_score(
     >>> selective_risk_at_coverage_score(y_true, y_pred, uncertainty, coverage=0.75)
     0.3333333333333333
     """
-    samples = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
-    return curves.selective_risk_at_coverage_score(
-        *samples, sample_weight=sample_weight, coverage=coverage, randomize=randomize
-    )
 
 
-@of_arrays
+@of_labels(curves.coverage_at_risk_score, scores_and_losses)
 def coverage_at_risk_score(
     y_true: ArrayLike | None,
     y_pred: ArrayLike | None,
@@ -489,15 +486,262 @@ def coverage_at_risk_score(
     >>> coverage_at_risk_score(y_true, y_pred, [0.1, 0.2, 0.3, 0.4], risk=0.1)
     0.5
     """
-    samples = scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
-    return curves.coverage_at_risk_score(
-        *samples, sample_weight=sample_weight, risk=risk, randomize=randomize
-    )
 
 
-def scores_and_losses(y_true, y_pred, uncertainty, loss, labels):
-    """Return validated uncertainties and the loss of each prediction."""
-    losses = losses_of(y_true, y_pred, loss, labels)
-    scores = check_vector(uncertainty, "uncertainty")
-    check_same_length(len(losses), uncertainty=scores)
-    return scores, losses
+@of_labels(curves.deferral_curve, scores_and_opinions)
+def deferral_curve(
+    y_true: ArrayLike | None,
+    y_first: ArrayLike | None,
+    y_second: ArrayLike | None,
+    gain: ArrayLike,
+    *,
+    loss: TaskLossLike | tuple[ArrayLike, ArrayLike] = "zero_one",
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Compute system risk against the deferral rate, one point per distinct score.
+
+    Point k belongs to the rule that asks the second opinion about every sample whose
+    gain is at least ``thresholds[k]``, and takes its answer. Lower risk is
+    better. The first point asks about none, the last one about all.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or None
+        True labels. None where `loss` holds the losses themselves.
+
+    y_first : array-like of shape (n_samples,) or None
+        Labels of the first classifier for all samples, deferred or not. None if `loss`
+        contains the losses themselves.
+
+    y_second : array-like of shape (n_samples,) or None
+        Labels of the second opinion: a stronger model, or a person. None or NaN where
+        it was not asked: such samples are ignored, as if those with an answer had been
+        drawn at random. None instead of an array if `loss` contains the losses
+        themselves.
+
+    gain : array-like of shape (n_samples,)
+        Higher = deferred first: an estimate of the gain of asking the second opinion,
+        of any sign, or the uncertainty of the first classifier.
+
+    loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
+            pair of array-like of shape (n_samples,), default="zero_one"
+        Cost of a label, as :func:`~sklearn_reject.losses.check_loss` takes it, or the
+        losses themselves, (loss_first, loss_second), the latter NaN where the second
+        opinion was not asked.
+
+    labels : array-like of shape (n_classes,), default=None
+        Labels in the order of the cost matrix, including those that occur in an opinion
+        only. None takes the sorted labels that occur.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights. Only their ratios matter.
+
+    Returns
+    -------
+    deferral_rate : ndarray of shape (n_thresholds,)
+        Weighted share of deferred samples, increasing from 0 to 1.
+
+    system_risk : ndarray of shape (n_thresholds,)
+        Weighted mean loss of the whole system, in units of the loss: that of the first
+        classifier at rate 0, that of the second opinion at rate 1.
+
+    thresholds : ndarray of shape (n_thresholds,)
+        Infinity, which defers nothing, and the distinct scores, decreasing.
+
+    Raises
+    ------
+    ValueError
+        If an argument is empty, not finite, of another length than the others or out
+        of its range, if a label is not among those of the cost matrix, if no answer of
+        the second opinion is known, or if `y_first` or `y_second` holds the label that
+        stands for rejected or deferred samples by default.
+
+    Warns
+    -----
+    RejectionWarning
+        If the samples that the second opinion was asked about were apparently not drawn
+        at random, or if labels are compared and an opinion holds one that neither
+        `y_true` nor `labels` has.
+
+    Examples
+    --------
+    >>> from sklearn_reject.metrics import deferral_curve
+    >>> y_true, y_first, y_second = [0, 1, 1, 0], [0, 1, 0, 1], [0, 1, 1, 1]
+    >>> rate, risk, thresholds = deferral_curve(
+    ...     y_true, y_first, y_second, [0.1, 0.2, 0.9, 0.4]
+    ... )
+    >>> rate, risk
+    (array([0.  , 0.25, 0.5 , 0.75, 1.  ]), array([0.5 , 0.25, 0.25, 0.25, 0.25]))
+    >>> thresholds
+    array([inf, 0.9, 0.4, 0.2, 0.1])
+    """
+
+
+@of_labels(curves.deferral_area_score, scores_and_opinions)
+def deferral_area_score(
+    y_true: ArrayLike | None,
+    y_first: ArrayLike | None,
+    y_second: ArrayLike | None,
+    gain: ArrayLike,
+    *,
+    loss: TaskLossLike | tuple[ArrayLike, ArrayLike] = "zero_one",
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    normalize: Literal["excess", "prr"] | None = None,
+) -> float:
+    """Compute the area under the deferral curve. Lower is better.
+
+    The integral of the system risk over the deferral rate from 0 to 1, in expectation
+    over the random order of tied samples: the mean system risk where every budget of
+    deferrals is as likely as any other.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or None
+        True labels. None where `loss` holds the losses themselves.
+
+    y_first : array-like of shape (n_samples,) or None
+        Labels of the first classifier for all samples, deferred or not. None if `loss`
+        contains the losses themselves.
+
+    y_second : array-like of shape (n_samples,) or None
+        Labels of the second opinion: a stronger model, or a person. None or NaN where
+        it was not asked: such samples are ignored, as if those with an answer had been
+        drawn at random. None instead of an array if `loss` contains the losses
+        themselves.
+
+    gain : array-like of shape (n_samples,)
+        Higher = deferred first: an estimate of the gain of asking the second opinion,
+        of any sign, or the uncertainty of the first classifier.
+
+    loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
+            pair of array-like of shape (n_samples,), default="zero_one"
+        Cost of a label, as :func:`~sklearn_reject.losses.check_loss` takes it, or the
+        losses themselves, (loss_first, loss_second), the latter NaN where the second
+        opinion was not asked.
+
+    labels : array-like of shape (n_classes,), default=None
+        Labels in the order of the cost matrix, including those that occur in an opinion
+        only. None takes the sorted labels that occur.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights. Only their ratios matter.
+
+    normalize : {None, "excess", "prr"}, default=None
+        "excess" subtracts the area of the oracle, which sorts the samples by the loss
+        of the first opinion minus that of the second: zero is perfect, never negative.
+        "prr" is (random - area) / (random - oracle): 1 is perfect, 0 is as good as
+        random, **higher is better**. The area of a random order is the mean of both
+        risks.
+
+    Returns
+    -------
+    area : float
+        The area, in units of the loss. NaN with a warning under "prr" where the
+        losses of both differ by the same in all samples.
+
+    Raises
+    ------
+    ValueError
+        If an argument is empty, not finite, of another length than the others or out
+        of its range, if a label is not among those of the cost matrix, if no answer of
+        the second opinion is known, or if `y_first` or `y_second` holds the label that
+        stands for rejected or deferred samples by default.
+
+    Warns
+    -----
+    RejectionWarning
+        If the samples that the second opinion was asked about were apparently not drawn
+        at random, or if labels are compared and an opinion holds one that neither
+        `y_true` nor `labels` has.
+
+    Examples
+    --------
+    >>> from sklearn_reject.metrics import deferral_area_score
+    >>> y_true, y_first, y_second = [0, 1, 1, 0], [0, 1, 0, 1], [0, 1, 1, 1]
+    >>> deferral_area_score(y_true, y_first, y_second, [0.1, 0.2, 0.9, 0.4])
+    0.28125
+    >>> deferral_area_score(y_true, y_first, y_second, [0.5] * 4)
+    0.375
+
+    Of losses that are known, the second opinion not having been asked about a sample:
+
+    >>> losses = [0, 2.5, 4], [0.5, 0.5, None]
+    >>> deferral_area_score(None, None, None, [0.1, 0.2, 0.3], loss=losses)
+    0.5625
+    """
+
+
+@of_labels(_mean, costs_of)
+def selective_cost_score(
+    y_true: ArrayLike | None,
+    y_pred: ArrayLike | None,
+    accepted: ArrayLike,
+    *,
+    reject_cost: ArrayLike,
+    loss: TaskLossLike = "zero_one",
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Compute the mean cost per sample: its loss, or the cost of a rejection.
+
+    Lower is better. What stands in `y_true` and `y_pred` at rejected samples does not
+    matter, so that `y_pred` may be what `predict` returns.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs), or None
+        True labels or targets, and predictions. Rejected samples may have any: the
+        label that says so, NaN, or None. None where `loss` holds the losses themselves.
+
+    accepted : array-like of bool of shape (n_samples,)
+        Which samples are accepted, as
+        :meth:`~sklearn_reject.SelectiveClassifier.accept` returns it.
+
+    reject_cost : float >= 0 or array-like of shape (n_samples,)
+        Cost of a rejected sample, in units of the loss: one for all, or one a sample.
+
+    loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
+            array-like of shape (n_samples,), default="zero_one"
+        Cost of a prediction, as :func:`~sklearn_reject.losses.check_loss` takes it, or
+        the losses themselves, one per sample; those of rejected samples are ignored.
+
+    labels : array-like of shape (n_classes,), default=None
+        Labels in the order of the cost matrix, including those that occur in `y_pred`
+        only. None takes the sorted labels that occur.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights. Only their ratios matter.
+
+    Returns
+    -------
+    cost : float
+        The weighted mean, in units of the loss.
+
+    Raises
+    ------
+    ValueError
+        If an argument is empty, not finite, of another length than the others or out
+        of its range, if a label is not among those of the cost matrix, or if `y_pred`
+        holds the label that stands for rejected samples by default where a sample is
+        accepted.
+
+    Warns
+    -----
+    RejectionWarning
+        If labels are compared and an accepted sample has one in `y_pred` that neither
+        `y_true` nor `labels` has, which may be a reject label.
+
+    See Also
+    --------
+    get_selective_scorer : Minus this cost as a scorer, by "neg_selective_cost".
+
+    Examples
+    --------
+    >>> from sklearn_reject.metrics import selective_cost_score
+    >>> y_true, y_pred = [0, 1, 1, 0], [0, 1, 0, -1]
+    >>> accepted = [True, True, True, False]
+    >>> selective_cost_score(y_true, y_pred, accepted, reject_cost=0.2)
+    0.3
+    """

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial, wraps
-from math import isfinite
-from numbers import Real
+from functools import partial
+from inspect import Parameter, signature
 from typing import Any, Literal
 
-from sklearn.metrics import check_scoring
+import numpy as np
 
-from sklearn_reject._typing import Decorated, Label
+from sklearn_reject._typing import Label
 from sklearn_reject._validation import check_number, check_option
 from sklearn_reject.decoding import AVERAGES
 from sklearn_reject.losses import check_set_loss
-from sklearn_reject.metrics._deferral import deferral_area_score
-from sklearn_reject.metrics._deferral_scoring import by_costs, by_opinions
 from sklearn_reject.metrics._ood import (
     check_bound,
     fpr_at_tpr_score,
@@ -27,92 +24,74 @@ from sklearn_reject.metrics._risk_coverage import (
     augrc_score,
     aurc_score,
     coverage_at_risk_score,
+    deferral_area_score,
+    selective_cost_score,
+    selective_risk_at_coverage_score,
 )
 from sklearn_reject.metrics._scoring import (
     Scorer,
     by_accepted,
+    by_costs,
     by_ood,
+    by_opinions,
     by_order,
     by_origin,
-    by_rated,
     by_sets,
 )
-from sklearn_reject.metrics._selective_cost import selective_cost_score
-from sklearn_reject.metrics._set_loss import set_loss
-
-
-def _check_normalize(normalize, name):
-    if normalize == "prr":
-        raise ValueError(
-            "With normalize='prr' higher is better, so its negative is not a score. "
-            "Use normalize='excess', which ranks classifiers on the same samples in "
-            "the same way."
-        )
-    return check_option(normalize, name, (None, "excess"))
-
-
-_WEIGHT = {"sample_weight": None}
-_NEEDED = object()
-_JUDGED = {"loss": None, "labels": None}
-_AREA = {"normalize": None, **_JUDGED}
-_OOD = {"ood_label": "auto"}
-_RISK = {**_OOD, **_JUDGED, "infeasible": float("nan")}
-_TPR_FPR = {"min_tpr": _NEEDED, "max_fpr": _NEEDED, **_RISK}
-_PRECISION = {"min_tpr": _NEEDED, "min_precision": _NEEDED, "ood_prior": _NEEDED}
-_SETS = {"loss": "f1", "beta": 1.0, "zero_division": 0.0}
-_AVERAGE = {"average": "samples", "pos_label": None}
+from sklearn_reject.metrics._sets import set_loss
 
 # Of each scorer: what evaluates its metric, which is negated where the name says so,
-# the metric, and the options with their defaults.
+# the metric, and where the defaults of its options are not those of the metric. A loss
+# and a cost of None are those of the estimator.
+_JUDGED = {"loss": None}
 _SCORERS = {
-    "neg_aurc": (by_order, aurc_score, _AREA),
+    "neg_aurc": (by_order, aurc_score, _JUDGED),
     "neg_augrc": (by_order, augrc_score, _JUDGED),
-    "coverage_at_risk": (
+    "coverage_at_risk": (by_order, coverage_at_risk_score, _JUDGED),
+    "neg_selective_risk_at_coverage": (
         by_order,
-        coverage_at_risk_score,
-        {"risk": _NEEDED, **_JUDGED},
+        selective_risk_at_coverage_score,
+        _JUDGED,
     ),
     "neg_selective_cost": (
         by_costs,
         selective_cost_score,
         {"reject_cost": None, **_JUDGED},
     ),
-    "neg_deferral_area": (by_opinions, deferral_area_score, _AREA),
+    "neg_deferral_area": (by_opinions, deferral_area_score, _JUDGED),
     "neg_selective_risk_at_tpr_fpr": (
         by_ood,
         selective_risk_at_tpr_fpr_score,
-        _TPR_FPR,
+        _JUDGED,
     ),
     "neg_selective_risk_at_precision_recall": (
         by_ood,
         selective_risk_at_precision_recall_score,
-        _PRECISION | _RISK,
+        _JUDGED,
     ),
-    "ood_auroc": (by_origin, ood_auroc_score, _OOD),
-    "neg_fpr_at_tpr": (
-        by_origin,
-        fpr_at_tpr_score,
-        {"tpr": 0.95, "positive": "id", **_OOD},
-    ),
-    "neg_set_loss": (by_sets, set_loss, _SETS | _AVERAGE),
+    "ood_auroc": (by_origin, ood_auroc_score, {}),
+    "neg_fpr_at_tpr": (by_origin, fpr_at_tpr_score, {"positive": "id"}),
+    "neg_set_loss": (by_sets, set_loss, {}),
 }
+
+# What scorers know without being told, and what has no use in them.
+_NO_OPTIONS = {"sample_weight", "novelty", "groups", "randomize"}
+
 # The metadata that may be requested; groups have no other use, as for splitters.
+_WEIGHT = {"sample_weight": None}
 _REQUESTS = {
     by_opinions: {"sample_weight": None, "expert_labels": None},
-    by_costs: {"sample_weight": None, "expert_labels": None},
     by_sets: {"groups": True},
 }
+
+_SHARES = ("coverage", "tpr", "min_tpr", "max_fpr", "min_precision", "ood_prior")
 _CHECKS = {
-    **dict.fromkeys(
-        ("tpr", "min_tpr", "max_fpr", "min_precision", "ood_prior"), check_bound
-    ),
-    "risk": check_number,
-    "reject_cost": lambda cost, name: (
-        cost if cost is None else check_number(cost, name)
-    ),
+    **dict.fromkeys(_SHARES, check_bound),
+    **dict.fromkeys(("risk", "reject_cost"), check_number),
     "positive": partial(check_option, options=("id", "ood")),
     "average": partial(check_option, options=AVERAGES),
-    "normalize": _check_normalize,
+    # With "prr" higher is better, so its negative is no score.
+    "normalize": partial(check_option, options=(None, "excess")),
 }
 
 
@@ -132,9 +111,9 @@ def get_selective_scorer(name: str, /, **params: Any) -> Callable[..., float]:
     -------
     scorer : callable
         ``scorer(estimator, X, y, sample_weight=None)``, higher is better. That of
-        "neg_set_loss" takes `groups` in place of weights. Those of "neg_deferral_area"
-        and "neg_selective_cost" also take `expert_labels`: what a person says about the
-        samples, None or NaN where that is not known.
+        "neg_set_loss" takes `groups` in place of weights. That of "neg_deferral_area"
+        also takes `expert_labels`: what a person says about the samples, None or NaN
+        where that is not known.
 
     Raises
     ------
@@ -159,6 +138,8 @@ def get_selective_scorer(name: str, /, **params: Any) -> Callable[..., float]:
     "neg_augrc"                               :func:`augrc_score`: `loss`, `labels`
     "coverage_at_risk"                        :func:`coverage_at_risk_score`: `risk`
                                               (needed), `loss`, `labels`
+    "neg_selective_risk_at_coverage"          :func:`selective_risk_at_coverage_score`:
+                                              `coverage` (needed), `loss`, `labels`
     "neg_selective_cost"                      :func:`selective_cost_score`:
                                               `reject_cost`, `loss`, `labels`
     "neg_deferral_area"                       :func:`deferral_area_score`: `loss`,
@@ -195,7 +176,8 @@ def get_selective_scorer(name: str, /, **params: Any) -> Callable[..., float]:
     that misses them on one validation part has no score.
 
     A sample that a :class:`~sklearn_reject.DeferringClassifier` defers costs its
-    `deferral_cost` and the loss of whoever answers. Do not search over a cost of the
+    `deferral_cost` and the loss of the expert; if a person is asked, use
+    "neg_deferral_area". Do not search over a cost of the
     estimator with "neg_selective_cost" unless you give the `reject_cost` that
     rejections really have: each candidate would be judged by its own cost, and the
     lowest would win. A search over `deferral_cost` takes "neg_deferral_area".
@@ -223,23 +205,29 @@ def get_selective_scorer(name: str, /, **params: Any) -> Callable[..., float]:
     -0.0121
     """
     check_option(name, "name", get_selective_scorer_names())
-    score, metric, known = _SCORERS[name]
-    unknown = [option for option in params if option not in known]
+    evaluate, metric, defaults = _SCORERS[name]
+    hidden = _NO_OPTIONS | ({"labels"} if metric is set_loss else set())
+    options = {
+        each.name: defaults.get(each.name, each.default)
+        for each in signature(metric).parameters.values()
+        if each.kind is each.KEYWORD_ONLY and each.name not in hidden
+    }
+    unknown = [option for option in params if option not in options]
     if unknown:
         raise TypeError(
             f"The scorer {name!r} has no option {unknown[0]!r}. Its options are "
-            f"{list(known)}."
+            f"{list(options)}."
         )
-    options = {**known, **params}
-    for option, value in options.items():
-        if value is _NEEDED:
+    for option, default in options.items():
+        value = options[option] = params.get(option, default)
+        if value is Parameter.empty:
             raise TypeError(f"The scorer {name!r} needs the option {option!r}.")
-        if option in _CHECKS:
+        if option in _CHECKS and value is not default:
             options[option] = _CHECKS[option](value, option)
-    if name == "neg_set_loss":
-        check_set_loss(**{option: options[option] for option in _SETS})
+    if metric is set_loss:
+        check_set_loss(**{k: options[k] for k in ("loss", "beta", "zero_division")})
     sign = -1 if name.startswith("neg_") else 1
-    return Scorer(score, metric, sign, options, _REQUESTS.get(score, _WEIGHT))
+    return Scorer(evaluate, metric, sign, options, _REQUESTS.get(evaluate, _WEIGHT))
 
 
 def get_selective_scorer_names() -> list[str]:
@@ -259,31 +247,15 @@ def get_selective_scorer_names() -> list[str]:
     return sorted(_SCORERS)
 
 
-def _tell_from_scorer(make: Decorated) -> Decorated:
-    """Raise where what makes a scorer is called as if it were one."""
-
-    @wraps(make)
-    def checked(metric, /, *samples, **options):
-        if samples:
-            raise TypeError(
-                f"{make.__name__} makes a scorer and is none, but was called as one, "
-                f"with {1 + len(samples)} positional arguments. Pass "
-                f"scoring={make.__name__}(...), with a metric and its options."
-            )
-        return make(metric, **options)
-
-    return checked
-
-
-@_tell_from_scorer
 def make_selective_scorer(
     metric: Callable[..., Any],
     /,
     *,
-    on_reject: Literal["count_as_error", "drop", "error"] = "count_as_error",
+    on_reject: Literal["count_as_error", "drop"] = "count_as_error",
     coverage: float | None = None,
     reject_penalty: float | None = None,
     greater_is_better: bool = True,
+    unrated_label: Label = None,
     **kwargs: Any,
 ) -> Callable[..., float]:
     """Make a scorer from a metric of predictions, such as those of scikit-learn.
@@ -293,10 +265,10 @@ def make_selective_scorer(
     metric : callable
         ``metric(y_true, y_pred, **kwargs)``.
 
-    on_reject : {"count_as_error", "drop", "error"}, default="count_as_error"
+    on_reject : {"count_as_error", "drop"}, default="count_as_error"
         What happens to rejected samples. "count_as_error" gives them a wrong label or
-        the `reject_penalty`, "error" raises if there is one, and "drop" leaves them
-        out, which needs a `coverage`: otherwise rejecting everything would be rewarded.
+        the `reject_penalty`, and "drop" leaves them out, which needs a `coverage`:
+        otherwise rejecting everything would be rewarded.
 
     coverage : float in ]0, 1], default=None
         Accept at least this share of the samples, the least uncertain ones, instead of
@@ -313,6 +285,12 @@ def make_selective_scorer(
 
     greater_is_better : bool, default=True
         Whether the metric is a score rather than a loss, which is negated.
+
+    unrated_label : label, default=None
+        Label of documents that were not rated, such as -1. They are left out, as are
+        those whose label is missing: a model that reports more unrated documents is not
+        judged worse. Models are comparable only if documents were rated down to the
+        same lowest thresholds. None if all samples are rated.
 
     **kwargs : dict
         Passed to the metric.
@@ -345,6 +323,22 @@ def make_selective_scorer(
     ... )
     >>> round(scorer(GaussianNB().fit(X, y), X, y), 3)
     0.984
+
+    Of documents that are rated in part, the precision:
+
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.metrics import precision_score
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn_reject import EnsembleThresholdTuner
+    >>> scores, y = make_classification(
+    ...     1000, 2, n_informative=2, n_redundant=0, weights=[0.9], random_state=0
+    ... )
+    >>> y[scores.max(axis=1) < 0] = -1  # nobody has looked
+    >>> tuner = EnsembleThresholdTuner(None, max_fp_per_tp=1)
+    >>> precise = make_selective_scorer(precision_score, unrated_label=-1)
+    >>> precision = cross_val_score(tuner, scores, y, scoring=precise, cv=3)
+    >>> bool((precision > 0.5).all())
+    True
     """
     if not callable(metric) or hasattr(metric, "set_score_request"):
         raise TypeError(
@@ -352,7 +346,7 @@ def make_selective_scorer(
             f"sklearn.metrics.f1_score with average='macro', got {metric!r}. A scorer "
             "predicts itself and would not know which samples are rejected."
         )
-    check_option(on_reject, "on_reject", ("count_as_error", "drop", "error"))
+    check_option(on_reject, "on_reject", ("count_as_error", "drop"))
     if coverage is not None:
         coverage = check_bound(coverage, "coverage")
     elif on_reject == "drop":
@@ -360,104 +354,19 @@ def make_selective_scorer(
             "on_reject='drop' without a coverage rewards rejecting everything. Pass "
             "coverage=, or use on_reject='count_as_error'."
         )
-    _check_penalty(reject_penalty, on_reject)
+    has_penalty = reject_penalty is not None
+    if has_penalty and (on_reject == "drop" or not np.isfinite(reject_penalty)):
+        raise ValueError(
+            "reject_penalty must be a finite number, and is for "
+            f"on_reject='count_as_error', got {reject_penalty!r} with "
+            f"on_reject={on_reject!r}."
+        )
     options = {
         "params": kwargs,
+        "unrated_label": unrated_label,
         "on_reject": on_reject,
         "coverage": coverage,
         "reject_penalty": reject_penalty,
     }
     sign = 1 if greater_is_better else -1
     return Scorer(by_accepted, metric, sign, options, _WEIGHT)
-
-
-def make_rated_scorer(
-    scoring: str | Callable[..., Any], *, unrated_label: Label = -1
-) -> Callable[..., float]:
-    """Make a scorer that uses rated documents only, from any other scorer.
-
-    If documents that nobody has rated have a label such as -1, scorers like that of the
-    precision treat it as a class, or raise an error. This scorer leaves these documents
-    out, so their predictions do not count: a model that reports more unrated documents
-    is not judged worse. Models are comparable only if documents were rated down to the
-    same lowest thresholds.
-
-    If missing ratings are NaN, pass a splitter such as `KFold()` as `cv` of a search:
-    for a number of folds scikit-learn looks for classes, and refuses NaN.
-
-    Parameters
-    ----------
-    scoring : str or callable
-        Name of a scorer of scikit-learn, or a callable ``(estimator, X, y)`` such as
-        :func:`~sklearn.metrics.make_scorer` returns, which takes `sample_weight`, too,
-        where that is given.
-
-    unrated_label : label, default=-1
-        Label of documents that were not rated. Missing values always mean not rated.
-        None if nothing else does.
-
-    Returns
-    -------
-    scorer : callable
-        ``scorer(estimator, X, y, sample_weight=None)``, higher is better.
-
-    Raises
-    ------
-    ValueError
-        If there is no scorer of this name, or more than one is given. The scorer
-        raises where no document is rated.
-
-    See Also
-    --------
-    pn_auc_score : An area that does not depend on a threshold.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_classification
-    >>> from sklearn.model_selection import cross_val_score
-    >>> from sklearn_reject import EnsembleThresholdTuner
-    >>> from sklearn_reject.metrics import make_rated_scorer
-    >>> scores, y = make_classification(
-    ...     1000, 2, n_informative=2, n_redundant=0, weights=[0.9], random_state=0
-    ... )
-    >>> y[scores.max(axis=1) < 0] = -1  # nobody has looked
-    >>> tuner = EnsembleThresholdTuner(None, max_fp_per_tp=1)
-    >>> precision = cross_val_score(
-    ...     tuner, scores, y, scoring=make_rated_scorer("precision"), cv=3
-    ... )
-    >>> bool((precision > 0.5).all())
-    True
-
-    The gain at a price of two false positives for a true one:
-
-    >>> from sklearn.metrics import confusion_matrix, make_scorer
-    >>> def gain(y_true, y_pred):
-    ...     tn, fp, fn, tp = confusion_matrix(y_true, y_pred).ravel()
-    ...     return tp - fp / 2
-    >>> scorer = make_rated_scorer(make_scorer(gain))
-    >>> bool(scorer(tuner.fit(scores, y), scores, y) > 0)
-    True
-    """
-    if not isinstance(scoring, str) and not callable(scoring):
-        raise ValueError(
-            "scoring must be the name of one scorer, or a callable such as make_scorer "
-            f"returns, got {scoring!r}. For several scorers, pass each to "
-            "make_rated_scorer and collect the results in a dictionary."
-        )
-    # The estimator is not looked at where a scorer is given.
-    scorer = check_scoring(scoring=scoring)
-    return Scorer(by_rated, scorer, 1, {"unrated_label": unrated_label}, _WEIGHT)
-
-
-def _check_penalty(penalty, on_reject):
-    if penalty is None:
-        return
-    if on_reject != "count_as_error":
-        raise ValueError(
-            f"reject_penalty={penalty!r} is the value of a rejected sample with "
-            f"on_reject='count_as_error', but on_reject={on_reject!r}. Omit one of "
-            "them."
-        )
-    is_number = isinstance(penalty, Real) and not isinstance(penalty, bool)
-    if not (is_number and isfinite(penalty)):
-        raise ValueError(f"reject_penalty must be a finite number, got {penalty!r}.")

@@ -1,5 +1,6 @@
 """What scores a fitted estimator, for cross-validation and searches."""
 
+from collections.abc import Mapping
 from copy import copy
 from functools import partial
 
@@ -13,10 +14,12 @@ from sklearn_reject._response._positive import with_unseen
 from sklearn_reject._sklearn import _num_samples, _routing_enabled, _safe_indexing
 from sklearn_reject._validation import check_sample_weight, refuse_unread, take_weight
 from sklearn_reject.decoding import as_array, find_positive
+from sklearn_reject.losses import losses_where_known
 from sklearn_reject.metrics._inside import (
     find,
     index_predicted,
     is_regression,
+    locate,
     predict_and_accept,
     predict_classes,
     predict_in_groups,
@@ -24,19 +27,29 @@ from sklearn_reject.metrics._inside import (
     refuse_regressor,
 )
 from sklearn_reject.metrics._losses import judge
-from sklearn_reject.metrics._origins import judge_inside, ood_label_for, refuse_wild
+from sklearn_reject.metrics._ood import judge_inside, ood_label_for, refuse_wild
 from sklearn_reject.selection import solve_target_coverage
-
-# Where they are None, what the estimator has is taken.
-_OF_ESTIMATOR = ("loss", "labels", "reject_cost")
 
 
 class Scorer:
     """A callable ``(estimator, X, y)``, higher is better, that may request metadata.
 
-    ``score(estimator, X, y, metric, **options)`` evaluates the metric, and takes what
-    is requested by its name. `requests` say of each name whether routing is to pass it:
-    True, False, None or another name.
+    Parameters
+    ----------
+    score : callable
+        ``score(estimator, X, y, metric, **options, **metadata)`` evaluates a metric.
+
+    metric : callable
+        What is evaluated, for `score` and for the representation.
+
+    sign : {1, -1}
+        Minus one for metrics that are losses.
+
+    options : dict
+        Keyword arguments of `score`.
+
+    requests : dict
+        Of each metadata that may be passed, whether routing is asked for it.
     """
 
     def __init__(self, score, metric, sign, options, requests):
@@ -56,7 +69,7 @@ class Scorer:
     def set_score_request(self, **requests):
         """Return a scorer that asks metadata routing for these names, or does not.
 
-        True, False, None or an alias, as scikit-learn's metadata requests define it.
+        True asks for them, a string under another name; False and None do not.
         """
         unknown = [name for name in requests if name not in self._requests]
         if unknown:
@@ -74,13 +87,7 @@ class Scorer:
         return requests
 
     def __repr__(self):
-        options = dict(self._options)
-        options = {**options.pop("params", {}), **options}
-        shown = [
-            f", {name}={value!r}"
-            for name, value in options.items()
-            if value is not None or name not in _OF_ESTIMATOR
-        ]
+        shown = [f", {k}={x!r}" for k, x in self._options.items() if x is not None]
         name = getattr(self._metric, "__name__", repr(self._metric))
         sign = "-" if self._sign < 0 else ""
         return f"<selective scorer {sign}{name}{''.join(shown)}>"
@@ -95,6 +102,108 @@ def by_order(estimator, X, y, metric, *, loss=None, labels=None, **options):
     return metric(None, None, scores, loss=losses, **options)
 
 
+# Second opinions, and costs
+
+
+def by_opinions(
+    estimator, X, y, metric, *, loss, labels, expert_labels=None, **options
+):
+    """Evaluate a metric of the opinions of a `DeferringClassifier`."""
+    scores, *losses = judge_opinions(estimator, X, y, expert_labels, loss, labels)
+    return metric(None, None, None, scores, loss=tuple(losses), **options)
+
+
+def judge_opinions(estimator, X, y, expert_labels, loss=None, labels=None):
+    """Return gains and the losses of both opinions, of an estimator."""
+    inner, inner_X = locate(estimator, X, "_opinions")
+    if inner is None:
+        raise ValueError(
+            f"{type(estimator).__name__} has no second opinion. Pass a "
+            "DeferringClassifier, or a pipeline or search that contains one."
+        )
+    first, second, scores = inner._opinions(inner_X, expert_labels)
+    losses_of = partial(judge, estimator, loss=loss, labels=labels)
+    of_second = losses_where_known(losses_of, y, second, "expert_labels")
+    return scores, losses_of(y, first), of_second
+
+
+def by_costs(estimator, X, y, metric, *, reject_cost, loss, labels, sample_weight=None):
+    """Evaluate the mean cost of samples, some of which are rejected, or deferred."""
+    refuse_wild(estimator, y)
+    refuse_unread(y, "y")
+    inner, inner_X = locate(estimator, X, "_answer_all")
+    if inner is None:
+        y_pred, accepted = predict_and_accept(estimator, X)
+        asking = np.zeros(len(accepted))
+        reject_cost = _reject_cost_of(estimator, reject_cost)
+    else:
+        y_pred, asking = _answer(inner, inner_X, reject_cost)
+        accepted, reject_cost = np.ones(len(asking), dtype=bool), 0.0
+    rows = np.flatnonzero(accepted)
+    if len(rows):
+        samples = _safe_indexing(y, rows), np.asarray(y_pred)[rows]
+        asking[rows] += judge(estimator, *samples, loss, labels)
+    options = {"reject_cost": reject_cost, "sample_weight": sample_weight}
+    return metric(None, None, accepted, loss=asking, **options)
+
+
+def _answer(classifier, X, reject_cost):
+    """Return the labels of whoever answers, and what asking costs."""
+    name = type(classifier).__name__
+    if reject_cost is not None:
+        raise ValueError(
+            f"reject_cost={reject_cost} is the cost of a rejected sample, but {name} "
+            "rejects none: a deferred one costs its `deferral_cost` and the loss of "
+            "the answer. Omit reject_cost."
+        )
+    labels, _, costs, is_open = classifier._answer_all(X)
+    if is_open.any():
+        raise ValueError(
+            f"{name} leaves {np.count_nonzero(is_open)} samples to a person, whose "
+            "answers are not known here. Use "
+            "get_selective_scorer('neg_deferral_area'), which takes expert_labels."
+        )
+    unknown = np.isnan(costs).any(axis=1)
+    if unknown.any():
+        raise ValueError(
+            "deferral_cost has no value for the groups of "
+            f"{np.count_nonzero(unknown)} samples, because these groups were not in "
+            "`fit`. Score samples of known groups."
+        )
+    while classifier is not None:  # a cascade has one at each level
+        targets = classifier.max_deferral, classifier.target_risk
+        if classifier.deferral_cost is None and targets != (None, None):
+            raise ValueError(
+                f"{name} has deferral_cost=None, so asking would cost nothing. Pass a "
+                "deferral_cost, 0.0 if asking is free, or use "
+                "get_selective_scorer('neg_deferral_area')."
+            )
+        classifier, _ = find(classifier.expert_, "_answer_all")
+    return labels, costs.sum(axis=1)
+
+
+def _reject_cost_of(estimator, cost):
+    """Return a cost, or the one that an estimator, or that inside, was made for."""
+    inner, _ = find(estimator, "accept")
+    asked, _ = find(getattr(inner, "estimator_", None), "_answer_all")
+    if asked is not None:
+        raise ValueError(
+            f"{type(inner).__name__} rejects samples for which the classifier in it "
+            "may have asked and paid a second opinion. Score either of them alone."
+        )
+    cost = getattr(inner, "reject_cost", None) if cost is None else cost
+    if cost is None or isinstance(cost, Mapping):
+        raise ValueError(
+            f"{type(estimator).__name__} has reject_cost={cost!r}. Pass one for all "
+            "rejected samples: get_selective_scorer('neg_selective_cost', "
+            "reject_cost=...)."
+        )
+    return cost
+
+
+# OOD samples
+
+
 def by_ood(estimator, X, y, metric, *, ood_label, loss=None, labels=None, **options):
     """Evaluate a metric of labels, of which one says OOD, uncertainties and losses."""
     y_pred, scores = predict_with_uncertainty(estimator, X)
@@ -105,25 +214,28 @@ def by_ood(estimator, X, y, metric, *, ood_label, loss=None, labels=None, **opti
 
 def by_origin(estimator, X, y, metric, *, ood_label, **options):
     """Evaluate a metric of origins, for which no prediction is wrong."""
-    _refuse_numbers(estimator)
-    y_pred, scores = predict_with_uncertainty(estimator, X)
-    ood_label, _ = ood_label_for(estimator, y, y_pred, ood_label)
-    return metric(y, scores, ood_label=ood_label, **options)
-
-
-def _refuse_numbers(estimator):
     refuse_regressor(
         estimator,
         "and has no labels that are right or wrong. Use a scorer with a loss: "
         "get_selective_scorer with 'neg_aurc', 'neg_augrc' or 'coverage_at_risk'",
     )
+    y_pred, scores = predict_with_uncertainty(estimator, X)
+    ood_label, _ = ood_label_for(estimator, y, y_pred, ood_label)
+    return metric(y, scores, ood_label=ood_label, **options)
 
 
-def by_accepted(estimator, X, y, metric, *, params, sample_weight=None, **rule):
+# Any other metric of predictions
+
+
+def by_accepted(
+    estimator, X, y, metric, *, params, unrated_label, sample_weight=None, **rule
+):
     """Evaluate a metric of predictions, with a rule for what is rejected."""
     refuse_wild(estimator, y)
+    weight = check_sample_weight(sample_weight, _num_samples(y))
+    if unrated_label is not None:
+        X, y, weight = _rated(X, y, weight, unrated_label)
     y = _targets(y)
-    weight = check_sample_weight(sample_weight, len(y))
     on_reject, coverage, penalty = rule.values()
     if coverage is None:
         y_pred, accepted = predict_and_accept(estimator, X)
@@ -137,20 +249,29 @@ def by_accepted(estimator, X, y, metric, *, params, sample_weight=None, **rule):
     if penalty is not None:
         share = np.average(accepted, weights=weight)
     elif on_reject == "count_as_error":
-        _refuse_targets(estimator, y)
         y_pred = _mistake(y, y_pred, accepted, estimator)
         accepted = np.ones_like(accepted)
-    elif on_reject == "error" and not accepted.all():
-        raise ValueError(
-            f"{np.count_nonzero(~accepted)} samples are rejected and "
-            "on_reject='error'. Use 'count_as_error', or 'drop' with a coverage."
-        )
     value = 0.0 if share == 1 else (1 - share) * penalty
     if share > 0:
         if weight is not None:
             params = {**params, "sample_weight": take_weight(weight, accepted)}
         value += share * metric(y[accepted], y_pred[accepted], **params)
     return value
+
+
+def _rated(X, y, weight, unrated_label):
+    """Return the samples that were rated; a missing rating is none."""
+    y, is_rated = find_rated(y, unrated_label)
+    rows = np.flatnonzero(is_rated)
+    if not len(rows):
+        raise ValueError(
+            f"y has no rated documents: all {len(y)} are missing or {unrated_label!r}, "
+            "the unrated_label. Use folds with rated documents, such as those of "
+            "StratifiedKFold."
+        )
+    # What is left of labels beside missing values is of one kind.
+    labels = np.array(y[rows].tolist()) if y.dtype.kind == "O" else y[rows]
+    return _safe_indexing(X, rows), labels, take_weight(weight, rows)
 
 
 def _targets(y):
@@ -160,20 +281,15 @@ def _targets(y):
     return np.asarray(y) if is_matrix else column_or_1d(y)
 
 
-def _refuse_targets(estimator, y):
-    """Raise where no prediction is a wrong label, so that rejection has no cost."""
+def _mistake(y, labels, accepted, estimator):
+    """Return labels that are wrong wherever a sample is rejected."""
     is_continuous = y.dtype.kind == "f" and bool((y != np.floor(y)).any())
     if is_regression(estimator) or is_continuous or y.ndim > 1:
         raise ValueError(
-            "on_reject='count_as_error' gives rejected samples a wrong label, but "
-            f"{type(estimator).__name__} predicts numbers or multiple outputs, where "
-            "no label is wrong for certain. Pass the value of a rejected sample as "
-            "reject_penalty=, or use on_reject='drop' with a coverage."
+            "on_reject='count_as_error' gives rejected samples a wrong label, but of "
+            f"what {type(estimator).__name__} predicts no label is wrong for certain. "
+            "Pass reject_penalty=, or on_reject='drop' with a coverage."
         )
-
-
-def _mistake(y, labels, accepted, estimator):
-    """Return labels that are wrong wherever a sample is rejected."""
     right = ~accepted & (labels == y)
     if not right.any():
         return labels
@@ -182,35 +298,13 @@ def _mistake(y, labels, accepted, estimator):
         classes = np.union1d(classes, getattr(estimator, "classes_", classes))
     if len(classes) < 2:
         raise ValueError(
-            "on_reject='count_as_error' needs at least two classes, because a rejected "
-            f"sample gets a wrong label, got {classes.tolist()}. Pass the value of a "
-            "rejected sample as reject_penalty=."
+            "on_reject='count_as_error' gives rejected samples a wrong label, which "
+            f"needs at least two classes, got {classes.tolist()}. Pass reject_penalty=."
         )
     other = classes[(np.searchsorted(classes, y[right]) + 1) % len(classes)]
     labels = labels.astype(classes.dtype)
     labels[right] = other
     return labels
-
-
-def by_rated(estimator, X, y, scorer, *, unrated_label, sample_weight=None):
-    """Evaluate another scorer of rated documents only."""
-    y, is_rated = find_rated(y, unrated_label)
-    rows = np.flatnonzero(is_rated)
-    if not len(rows):
-        raise ValueError(
-            f"y has no rated documents: all {len(y)} are missing or {unrated_label!r}, "
-            "the unrated_label. Use folds with rated documents, such as those of "
-            "StratifiedKFold."
-        )
-    params = {}
-    if sample_weight is not None:
-        weight = check_sample_weight(sample_weight, _num_samples(X))
-        params["sample_weight"] = weight[rows]
-    labels = y[rows]
-    if labels.dtype.kind == "O":
-        # What is left of labels beside missing values is of one kind.
-        labels = np.array(labels.tolist())
-    return scorer(estimator, _safe_indexing(X, rows), labels, **params)
 
 
 def by_sets(estimator, X, y, metric, *, average, pos_label, groups=None, **options):

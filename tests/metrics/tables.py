@@ -181,10 +181,7 @@ OPINIONS = {
 }
 OF_OOD = {"positive": "ood", "ood_prior": 0.3}
 CURVE_OF_ID = partial(of_inside, "risk_coverage_curve", ood_label="auto", max_fpr=0.7)
-BOTH = partial(of_origins, "ood_precision_recall_curve", ood_prior=None)
 ORIGINS = {
-    "roc": (partial(of_origins, "ood_roc_curve"), "11s"),
-    "precision and recall": (BOTH, "11s"),
     "auroc": (partial(of_origins, "ood_auroc_score"), "1"),
     "aupr": (partial(of_origins, "ood_aupr_score", positive="id"), "1"),
     "aupr of ood": (partial(of_origins, "ood_aupr_score", **OF_OOD), "1"),
@@ -247,6 +244,12 @@ OF_ERRORS = {
         ({"normalize": "excess"}, ranked(metrics.aurc_score, normalize="excess")),
     ],
     "neg_augrc": [({}, ranked(metrics.augrc_score))],
+    "neg_selective_risk_at_coverage": [
+        (
+            {"coverage": 0.7},
+            ranked(metrics.selective_risk_at_coverage_score, coverage=0.7),
+        )
+    ],
     "coverage_at_risk": [
         ({"risk": 0.25}, ranked(metrics.coverage_at_risk_score, 1, risk=0.25)),
         (

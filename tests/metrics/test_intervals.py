@@ -14,7 +14,6 @@ from sklearn_reject.metrics import (
     augrc_score,
     aurc_score,
     bootstrap_interval,
-    deferral_area_score,
     ood_auroc_score,
 )
 from tests.metrics.tables import draw_data, rows_of
@@ -135,10 +134,11 @@ def test_counts_of_many_samples(metric, n_values, rate):
     n = 20_000
     scores = rng.random(n) if n_values is None else rng.integers(0, n_values, n) / 7
     losses = rng.random(n) * (rng.random(n) < rate)
-    options = FEW | {"n_resamples": 10, "metric_params": {"loss": losses}}
+    samples = {**NONE, "uncertainty": scores, "loss": losses}
+    options = FEW | {"n_resamples": 10}
     for groups in (None, np.floor(30 * rng.random(n) ** 3)):
         found, expected = (
-            bootstrap_interval(each, (None, None, scores), groups=groups, **options)
+            bootstrap_interval(each, samples, groups=groups, **options)
             for each in (metric, called(metric))
         )
         eps = np.finfo(float).eps
@@ -183,15 +183,14 @@ NONE = dict.fromkeys(("y_true", "y_pred"))
 
 @COUNTED_OR_CALLED
 def test_arrays_of_all_kinds(metric):
-    """Losses are resampled with the rows, as part of the samples or beside them."""
+    """Losses are resampled with the rows."""
     expected = ends(bootstrap_interval(metric, SAMPLES, **FEW))
-    losses, names = {"loss": LOSSES}, {"labels": [0, 1, 2]}
+    names = {"labels": [0, 1, 2]}
     for samples, params in (
         ([NAMES[Y_TRUE].tolist(), NAMES[Y_PRED], UNCERTAINTY.tolist()], {}),
         (BY_NAME, {}),
         (SAMPLES, {"loss": 1 - np.eye(3), **names}),
-        ((None, None, UNCERTAINTY), losses),
-        ({**NONE, "uncertainty": UNCERTAINTY, **losses}, {}),
+        ({**NONE, "uncertainty": UNCERTAINTY, "loss": LOSSES}, {}),
     ):
         found = bootstrap_interval(metric, samples, metric_params=params, **FEW)
         np.testing.assert_allclose(ends(found), expected, rtol=1e-11)
@@ -203,38 +202,11 @@ def test_arrays_of_all_kinds(metric):
 
 
 def test_weights_are_resampled_with_the_rows():
-    params = {"sample_weight": 1.0 + ROWS}
-    found = bootstrap_interval(aurc_score, SAMPLES, metric_params=params, **FEW)
-    weighted = lambda *samples, weight: aurc_score(*samples, sample_weight=weight)  # noqa: E731
-    named = dict(enumerate(SAMPLES)) | {"weight": 1.0 + ROWS}
-    assert found == bootstrap_interval(weighted, named, **FEW)
-    assert found.value == aurc_score(*SAMPLES, **params)
-
-
-NO_LABELS = None, None, None
-OF_BOTH = LOSSES, np.where(ROWS % 3, DATA.y_second != Y_TRUE, np.nan)
-
-
-def area_of(rows, score=UNCERTAINTY):
-    losses = [losses[rows] for losses in OF_BOTH]
-    return deferral_area_score(*NO_LABELS, score[rows], loss=losses)
-
-
-@pytest.mark.parametrize("where", ["params", "samples"])
-def test_losses_of_two_opinions_are_resampled_together(where):
-    samples, params = (*NO_LABELS, UNCERTAINTY), {"loss": OF_BOTH}
-    if where == "samples":
-        params = {"loss": np.stack(OF_BOTH)}
-        names = "y_true", "y_first", "y_second", "gain"
-        samples, params = {**dict(zip(names, samples, strict=True)), **params}, None
-    options = FEW | {"metric_params": params}
-    found = bootstrap_interval(deferral_area_score, samples, **options)
-    np.testing.assert_allclose(ends(found)[1:], bca(area_of))
-    if where == "params":
-        options["other"] = *NO_LABELS, TIED
-        paired = bootstrap_interval(deferral_area_score, samples, **options)
-        expected = bca(lambda rows: area_of(rows) - area_of(rows, TIED))
-        np.testing.assert_allclose(ends(paired)[1:], expected)
+    weight = {"sample_weight": 1.0 + ROWS}
+    found = bootstrap_interval(aurc_score, BY_NAME | weight, **FEW)
+    weighted = lambda *rows: aurc_score(*rows[:3], sample_weight=rows[3])  # noqa: E731
+    assert found == bootstrap_interval(weighted, (*SAMPLES, 1.0 + ROWS), **FEW)
+    assert found.value == aurc_score(*SAMPLES, **weight)
 
 
 # Where there is no interval
@@ -246,12 +218,11 @@ def n_distinct(rows):
 
 RARE = np.where(ROWS < 4, "ood", "a"), UNCERTAINTY
 SAME_ORDER = Y_TRUE, Y_PRED, UNCERTAINTY**3
-OF_FEW = {"metric_params": {"loss": ROWS < 3}}
 
 
 UNTOLD = r"metric fails on \d+ of 300 resamples.*resamples are ignored"
 BEYOND = "beyond all of 40 resamples. Set n_resamples=1000"
-LOST = (None, None, ROWS)
+LOST = {**NONE, "uncertainty": ROWS, "loss": ROWS < 3}
 
 
 @pytest.mark.parametrize(
@@ -260,7 +231,7 @@ LOST = (None, None, ROWS)
         (ood_auroc_score, RARE, {"n_resamples": 300}, UNTOLD),
         (aurc_score, SAMPLES, {"other": SAME_ORDER}, "two scores rank alike"),
         (n_distinct, (UNCERTAINTY,), {}, "outside the range of all 60"),
-        (aurc_score, LOST, OF_FEW | {"n_resamples": 40}, BEYOND),
+        (aurc_score, LOST, {"n_resamples": 40}, BEYOND),
         (aurc_score, SAMPLES, {"groups": Y_TRUE}, "Only 3 groups are resampled"),
         (np.mean, (ROWS < 1.0,), {"n_resamples": 1000}, "depends on a few samples"),
     ],
@@ -293,23 +264,23 @@ def test_a_metric_that_fails_often(metric):
 @COUNTED_OR_CALLED
 @pytest.mark.parametrize("losses", [np.zeros(N), np.full(N, 0.3)], ids=["0", "0.3"])
 def test_the_same_value_on_all_resamples_is_no_certainty(metric, losses):
-    options = FEW | {"metric_params": {"loss": losses}}
+    samples = {**NONE, "uncertainty": UNCERTAINTY, "loss": losses}
     with pytest.warns(UndefinedMetricWarning, match="on all 60 resamples.*NaN"):
-        found = bootstrap_interval(metric, (None, None, UNCERTAINTY), **options)
+        found = bootstrap_interval(metric, samples, **FEW)
     assert found.value == pytest.approx(losses[0])
     assert np.isnan([found.low, found.high]).all()
 
 
-OF_OPINIONS = {"metric": deferral_area_score, "samples": (*NO_LABELS, TIED)}
 SCORER = metrics.get_selective_scorer("neg_aurc")
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"metric": "aurc_score"}, "got the name 'aurc_score'. Pass the function"),
-        ({"metric": SCORER}, "takes an estimator and samples"),
-        ({"metric": 3}, "metric must be a function of arrays, got 3"),
+        *(
+            ({"metric": each}, "must be a function of arrays, got .*Predict first")
+            for each in ("aurc_score", SCORER, 3)
+        ),
         ({"metric": lambda *a: np.ones(2)}, r"one number, got ndarray of shape \(2,\)"),
         ({"metric": lambda *a: np.nan}, "metric is nan on the samples"),
         ({"samples": Y_TRUE}, "samples must be a tuple of the arrays.*got ndarray"),
@@ -317,17 +288,12 @@ SCORER = metrics.get_selective_scorer("neg_aurc")
         ({"samples": (Y_TRUE, 0.5)}, r"samples\[1\] must be an array.*got 0.5"),
         ({"samples": (Y_TRUE, Y_PRED[1:], TIED)}, r"samples\[1\] has 59 elements, but"),
         ({"other": [x[1:] for x in SAMPLES]}, "other has 59 elements, but there"),
-        *(
-            ({**OF_OPINIONS, "metric_params": {"loss": (first, [0, 1])}}, "loss has 2")
-            for first in ([0, 1], OF_BOTH[0])
-        ),
         ({"samples": ([0], [0], [0.5])}, "There are only 1 samples"),
         ({"groups": GROUPS[1:]}, "groups has 59 elements, but there are 60"),
         ({"groups": np.full(N, np.nan)}, r"groups has no label \(nan\)"),
-        ({"metric_params": {"sample_weight": [1] * 3}}, "sample_weight has 3 elem"),
-        (
-            {"metric_params": {"costs": TIED}},
-            r"params\['costs'\] has one value per sam",
+        *(
+            ({"metric_params": {"loss": each}}, r"s\['loss'\] has one value per sample")
+            for each in (TIED, (TIED, TIED), np.stack([TIED, TIED]))
         ),
         (
             {"samples": {"y_true": Y_TRUE, "loss": TIED}, "metric_params": {"loss": 1}},

@@ -33,8 +33,6 @@ BOUNDS = [
 
 # Whether predictions are taken, too.
 OF_ORIGINS = [
-    ("ood_roc_curve", {}),
-    ("ood_precision_recall_curve", {"ood_prior": 0.2}),
     ("ood_auroc_score", {}),
     ("ood_aupr_score", {"positive": "id"}),
     ("fpr_at_tpr_score", {"positive": "id", "tpr": 0.8}),

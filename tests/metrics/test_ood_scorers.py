@@ -89,22 +89,22 @@ def test_what_cannot_be_scored(name, scorer, metric, fitted):
         (detector, (Z, truth), "IsolationForest is an outlier detector"),
         (INLIERS, (Z, None), r"y_true is None\. Pass one label per sample"),
         (fitted, (Z, truth.astype(str)), "labels in `fit` and later, of one kind"),
-        (wild, (Z, labels[TEST]), r"y holds wild_label=99.*Remove these"),
-        (mistaken, (Z[rows], truth[rows]), "GaussianNB hold the OOD label -1.*fitted"),
+        (wild, (Z, labels[TEST]), r"y holds wild_label=99.*Mark them"),
+        (mistaken, (Z[rows], truth[rows]), "GaussianNB hold the OOD label -1.*fit the"),
     ):
         with pytest.raises(ValueError, match=message):
             scorer(model, *samples)
     for _, of_errors, _ in cases_of(OF_ERRORS):
-        with pytest.raises(ValueError, match=r"y holds wild_label=99.*Remove these"):
+        with pytest.raises(ValueError, match=r"y holds wild_label=99.*Mark them"):
             of_errors(wild, Z, labels[TEST])
 
 
 def test_a_loss_of_classes_never_sees_the_ood_label():
-    """But 0/1 loss, for which an OOD sample is an error whatever is predicted."""
+    """In a cost matrix; for 0/1 loss it is an error whatever is predicted."""
     model = double(loss=3.0 * (1 - np.eye(3))).fit(X[TRAIN], y[TRAIN])
     Z, truth = X[TEST], y[TEST]
     area = get_selective_scorer("neg_aurc")
-    with pytest.raises(ValueError, match=r"holds the OOD label -1 .*CostMatrixLoss"):
+    with pytest.raises(ValueError, match="y_true holds the label -1, which is not"):
         area(model, Z, truth)
     assert get_selective_scorer("neg_aurc", loss="zero_one")(model, Z, truth) < 0
     inside = truth != -1

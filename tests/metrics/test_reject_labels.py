@@ -20,7 +20,7 @@ REJECTED = UNCERTAINTY > 0.8
 SOME_ARE = np.where(REJECTED, -1, Y_PRED)
 NAMES = np.array(["ant", "bee", "cat"])
 COSTS = [[0, 1, 5], [2, 0, 1], [3, 4, 0]]
-AUTOMATIC = "stands for rejected samples with reject_label='auto'.*`predict_label`"
+AUTOMATIC = "is that of reject_label='auto'.*`predict_label`"
 
 
 @pytest.mark.parametrize(
@@ -115,8 +115,8 @@ def test_labels_say_what_is_a_class():
     ("samples", "message"),
     [
         # Targets, and the arguments of a function that took scores and losses.
-        ((TARGETS, TARGETS + 0.1), r"a regressor.* loss='squared'\."),
-        ((UNCERTAINTY, 1 * (Y_TRUE != Y_PRED)), "with None as y_true and y_pred"),
+        ((TARGETS, TARGETS + 0.1), "A regressor needs loss='squared'"),
+        ((UNCERTAINTY, 1 * (Y_TRUE != Y_PRED)), "are loss= with None as y_true"),
     ],
 )
 def test_what_are_no_labels(samples, message):

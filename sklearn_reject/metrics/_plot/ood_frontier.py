@@ -18,7 +18,7 @@ from sklearn_reject._typing import (
 )
 from sklearn_reject._validation import check_option, check_sample_weight, of_arrays
 from sklearn_reject.metrics._inside import predict_with_both_scores
-from sklearn_reject.metrics._origins import (
+from sklearn_reject.metrics._ood import (
     judge_inside,
     ood_label_for,
     ood_samples,

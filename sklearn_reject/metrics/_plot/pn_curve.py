@@ -25,7 +25,7 @@ from sklearn_reject.metrics._inside import (
 )
 from sklearn_reject.metrics._plot._base import CurveDisplay
 from sklearn_reject.metrics._plot._targets import ink
-from sklearn_reject.metrics._pn import rated_documents
+from sklearn_reject.metrics._sets import rated_documents
 from sklearn_reject.thresholds import OperatingPoint, ThresholdPath
 
 _PATH_STYLE = {"linewidth": 6, "alpha": 0.25, "solid_capstyle": "butt"}
