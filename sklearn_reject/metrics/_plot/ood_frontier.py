@@ -109,7 +109,7 @@ class OODFrontierDisplay(CurveDisplay):
     name: str | Sequence[str] | None = None
 
     _axes = "x", "y"
-    _function = "ood_roc_curve"
+    _function = "ood_auroc_score"
     _are_alike = False
 
     def __post_init__(self):
