@@ -49,9 +49,6 @@ _LEAST_FREEDOM = 4
 # With a single loss they are two, and little is known of what others would be.
 _TOO_LITTLE_FREEDOM = 3
 
-# More would not bring the outermost one much further out.
-_ENOUGH_RESAMPLES = 1000
-
 _LARGEST_FAILING_SHARE = 0.05
 _ROUNDING = 1e-12
 
@@ -139,15 +136,14 @@ def bootstrap_interval(
     ------
     ValueError
         If `metric` is no function of arrays or returns no finite number, the arrays
-        have different lengths or there is but one row or group, if a parameter is out
-        of its range, or if the metric fails on more than 5% of the resamples.
+        have different lengths, if a parameter is out of its range, or if the metric
+        fails on more than 5% of the resamples.
 
     Warns
     -----
     RejectionWarning
         If the metric is undefined on some resamples, which are left out, if there are
-        fewer than ten rows or groups, if the value rests on a few of them, or if
-        resamples are too few for the corrections.
+        fewer than ten rows or groups, or if the value rests on a few of them.
 
     See Also
     --------
@@ -256,7 +252,7 @@ class _Side:
     """
 
     def __init__(self, metric, samples, params, name):
-        self._metric, self._params = metric, dict(params or {})
+        self._metric, self._params, self._name = metric, dict(params or {}), name
         self._arrays = _read_samples(samples, name)
         given = [array for array in self._arrays.values() if array is not None]
         self.n_samples = _num_samples(given[0])
@@ -264,7 +260,7 @@ class _Side:
             if array is not None:
                 rows = range(_num_samples(array))
                 check_same_length(self.n_samples, **{f"{name}[{key!r}]": rows})
-        self._refuse_params(name)
+        self._refuse_params()
         given = {_POSITIONS.get(key, key): array for key, array in self._arrays.items()}
         given |= self._params
         self._areas = None
@@ -276,20 +272,15 @@ class _Side:
             self._params = {}
         self.value = self._value_of_all()
 
-    def _refuse_params(self, name):
+    def _refuse_params(self):
         """Raise for parameters that have a value for each sample."""
         for key, value in self._params.items():
-            if key in self._arrays:
-                raise ValueError(
-                    f"{key!r} is in {name} as well as in metric_params. Omit one of "
-                    "them."
-                )
             is_long = np.shape(value)[-1:] == (self.n_samples,)
             if is_long and key not in _OF_CLASSES:
                 raise ValueError(
                     f"metric_params[{key!r}] has one value per sample, but "
                     "metric_params are not resampled. Pass it by name in "
-                    f"{name}, a dict of all arrays that are to be resampled."
+                    f"{self._name}, a dict of all arrays that are to be resampled."
                 )
 
     def _call(self, rows=None):
@@ -304,14 +295,11 @@ class _Side:
 
     def _value_of_all(self):
         value = self._call()
-        if np.ndim(value) > 0 or np.asarray(value).dtype.kind not in "biuf":
+        is_number = np.ndim(value) == 0 and np.asarray(value).dtype.kind in "biuf"
+        if not is_number or not np.isfinite(value):
             raise ValueError(
-                f"metric must return one number, got {type(value).__name__} of shape "
-                f"{np.shape(value)}. Wrap it in a function that returns one number."
-            )
-        if not np.isfinite(value):
-            raise ValueError(
-                f"metric is {value} on the samples, so there is no interval."
+                f"metric must return one finite number, got {value!r} on {self._name}. "
+                "Wrap it in a function that does."
             )
         return float(value)
 
@@ -333,13 +321,15 @@ class _Side:
 
 def _read_samples(samples, name):
     """Return arrays, or None, by their position or name."""
-    if not isinstance(samples, Mapping | tuple | list) or not len(samples):
+    arrays = {}
+    if isinstance(samples, Mapping | tuple | list):
+        arrays = dict(samples if isinstance(samples, Mapping) else enumerate(samples))
+    if all(array is None for array in arrays.values()):
         raise ValueError(
             f"{name} must be a tuple of the arrays that the metric takes, such as "
             "(y_true, y_pred, uncertainty), or a dict of them by name, got "
-            f"{type(samples).__name__}."
+            f"{type(samples).__name__} without an array."
         )
-    arrays = dict(samples if isinstance(samples, Mapping) else enumerate(samples))
     for key, array in arrays.items():
         refuse_dask(array, f"{name}[{key!r}]")
         if array is not None and np.ndim(array) == 0 and not hasattr(array, "shape"):
@@ -347,8 +337,6 @@ def _read_samples(samples, name):
                 f"{name}[{key!r}] must be an array with one row per sample, got "
                 f"{array!r}. Pass what is the same for all samples in metric_params."
             )
-    if all(array is None for array in arrays.values()):
-        raise ValueError(f"{name} holds no array: {samples!r}.")
     return arrays
 
 
@@ -367,7 +355,12 @@ class Resamples:
             check_same_length(n_samples, groups=groups)
             names, self._codes = np.unique(groups, return_inverse=True)
             n_units = len(names)
-        _check_number_of_units(n_units, "samples" if groups is None else "groups")
+        if n_units < _FEWEST_UNITS:
+            what = "samples" if groups is None else "groups"
+            warn_user(
+                f"Only {n_units} {what} are resampled. A bootstrap interval from so "
+                "few is too narrow, and holds less often than its confidence says."
+            )
         size = max(1, min(n_resamples, _BATCH_ROWS // n_samples))
         self._draws = _batches(n_resamples, size)
         self._parts = _batches(min(n_units, _MOST_PARTS), size)
@@ -399,19 +392,6 @@ class Resamples:
 
 def _batches(n_tasks, size):
     return [range(n_tasks)[start : start + size] for start in range(0, n_tasks, size)]
-
-
-def _check_number_of_units(n_units, what):
-    if n_units < 2:
-        raise ValueError(
-            f"There are only {n_units} {what}, so all resamples are equal. An interval "
-            "needs at least two, and some dozens to be reliable."
-        )
-    if n_units < _FEWEST_UNITS:
-        warn_user(
-            f"Only {n_units} {what} are resampled. A bootstrap interval from so few is "
-            "too narrow and contains the value less often than its confidence says."
-        )
 
 
 # What values of resamples tell
@@ -483,13 +463,6 @@ def _ends(values, value, left_out, level):
     tail = (1 - level) / 2
     shift = bias + ndtri([tail, 1 - tail])
     shares = ndtr(bias + shift / (1 - acceleration * shift))
-    is_beyond = min(shares[0], 1 - shares[1]) * len(values) < 1
-    if is_beyond and len(values) < _ENOUGH_RESAMPLES:
-        warn_user(
-            "After the corrections for bias and skewness, an end of the interval is "
-            f"beyond all of {len(values)} resamples. Set "
-            f"n_resamples={_ENOUGH_RESAMPLES}."
-        )
     return np.quantile(values, shares)
 
 

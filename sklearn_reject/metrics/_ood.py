@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -57,8 +56,8 @@ def ood_samples(
         check_same_length(len(y_true), y_pred=y_pred)
         label, is_ood = _find_ood(y_true, ood_label, y_pred)
         _refuse_ood_class(label, y_pred, "y_pred holds")
-        judge_all = partial(losses_of, loss=loss, labels=labels)
-        losses = _losses_inside(y_true, y_pred, is_ood, judge_all)
+        losses, inside = np.zeros(len(y_true)), ~is_ood
+        losses[inside] = losses_of(y_true[inside], y_pred[inside], loss, labels)
     return _score_columns(uncertainty, novelty, len(is_ood)), losses, is_ood
 
 
@@ -91,17 +90,6 @@ def _refuse_ood_class(label, classes, who):
         )
 
 
-def _losses_inside(y_true, y_pred, is_ood, judge):
-    """Return losses, zero for OOD samples.
-
-    ``judge(y_true, y_pred)`` gives losses, and never sees the labels of OOD samples.
-    """
-    inside = ~is_ood
-    losses = np.zeros(len(y_true))
-    losses[inside] = judge(y_true[inside], y_pred[inside])
-    return losses
-
-
 def ood_label_for(estimator, y, y_pred, ood_label):
     """Return the OOD label where an estimator is judged, and which samples have it.
 
@@ -109,9 +97,9 @@ def ood_label_for(estimator, y, y_pred, ood_label):
     no class of the estimator, while labels of ID samples are.
     """
     refuse_wild(estimator, y)
-    inner, _ = find(estimator, "ood_label_")
-    if inner is not None:
-        ood_label = inner.ood_label_ if is_automatic(ood_label) else ood_label
+    if is_automatic(ood_label):
+        inner, _ = find(estimator, "ood_label_")
+        ood_label = getattr(inner, "ood_label_", ood_label)
     classes = getattr(estimator, "classes_", None)
     known = np.asarray(y_pred if classes is None else classes)
     label, is_ood = _find_ood(y, ood_label, known)
@@ -137,8 +125,9 @@ def refuse_wild(estimator, y):
 def judge_inside(estimator, y, y_pred, is_ood, loss=None, labels=None):
     """Return the losses of predictions of an estimator, zero for OOD samples."""
     y, y_pred = label_vector(y), label_vector(y_pred, "y_pred")
-    judge_all = partial(judge, estimator, loss=loss, labels=labels)
-    return _losses_inside(y, y_pred, is_ood, judge_all)
+    losses, inside = np.zeros(len(y)), ~is_ood
+    losses[inside] = judge(estimator, y[inside], y_pred[inside], loss, labels)
+    return losses
 
 
 def _score_columns(uncertainty, novelty, n_samples):

@@ -175,12 +175,10 @@ def get_selective_scorer(name: str, /, **params: Any) -> Callable[..., float]:
     risk where both bounds cannot be met: with NaN, the default, a candidate of a search
     that misses them on one validation part has no score.
 
-    A sample that a :class:`~sklearn_reject.DeferringClassifier` defers costs its
-    `deferral_cost` and the loss of the expert; if a person is asked, use
-    "neg_deferral_area". Do not search over a cost of the
-    estimator with "neg_selective_cost" unless you give the `reject_cost` that
-    rejections really have: each candidate would be judged by its own cost, and the
-    lowest would win. A search over `deferral_cost` takes "neg_deferral_area".
+    Do not search over a cost of the estimator with "neg_selective_cost" unless you give
+    the `reject_cost` that rejections really have: each candidate would be judged by its
+    own cost, and the lowest would win. A :class:`~sklearn_reject.DeferringClassifier`
+    takes "neg_deferral_area".
 
     "neg_set_loss" takes any classifier. With two classes, the samples of one call are
     a set, or those of each of the `groups`. With several labels a sample, each row is a

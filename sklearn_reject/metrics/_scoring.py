@@ -1,8 +1,9 @@
 """What scores a fitted estimator, for cross-validation and searches."""
 
-from collections.abc import Mapping
-from copy import copy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -31,6 +32,7 @@ from sklearn_reject.metrics._ood import judge_inside, ood_label_for, refuse_wild
 from sklearn_reject.selection import solve_target_coverage
 
 
+@dataclass(eq=False, repr=False)
 class Scorer:
     """A callable ``(estimator, X, y)``, higher is better, that may request metadata.
 
@@ -52,44 +54,41 @@ class Scorer:
         Of each metadata that may be passed, whether routing is asked for it.
     """
 
-    def __init__(self, score, metric, sign, options, requests):
-        self._score = score
-        self._metric = metric
-        self._sign = sign
-        self._options = options
-        self._requests = requests
+    score: Callable[..., float]
+    metric: Callable[..., Any]
+    sign: int
+    options: dict
+    requests: dict
 
     def __call__(self, estimator, X, y, sample_weight=None, **metadata):
         """Return the score of a fitted estimator, a float, higher is better."""
         if sample_weight is not None:
             metadata["sample_weight"] = sample_weight
-        options = {**self._options, **metadata}
-        return float(self._sign * self._score(estimator, X, y, self._metric, **options))
+        options = {**self.options, **metadata}
+        return float(self.sign * self.score(estimator, X, y, self.metric, **options))
 
     def set_score_request(self, **requests):
         """Return a scorer that asks metadata routing for these names, or does not.
 
         True asks for them, a string under another name; False and None do not.
         """
-        unknown = [name for name in requests if name not in self._requests]
+        unknown = [name for name in requests if name not in self.requests]
         if unknown:
-            raise TypeError(f"{unknown} are not among {list(self._requests)}.")
-        scorer = copy(self)
+            raise TypeError(f"{unknown} are not among {list(self.requests)}.")
         changed = {k: x for k, x in requests.items() if x != UNCHANGED}
-        scorer._requests = {**self._requests, **changed}
-        return scorer
+        return replace(self, requests={**self.requests, **changed})
 
     def get_metadata_routing(self):
         """Return what the scorer requests from metadata routing."""
         requests = MetadataRequest(owner=type(self).__name__)
-        for name, request in self._requests.items():
+        for name, request in self.requests.items():
             requests.score.add_request(param=name, alias=request)
         return requests
 
     def __repr__(self):
-        shown = [f", {k}={x!r}" for k, x in self._options.items() if x is not None]
-        name = getattr(self._metric, "__name__", repr(self._metric))
-        sign = "-" if self._sign < 0 else ""
+        shown = [f", {k}={x!r}" for k, x in self.options.items() if x is not None]
+        name = getattr(self.metric, "__name__", repr(self.metric))
+        sign = "-" if self.sign < 0 else ""
         return f"<selective scorer {sign}{name}{''.join(shown)}>"
 
 
@@ -100,9 +99,6 @@ def by_order(estimator, X, y, metric, *, loss=None, labels=None, **options):
     y_pred, scores = predict_with_uncertainty(estimator, X, finite=True)
     losses = judge(estimator, y, y_pred, loss, labels)
     return metric(None, None, scores, loss=losses, **options)
-
-
-# Second opinions, and costs
 
 
 def by_opinions(
@@ -128,77 +124,30 @@ def judge_opinions(estimator, X, y, expert_labels, loss=None, labels=None):
 
 
 def by_costs(estimator, X, y, metric, *, reject_cost, loss, labels, sample_weight=None):
-    """Evaluate the mean cost of samples, some of which are rejected, or deferred."""
+    """Evaluate the mean cost of samples, some of which are rejected."""
     refuse_wild(estimator, y)
     refuse_unread(y, "y")
-    inner, inner_X = locate(estimator, X, "_answer_all")
-    if inner is None:
-        y_pred, accepted = predict_and_accept(estimator, X)
-        asking = np.zeros(len(accepted))
-        reject_cost = _reject_cost_of(estimator, reject_cost)
-    else:
-        y_pred, asking = _answer(inner, inner_X, reject_cost)
-        accepted, reject_cost = np.ones(len(asking), dtype=bool), 0.0
-    rows = np.flatnonzero(accepted)
-    if len(rows):
-        samples = _safe_indexing(y, rows), np.asarray(y_pred)[rows]
-        asking[rows] += judge(estimator, *samples, loss, labels)
-    options = {"reject_cost": reject_cost, "sample_weight": sample_weight}
-    return metric(None, None, accepted, loss=asking, **options)
-
-
-def _answer(classifier, X, reject_cost):
-    """Return the labels of whoever answers, and what asking costs."""
-    name = type(classifier).__name__
-    if reject_cost is not None:
-        raise ValueError(
-            f"reject_cost={reject_cost} is the cost of a rejected sample, but {name} "
-            "rejects none: a deferred one costs its `deferral_cost` and the loss of "
-            "the answer. Omit reject_cost."
-        )
-    labels, _, costs, is_open = classifier._answer_all(X)
-    if is_open.any():
-        raise ValueError(
-            f"{name} leaves {np.count_nonzero(is_open)} samples to a person, whose "
-            "answers are not known here. Use "
-            "get_selective_scorer('neg_deferral_area'), which takes expert_labels."
-        )
-    unknown = np.isnan(costs).any(axis=1)
-    if unknown.any():
-        raise ValueError(
-            "deferral_cost has no value for the groups of "
-            f"{np.count_nonzero(unknown)} samples, because these groups were not in "
-            "`fit`. Score samples of known groups."
-        )
-    while classifier is not None:  # a cascade has one at each level
-        targets = classifier.max_deferral, classifier.target_risk
-        if classifier.deferral_cost is None and targets != (None, None):
-            raise ValueError(
-                f"{name} has deferral_cost=None, so asking would cost nothing. Pass a "
-                "deferral_cost, 0.0 if asking is free, or use "
-                "get_selective_scorer('neg_deferral_area')."
-            )
-        classifier, _ = find(classifier.expert_, "_answer_all")
-    return labels, costs.sum(axis=1)
-
-
-def _reject_cost_of(estimator, cost):
-    """Return a cost, or the one that an estimator, or that inside, was made for."""
     inner, _ = find(estimator, "accept")
-    asked, _ = find(getattr(inner, "estimator_", None), "_answer_all")
-    if asked is not None:
-        raise ValueError(
-            f"{type(inner).__name__} rejects samples for which the classifier in it "
-            "may have asked and paid a second opinion. Score either of them alone."
-        )
-    cost = getattr(inner, "reject_cost", None) if cost is None else cost
+    for each in (estimator, getattr(inner, "estimator_", None)):
+        if find(each, "_answer_all")[0] is not None:
+            raise ValueError(
+                f"{type(estimator).__name__} asks a second opinion, which has costs of "
+                "its own. Use get_selective_scorer('neg_deferral_area')."
+            )
+    cost = getattr(inner, "reject_cost", None) if reject_cost is None else reject_cost
     if cost is None or isinstance(cost, Mapping):
         raise ValueError(
             f"{type(estimator).__name__} has reject_cost={cost!r}. Pass one for all "
             "rejected samples: get_selective_scorer('neg_selective_cost', "
             "reject_cost=...)."
         )
-    return cost
+    y_pred, accepted = predict_and_accept(estimator, X)
+    losses, rows = np.zeros(len(accepted)), np.flatnonzero(accepted)
+    if len(rows):
+        samples = _safe_indexing(y, rows), np.asarray(y_pred)[rows]
+        losses[rows] = judge(estimator, *samples, loss, labels)
+    options = {"reject_cost": cost, "sample_weight": sample_weight}
+    return metric(None, None, accepted, loss=losses, **options)
 
 
 # OOD samples

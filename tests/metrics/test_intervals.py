@@ -26,10 +26,7 @@ TIED = DATA.uncertainty
 ROWS = np.arange(N)
 GROUPS = ROWS % 7 + ROWS % 15
 SAMPLES = Y_TRUE, Y_PRED, UNCERTAINTY
-# So few resamples that corrections may go beyond them.
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:After the corrections for bias", "ignore:The value depends on a few samples"
-)
+pytestmark = pytest.mark.filterwarnings("ignore:The value depends on a few samples")
 OTHER = Y_TRUE, Y_TRUE[::-1], TIED
 FEW = {"n_resamples": 60, "confidence_level": 0.8, "random_state": 0}
 AREAS = pytest.mark.parametrize("metric", [aurc_score, augrc_score])
@@ -221,8 +218,6 @@ SAME_ORDER = Y_TRUE, Y_PRED, UNCERTAINTY**3
 
 
 UNTOLD = r"metric fails on \d+ of 300 resamples.*resamples are ignored"
-BEYOND = "beyond all of 40 resamples. Set n_resamples=1000"
-LOST = {**NONE, "uncertainty": ROWS, "loss": ROWS < 3}
 
 
 @pytest.mark.parametrize(
@@ -231,16 +226,14 @@ LOST = {**NONE, "uncertainty": ROWS, "loss": ROWS < 3}
         (ood_auroc_score, RARE, {"n_resamples": 300}, UNTOLD),
         (aurc_score, SAMPLES, {"other": SAME_ORDER}, "two scores rank alike"),
         (n_distinct, (UNCERTAINTY,), {}, "outside the range of all 60"),
-        (aurc_score, LOST, {"n_resamples": 40}, BEYOND),
         (aurc_score, SAMPLES, {"groups": Y_TRUE}, "Only 3 groups are resampled"),
         (np.mean, (ROWS < 1.0,), {"n_resamples": 1000}, "depends on a few samples"),
     ],
-    ids=["failures", "same order", "outside", "ends", "few groups", "one loss"],
+    ids=["failures", "same order", "outside", "few groups", "one loss"],
 )
 def test_doubtful_intervals_are_told(metric, samples, options, message):
     category = UndefinedMetricWarning if "other" in options else RejectionWarning
-    level = 0.95 if options.get("n_resamples") == 40 else 0.8
-    options = FEW | {"confidence_level": level} | options
+    options = FEW | options
     with pytest.warns(category, match=message):
         found = bootstrap_interval(metric, samples, **options)
     assert np.isfinite(found.value)
@@ -281,23 +274,21 @@ SCORER = metrics.get_selective_scorer("neg_aurc")
             ({"metric": each}, "must be a function of arrays, got .*Predict first")
             for each in ("aurc_score", SCORER, 3)
         ),
-        ({"metric": lambda *a: np.ones(2)}, r"one number, got ndarray of shape \(2,\)"),
-        ({"metric": lambda *a: np.nan}, "metric is nan on the samples"),
+        (
+            {"metric": lambda *a: np.ones(2)},
+            "one finite number, got array",
+        ),
+        ({"metric": lambda *a: np.nan}, "one finite number, got nan on samples"),
         ({"samples": Y_TRUE}, "samples must be a tuple of the arrays.*got ndarray"),
-        ({"samples": (None, None)}, "samples holds no array"),
+        ({"samples": (None, None)}, "got tuple without an array"),
         ({"samples": (Y_TRUE, 0.5)}, r"samples\[1\] must be an array.*got 0.5"),
         ({"samples": (Y_TRUE, Y_PRED[1:], TIED)}, r"samples\[1\] has 59 elements, but"),
         ({"other": [x[1:] for x in SAMPLES]}, "other has 59 elements, but there"),
-        ({"samples": ([0], [0], [0.5])}, "There are only 1 samples"),
         ({"groups": GROUPS[1:]}, "groups has 59 elements, but there are 60"),
         ({"groups": np.full(N, np.nan)}, r"groups has no label \(nan\)"),
         *(
             ({"metric_params": {"loss": each}}, r"s\['loss'\] has one value per sample")
             for each in (TIED, (TIED, TIED), np.stack([TIED, TIED]))
-        ),
-        (
-            {"samples": {"y_true": Y_TRUE, "loss": TIED}, "metric_params": {"loss": 1}},
-            "'loss' is in samples as well as in metric_params",
         ),
         ({"confidence_level": 1}, r"confidence_level must be in \]0, 1\["),
         ({"n_resamples": 0}, "n_resamples must be a positive int"),
