@@ -123,10 +123,10 @@ def losses_of(y_true, y_pred, loss, labels, *, rows=None, name="y_pred"):
         return check_vector(loss, "loss", non_negative=True)
     if y_true is None or y_pred is None:
         missing = "y_true" if y_true is None else "y_pred"
-        got = repr(loss) if _has_meaning(loss) else f"an array of shape {np.shape(loss)}"
+        got = repr(loss) if _has_meaning(loss) else f"of shape {np.shape(loss)}"
         raise ValueError(
             f"{missing} is None, so loss= must be the losses themselves, a vector of "
-            f"shape (n_samples,), but got loss={got}."
+            f"shape (n_samples,), but it is {got}."
         )
     y_true, y_pred = _without_column(y_true), _without_column(y_pred)
     known = y_true

@@ -234,7 +234,7 @@ VALUE_ERRORS = [
     ({"y_true": [], "y_pred": [], "uncertainty": []}, "y_true is empty"),
     ({"y_pred": ["a", "b"]}, "mix strings and numbers"),
     ({"y_true": None}, "y_true is None, so loss= must be"),
-    ({**NONE, "loss": [[0], [1]]}, r"got loss=an array of shape \(2, 1\)\."),
+    ({**NONE, "loss": [[0], [1]]}, r"but it is of shape \(2, 1\)\."),
     ({"y_true": [[0, 1]] * 2, "y_pred": [[0, 1]] * 2}, "y_true must be a vector of la"),
     ({**NONE, "loss": [1]}, r"uncertainty has 2 elements, but there are 1"),
     ({**NONE, "loss": [0, -1]}, "loss must be non-negative, got -1.0 in row 1"),
