@@ -273,7 +273,7 @@ ZEROS = get_selective_scorer("neg_aurc", loss=np.zeros(150))
             *(get_selective_scorer("ood_auroc"), "regressor", {}),
             r"no labels.*get_selective_scorer with 'neg_aurc'",
         ),
-        (ZEROS, "bayes", {}, r"it is of shape|an array of shape \(150,\)"),
+        (ZEROS, "bayes", {}, r"got an array of shape \(150,\)\."),
         (UNCERTAIN, "silent", {}, r"`decision_function`, and \w+ has neither"),
     ],
 )
