@@ -189,20 +189,9 @@ def _without_gaps(labels, is_known):
 # By the name of predictions: the parameter that marks samples without one, and what to
 # pass instead.
 _MARKS = {
-    "y_pred": (
-        "reject",
-        "Pass the result of `predict_label`, the labels of all samples, rejected or "
-        "not",
-    ),
-    "y_first": (
-        "defer",
-        "Pass the result of `predict_first`, the labels of all samples, deferred or "
-        "not",
-    ),
-    "y_second": (
-        "defer",
-        "Pass None or NaN for samples that the second opinion was not asked about",
-    ),
+    "y_pred": ("reject", "Pass the result of `predict_label`"),
+    "y_first": ("defer", "Pass the result of `predict_first`"),
+    "y_second": ("defer", "Pass None or NaN where the second opinion was not asked"),
 }
 
 _FEW, _SOME = 8, 2**12

@@ -40,39 +40,26 @@ from sklearn_reject.metrics._scoring import (
 )
 from sklearn_reject.metrics._sets import set_loss
 
-# Of each scorer: what evaluates its metric, which is negated where the name says so,
-# the metric, and where the defaults of its options are not those of the metric. A loss
-# and a cost of None are those of the estimator.
-_JUDGED = {"loss": None}
+# Of each scorer: its sign, what evaluates its metric, and the metric, as it is named.
+_ROWS = (
+    (-1, by_order, aurc_score),
+    (-1, by_order, augrc_score),
+    (+1, by_order, coverage_at_risk_score),
+    (-1, by_order, selective_risk_at_coverage_score),
+    (-1, by_costs, selective_cost_score),
+    (-1, by_opinions, deferral_area_score),
+    (-1, by_ood, selective_risk_at_tpr_fpr_score),
+    (-1, by_ood, selective_risk_at_precision_recall_score),
+    (+1, by_origin, ood_auroc_score),
+    (-1, by_origin, fpr_at_tpr_score),
+    (-1, by_sets, set_loss),
+)
 _SCORERS = {
-    "neg_aurc": (by_order, aurc_score, _JUDGED),
-    "neg_augrc": (by_order, augrc_score, _JUDGED),
-    "coverage_at_risk": (by_order, coverage_at_risk_score, _JUDGED),
-    "neg_selective_risk_at_coverage": (
-        by_order,
-        selective_risk_at_coverage_score,
-        _JUDGED,
-    ),
-    "neg_selective_cost": (
-        by_costs,
-        selective_cost_score,
-        {"reject_cost": None, **_JUDGED},
-    ),
-    "neg_deferral_area": (by_opinions, deferral_area_score, _JUDGED),
-    "neg_selective_risk_at_tpr_fpr": (
-        by_ood,
-        selective_risk_at_tpr_fpr_score,
-        _JUDGED,
-    ),
-    "neg_selective_risk_at_precision_recall": (
-        by_ood,
-        selective_risk_at_precision_recall_score,
-        _JUDGED,
-    ),
-    "ood_auroc": (by_origin, ood_auroc_score, {}),
-    "neg_fpr_at_tpr": (by_origin, fpr_at_tpr_score, {"positive": "id"}),
-    "neg_set_loss": (by_sets, set_loss, {}),
+    "neg_" * (row[0] < 0) + row[2].__name__.removesuffix("_score"): row for row in _ROWS
 }
+
+# Where defaults are not those of the metric. None is what the estimator has.
+_DEFAULTS = {"loss": None, "reject_cost": None, "positive": "id"}
 
 # What scorers know without being told, and what has no use in them.
 _NO_OPTIONS = {"sample_weight", "novelty", "groups", "randomize"}
@@ -203,8 +190,10 @@ def get_selective_scorer(name: str, /, **params: Any) -> Callable[..., float]:
     -0.0121
     """
     check_option(name, "name", get_selective_scorer_names())
-    evaluate, metric, defaults = _SCORERS[name]
-    hidden = _NO_OPTIONS | ({"labels"} if metric is set_loss else set())
+    sign, evaluate, metric = _SCORERS[name]
+    is_of_sets = metric is set_loss  # whose classes and loss are no estimator's
+    defaults = {} if is_of_sets else _DEFAULTS
+    hidden = _NO_OPTIONS | ({"labels"} if is_of_sets else set())
     options = {
         each.name: defaults.get(each.name, each.default)
         for each in signature(metric).parameters.values()
@@ -222,9 +211,8 @@ def get_selective_scorer(name: str, /, **params: Any) -> Callable[..., float]:
             raise TypeError(f"The scorer {name!r} needs the option {option!r}.")
         if option in _CHECKS and value is not default:
             options[option] = _CHECKS[option](value, option)
-    if metric is set_loss:
+    if is_of_sets:
         check_set_loss(**{k: options[k] for k in ("loss", "beta", "zero_division")})
-    sign = -1 if name.startswith("neg_") else 1
     return Scorer(evaluate, metric, sign, options, _REQUESTS.get(evaluate, _WEIGHT))
 
 

@@ -256,40 +256,23 @@ def _mistake(y, labels, accepted, estimator):
     return labels
 
 
-def by_sets(estimator, X, y, metric, *, average, pos_label, groups=None, **options):
+def by_sets(estimator, X, y, metric, *, pos_label, groups=None, **options):
     """Evaluate the loss of predicted sets, those of `groups` where they are given."""
-    metric = partial(metric, **options)
     as_array(y, "y")  # raises for lists of labels and masked arrays
     if np.ndim(y) == 2 and np.shape(y)[1] == 1 and not issparse(y):
         y = column_or_1d(y, warn=True)
+    # Where a sample is a set, routing may have passed groups that are the splitter's.
+    of_samples = {"groups": None if _routing_enabled() else groups, **options}
     if np.ndim(y) > 1:
-        _refuse_groups(groups)
-        return metric(y, estimator.predict(X), average=average)
-    if average != "samples":
-        raise ValueError(
-            f"average={average!r} is for multilabel targets, but here each sample has "
-            "one label. Use average='samples'."
-        )
+        return metric(y, estimator.predict(X), **of_samples)
     seen = np.asarray(getattr(estimator, "classes_", np.unique(y)))
     classes = with_unseen(seen, y)
     if len(classes) > 2:
-        _refuse_groups(groups)
-        return metric(y, predict_classes(estimator, X, seen, classes), labels=classes)
+        sets = predict_classes(estimator, X, seen, classes)
+        return metric(y, sets, labels=classes, **of_samples)
     if pos_label is None:
         pos_label = getattr(find(estimator, "pos_label")[0], "pos_label", None)
     pos_label = find_positive(classes, pos_label)
     labels = predict_in_groups(estimator, X, groups)
     index_predicted(estimator, labels, classes)  # raises for labels that are none
-    return metric(y, labels, groups=groups, pos_label=pos_label)
-
-
-def _refuse_groups(groups):
-    """Raise for groups of samples that are sets, unless routing may have passed them.
-
-    There they are for the splitter, and scorers as well as splitters request them.
-    """
-    if groups is not None and not _routing_enabled():
-        raise ValueError(
-            "groups define sets of samples for two classes, but here each sample is a "
-            "set. Omit groups."
-        )
+    return metric(y, labels, groups=groups, pos_label=pos_label, **options)

@@ -29,7 +29,6 @@ from tests.metrics.tables import (
     OF_ERRORS,
     OF_NOVELTY,
     OOD,
-    ORDER,
     SCORERS,
     cases_of,
     data_of,
@@ -175,19 +174,6 @@ def test_infinite_scores(name):
     rows = np.random.default_rng(3).permutation(len(data))
     moved = replace(data, **{place: scores}).take(rows)
     assert_close(METRICS[name](moved), found, rtol=1e-12)
-
-
-@pytest.mark.parametrize("name", [n for n in ORDER if n != "curve" and "risk" not in n])
-def test_the_better_order_is_better(name):
-    """At any scale of the weights, by a perfect score and by the worst one."""
-    data = data_of(name)
-    for scale in (1e-12, 1.0, 1e12):
-        of_losses = replace(data, weight=scale * data.weight)
-        best, worst = (
-            METRICS[name](replace(of_losses, uncertainty=sign * data.losses))[0]
-            for sign in (1, -1)
-        )
-        assert worst > best if METRICS[name].kinds == "u" else worst < best
 
 
 def with_first(value):
@@ -372,17 +358,6 @@ def test_a_moved_threshold_is_judged_by_its_own_labels(name, scorer, metric):
     uncertainty = proba[np.arange(len(Z)), 1 - labels]
     expected = metric(truth, labels, uncertainty)
     assert scorer(moved, Z, truth) == pytest.approx(expected, rel=1e-12)
-
-
-@each_scorer
-def test_labels_of_text(name, scorer, metric):
-    Z, truth, _ = samples_of(name)
-    named = GaussianNB().fit(X_IN, NAMES[Y_IN])
-    if "squared" in repr(scorer) or "absolute" in repr(scorer):
-        with pytest.raises(ValueError, match="numeric labels"):
-            scorer(named, Z, NAMES[truth])
-    else:
-        assert scorer(named, Z, NAMES[truth]) == scorer(BAYES, Z, truth)
 
 
 @each_scorer

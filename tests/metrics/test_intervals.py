@@ -121,27 +121,6 @@ def test_counts_give_the_interval_of_the_metric_called(metric, scores, groups, o
     assert found.value == pytest.approx(value)
 
 
-@AREAS
-@pytest.mark.parametrize(
-    ("n_values", "rate"), [(None, 0.01), (50, 1.0)], ids=["few losses", "tied"]
-)
-def test_counts_of_many_samples(metric, n_values, rate):
-    """Groups of one size or another make more rows, or fewer, than there were."""
-    rng = np.random.default_rng(3)
-    n = 20_000
-    scores = rng.random(n) if n_values is None else rng.integers(0, n_values, n) / 7
-    losses = rng.random(n) * (rng.random(n) < rate)
-    samples = {**NONE, "uncertainty": scores, "loss": losses}
-    options = FEW | {"n_resamples": 10}
-    for groups in (None, np.floor(30 * rng.random(n) ** 3)):
-        found, expected = (
-            bootstrap_interval(each, samples, groups=groups, **options)
-            for each in (metric, called(metric))
-        )
-        eps = np.finfo(float).eps
-        np.testing.assert_allclose(ends(found), ends(expected), rtol=3 * n * eps)
-
-
 @pytest.mark.parametrize("groups", [None, GROUPS], ids=["rows", "groups"])
 def test_rows_or_whole_groups_are_drawn(groups):
     draws, _ = rows_of(N, n_resamples=400, groups=groups)
