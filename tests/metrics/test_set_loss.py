@@ -11,7 +11,6 @@ from sklearn.datasets import make_classification, make_multilabel_classification
 from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import (
-    balanced_accuracy_score,
     f1_score,
     fbeta_score,
     hamming_loss,
@@ -78,30 +77,19 @@ def test_each_set_by_definition(name, sets, beta, z, average, forms, dtype):
     sets=indicators(min_columns=2),
     average=st.sampled_from(sorted(SETS)),
     z=st.sampled_from([0.0, 1.0]),
-    names=st.sampled_from([[0, 1], [-1, 1], [False, True], ["no", "yes"]]),
 )
-def test_losses_as_scikit_learn_has_them(sets, average, z, names):
-    options = {"average": average, "zero_division": z}
+def test_losses_as_scikit_learn_has_them(sets, average, z):
+    weight = np.arange(1, len(sets[0]) + 1) if average == "samples" else None
+    options = {"average": average, "zero_division": z, "sample_weight": weight}
     expected = {
-        ("f1", 1.0): 1 - f1_score(*sets, **options),
-        ("f_beta", 2.0): 1 - fbeta_score(*sets, beta=2.0, **options),
-        ("jaccard", 1.0): 1 - jaccard_score(*sets, **options),
-        ("hamming", 1.0): hamming_loss(*sets),
+        "f1": 1 - f1_score(*sets, **options),
+        "jaccard": 1 - jaccard_score(*sets, **options),
+        "hamming": hamming_loss(*sets, sample_weight=weight),
     }
-    for (name, beta), value in expected.items():
-        loss = set_loss(*sets, average=average, **options_of(name, beta, z))
-        assert loss == pytest.approx(value, abs=1e-14), name
-    weight = np.arange(1, len(sets[0]) + 1)
-    theirs = f1_score(*sets, average="samples", zero_division=0.0, sample_weight=weight)
-    assert set_loss(*sets, sample_weight=weight) == pytest.approx(1 - theirs, abs=1e-14)
-    # One set, of the samples of the positive class.
-    samples = [np.array(names)[part.ravel()] for part in sets]
-    expected = {"f1": 1 - f1_score(*samples, pos_label=names[1], zero_division=z)}
-    if len(np.unique(sets[0])) == 2:  # else scikit-learn warns
-        expected["balanced_accuracy"] = 1 - balanced_accuracy_score(*samples)
+    options = {"average": average, "sample_weight": weight}
     for name, value in expected.items():
-        loss = set_loss(*samples, pos_label=names[1], **options_of(name, z=z))
-        assert loss == pytest.approx(value), name
+        loss = set_loss(*sets, **options, **options_of(name, z=z))
+        assert loss == pytest.approx(value, abs=1e-14), name
 
 
 @given(sets=indicators())
@@ -129,24 +117,19 @@ def test_the_positive_label():
         assert set_loss([positive], [positive]) == 0
 
 
-@given(
-    sets=indicators(),
-    form=st.sampled_from([np.asarray, csr_array]),
-    names=st.sampled_from([[0, 1, 2, 3], ["d", "a", "c", "b"]]),
-    seed=st.integers(0, 99),
-)
-def test_sets_of_classes(sets, form, names, seed):
-    y_pred = np.pad(sets[1], ((0, 0), (0, 5 - sets[1].shape[1])))[:, :4]
-    index = np.random.default_rng(seed).integers(0, 4, len(y_pred))
-    truth, labels = np.array(names)[index], np.array(names)
-    losses = set_loss(truth, form(y_pred), labels=labels, average=None)
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+@pytest.mark.parametrize("names", [[0, 1, 2, 3], ["d", "a", "c", "b"]])
+def test_sets_of_classes(form, names):
+    rng, names = np.random.default_rng(0), np.array(names)
+    y_pred, index = rng.integers(0, 2, (9, 4)), np.arange(9) % 4
     by_hand = set_loss(np.eye(4)[index], y_pred, average=None)
+    losses = set_loss(names[index], form(y_pred), labels=names, average=None)
     np.testing.assert_array_equal(losses, by_hand)
     # Unless they are given, classes are sorted.
-    if set(index) == {0, 1, 2, 3}:
-        losses = set_loss(truth, form(y_pred[:, np.argsort(labels)]), average=None)
-        np.testing.assert_array_equal(losses, by_hand)
-    macro = set_loss(truth, form(y_pred), labels=labels, average="macro")
+    in_order = y_pred[:, np.argsort(names)]
+    losses = set_loss(names[index], form(in_order), average=None)
+    np.testing.assert_array_equal(losses, by_hand)
+    macro = set_loss(names[index], form(y_pred), labels=names, average="macro")
     assert macro == set_loss(np.eye(4)[index], y_pred, average="macro")
 
 
@@ -228,14 +211,13 @@ def scorer_of(**options):
 
 
 def test_two_classes_are_one_set():
-    for beta in (0.5, 1.0, 2.0):
-        value = scorer_of(loss="f_beta", beta=beta)(BAYES, X_test, y_test)
-        assert type(value) is float
-        theirs = fbeta_score(y_test, BAYES.predict(X_test), beta=beta)
-        assert value == pytest.approx(theirs - 1, rel=1e-12)
+    value = scorer_of(loss="f_beta", beta=2.0)(BAYES, X_test, y_test)
+    assert type(value) is float
+    theirs = fbeta_score(y_test, BAYES.predict(X_test), beta=2.0)
+    assert value == pytest.approx(theirs - 1, rel=1e-12)
     names = np.array(["yes", "no"])[y]
     named = GaussianNB().fit(X, names)
-    for pos_label, positive in ((None, "yes"), ("yes", "yes"), ("no", "no")):
+    for pos_label, positive in ((None, "yes"), ("no", "no")):
         value = scorer_of(pos_label=pos_label)(named, X, names)
         theirs = f1_score(names, named.predict(X), pos_label=positive)
         assert value == pytest.approx(theirs - 1, rel=1e-12)
