@@ -17,6 +17,7 @@ from sklearn_reject._validation import (
     check_vector,
     find_missing_labels,
     refuse_arrays,
+    refuse_missing_labels,
 )
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.losses import (
@@ -81,14 +82,17 @@ def scores_and_opinions(y_true, y_first, y_second, gain, loss, labels):
             "(n_samples,)."
         )
     else:
-        y_true, y_first = (label_vector(given[name], name) for name in list(given)[:2])
+        y_true = label_vector(y_true, "y_true")
+        y_first, _ = label_array(y_first, len(y_true), "y_first")
+        refuse_missing_labels(y_first, "y_first")
         losses = (
             losses_of(y_true, y_first, loss, labels, name="y_first"),
             np.full(len(y_true), np.nan),
         )
         y_second, is_known = label_array(y_second, len(y_true), "y_second")
         if is_known.any():
-            options = {"rows": is_known, "name": "y_second"}
+            rows = None if is_known.all() else is_known
+            options = {"rows": rows, "name": "y_second"}
             losses[1][is_known] = losses_of(y_true, y_second, loss, labels, **options)
     scores = check_vector(gain, "gain")
     check_same_length(len(losses[0]), gain=scores)
