@@ -291,8 +291,7 @@ def test_the_ood_label_is_that_of_the_estimator(label):
 @each_novel
 def test_which_samples_are_ood(name, scorer, metric, fitted):
     Z, truth = X[TEST], y[TEST]
-    options = next(options for options, each in OF_NOVELTY[name] if each is metric)
-    given = partial(get_selective_scorer, name, **options)
+    given = partial(get_selective_scorer, name, **metric.args[1])
     moved = np.where(truth == -1, 99, truth)
     assert given(ood_label=99)(fitted, Z, moved) == scorer(fitted, Z, truth)
     inside = truth != -1
