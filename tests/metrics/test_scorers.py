@@ -1,6 +1,6 @@
 """Scorers are metrics of what an estimator predicts, and say what they lack."""
 
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ from sklearn_reject import (
 from sklearn_reject.metrics import get_selective_scorer, make_selective_scorer
 from sklearn_reject.scores import SELE
 from tests.metrics.models import Spread, three_classes
-from tests.metrics.tables import OF_ERRORS, cases_of
+from tests.metrics.tables import OF_ERRORS, cases_of, score
 
 X, y = three_classes(300)
 TRAIN, TEST = slice(150), slice(150, None)
@@ -85,36 +85,19 @@ def model(name):
     return clone(MODELS[name]).fit(X[TRAIN], target[TRAIN], **given)
 
 
-# What a scorer has to find, from the public methods of a model
-
-
-def of_order(metric, sign=-1, **options):
-    def value(model, X, y, weight):
-        labels = getattr(model, "predict_label", model.predict)(X)
-        given = options | {"sample_weight": weight}
-        return sign * metric(y, labels, model.uncertainty(X), **given)
-
-    return value
-
-
-def of_opinions(person=None, **options):
-    def value(model, X, y, weight):
+def value_of(name, options, model, X, y, weight=None, person=None):
+    """Return what a scorer has to find, from the public methods of a model."""
+    given = options | {"sample_weight": weight}
+    if name == "neg_deferral_area":
         second = model.expert_.predict(X) if person is None else person
         opinions = y, model.predict_first(X), second, model.gain(X)
-        given = options | {"sample_weight": weight}
         return -metrics.deferral_area_score(*opinions, **given)
-
-    return value
-
-
-def of_costs(**options):
-    def value(model, X, y, weight):
-        given = options | {"sample_weight": weight}
+    if name == "neg_selective_cost":
         accepted = model.accept(X)
         assert 0 < accepted.mean() < 1
         return -metrics.selective_cost_score(y, model.predict(X), accepted, **given)
-
-    return value
+    labels = getattr(model, "predict_label", model.predict)(X)
+    return score(name, options, y, labels, model.uncertainty(X), weight)
 
 
 def distance(y_true, y_pred):
@@ -125,47 +108,43 @@ def mean_square(y_true, y_pred):
     return ((y_true - y_pred) ** 2).mean(axis=1)
 
 
-AURC = metrics.aurc_score
-COVERAGE = partial(metrics.coverage_at_risk_score, risk=0.9)
-RISK = {"risk": 0.9}
 COST = get_selective_scorer("neg_selective_cost")
 AREA = get_selective_scorer("neg_deferral_area")
+RISK = {"risk": 0.9}
+# Scorers, their options and the options of a metric that are not the same: the loss is
+# that of the estimator unless another is given.
 VALUES = [
-    # The loss is that of the estimator unless another is given.
-    ("neg_aurc", {}, "costly", of_order(AURC, loss=COSTS)),
-    ("neg_aurc", {"loss": "zero_one"}, "costly", of_order(AURC)),
-    ("neg_aurc", {}, "regressor", of_order(AURC, loss="absolute")),
-    ("coverage_at_risk", RISK, "regressor", of_order(COVERAGE, 1, loss="absolute")),
-    ("neg_aurc", {"loss": "squared"}, "regressor", of_order(AURC, loss="squared")),
-    ("neg_aurc", {"loss": "squared"}, "spread", of_order(AURC, loss="squared")),
-    ("neg_aurc", {}, "of vectors", of_order(AURC, loss=mean_square)),
-    ("neg_aurc", {"loss": distance}, "of vectors", of_order(AURC, loss=distance)),
-    ("neg_deferral_area", {}, "deferring", of_opinions()),
-    ("neg_deferral_area", {}, "deferring, costs", of_opinions(loss=COSTS)),
-    *(
-        ("neg_deferral_area", options, "deferring", of_opinions(**options))
-        for options in ({"loss": COSTS}, {"normalize": "excess"})
-    ),
-    ("neg_deferral_area", {}, "person", of_opinions(ANSWERS)),
-    ("neg_selective_cost", {}, "rejecting", of_costs(reject_cost=0.3)),
-    ("neg_selective_cost", {"reject_cost": 1}, "rejecting", of_costs(reject_cost=1)),
-    (
-        *("neg_selective_cost", {"loss": COSTS}, "rejecting"),
-        of_costs(reject_cost=0.3, loss=COSTS),
-    ),
-    ("neg_selective_cost", {}, "priced", of_costs(reject_cost=2.0, loss="squared")),
+    ("neg_aurc", {}, "costly", {"loss": COSTS}),
+    ("neg_aurc", {"loss": "zero_one"}, "costly", {}),
+    ("neg_aurc", {}, "regressor", {"loss": "absolute"}),
+    ("coverage_at_risk", RISK, "regressor", {"loss": "absolute"}),
+    ("neg_aurc", {"loss": "squared"}, "regressor", {}),
+    ("neg_aurc", {"loss": "squared"}, "spread", {}),
+    ("neg_aurc", {}, "of vectors", {"loss": mean_square}),
+    ("neg_aurc", {"loss": distance}, "of vectors", {}),
+    ("neg_deferral_area", {}, "deferring", {}),
+    ("neg_deferral_area", {}, "deferring, costs", {"loss": COSTS}),
+    ("neg_deferral_area", {"loss": COSTS}, "deferring", {}),
+    ("neg_deferral_area", {"normalize": "excess"}, "deferring", {}),
+    ("neg_deferral_area", {}, "person", {}),
+    ("neg_selective_cost", {}, "rejecting", {"reject_cost": 0.3}),
+    ("neg_selective_cost", {"reject_cost": 1}, "rejecting", {}),
+    ("neg_selective_cost", {"loss": COSTS}, "rejecting", {"reject_cost": 0.3}),
+    ("neg_selective_cost", {}, "priced", {"reject_cost": 2.0, "loss": "squared"}),
 ]
 
 
 @weights
-@pytest.mark.parametrize(("name", "options", "of", "expected"), VALUES)
-def test_scorers_are_metrics_of_what_is_predicted(name, options, of, expected, weight):
+@pytest.mark.parametrize(("name", "options", "of", "others"), VALUES)
+def test_scorers_are_metrics_of_what_is_predicted(name, options, of, others, weight):
     target = VECTORS[:, 0] if of in ("regressor", "priced", "spread") else y
     target = (VECTORS if of == "of vectors" else target)[TEST]
-    given = {"expert_labels": ANSWERS} if of == "person" else {}
+    person = ANSWERS if of == "person" else None
+    given = {} if person is None else {"expert_labels": person}
     scorer = get_selective_scorer(name, **options)
     value = scorer(model(of), X_test, target, sample_weight=weight, **given)
-    expected = expected(model(of), X_test, target, weight)
+    samples = model(of), X_test, target, weight, person
+    expected = value_of(name, options | others, *samples)
     assert value == pytest.approx(expected, rel=1e-12)
     if name == "neg_aurc" and not options and weight is None:
         assert value == pytest.approx(model(of).score(X_test, target), rel=1e-12)
@@ -181,19 +160,18 @@ def test_cost_matrices_have_the_order_of_the_classes():
     samples = truth, labels, 1 - bayes.predict_proba(X_test).max(axis=1)
     options = {"loss": COSTS, "labels": ["c", "a", "b"]}
     value = get_selective_scorer("neg_aurc", **options)(bayes, X_test, truth)
-    assert value == pytest.approx(-AURC(*samples, **options), rel=1e-12)
+    assert value == pytest.approx(-metrics.aurc_score(*samples, **options), rel=1e-12)
     rows = (truth != "a") & (labels != "a")
     scorer = get_selective_scorer("neg_aurc", loss=COSTS)
     value = scorer(bayes, X_test[rows], truth[rows])
     few = [each[rows] for each in samples]
-    expected = -AURC(*few, loss=COSTS, labels=["a", "b", "c"])
+    expected = -metrics.aurc_score(*few, loss=COSTS, labels=["a", "b", "c"])
     assert value == pytest.approx(expected, rel=1e-12)
     # Of two opinions, too.
     rows, asking = y_test != 2, model("deferring, costs")
-    expected = of_opinions(loss=COSTS, labels=LABELS)(
-        asking, X_test[rows], y_test[rows], None
-    )
-    assert AREA(asking, X_test[rows], y_test[rows]) == pytest.approx(expected)
+    options, samples = {"loss": COSTS, "labels": LABELS}, (X_test[rows], y_test[rows])
+    expected = value_of("neg_deferral_area", options, asking, *samples)
+    assert AREA(asking, *samples) == pytest.approx(expected)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
