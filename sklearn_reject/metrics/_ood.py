@@ -261,7 +261,7 @@ def ood_aupr_score(
         Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
         numbers. With None no sample is OOD.
 
-    ood_prior : float in ]0, 1[, default=None
+    ood_prior : float in (0, 1), default=None
         Share of OOD that the precision is for. None takes the share in the sample.
 
     sample_weight : array-like of shape (n_samples,), default=None
@@ -318,7 +318,7 @@ def fpr_at_tpr_score(
         the ID samples are; with "ood" the share of ID samples rejected where at least
         `tpr` of the OOD samples are.
 
-    tpr : float in ]0, 1], default=0.95
+    tpr : float in (0, 1], default=0.95
         True positive rate to reach. Tied samples are taken together.
 
     novelty : array-like of shape (n_samples,), default=None
@@ -388,7 +388,7 @@ def selective_risk_at_tpr_fpr_score(
         A second score, higher = more novel. `uncertainty` is then the risk score, and
         both are combined by :func:`~sklearn_reject.selection.tune_double_score`.
 
-    min_tpr : float in ]0, 1]
+    min_tpr : float in (0, 1]
         Least share of ID samples to accept.
 
     max_fpr : float in [0, 1]
@@ -493,13 +493,13 @@ def selective_risk_at_precision_recall_score(
         A second score, higher = more novel. `uncertainty` is then the risk score, and
         both are combined by :func:`~sklearn_reject.selection.tune_double_score`.
 
-    min_tpr : float in ]0, 1]
+    min_tpr : float in (0, 1]
         Least share of ID samples to accept.
 
-    min_precision : float in ]0, 1]
+    min_precision : float in (0, 1]
         Smallest share of ID samples among the accepted ones.
 
-    ood_prior : float in [0, 1[
+    ood_prior : float in [0, 1)
         Share of OOD samples that the precision is for. The share in the sample does not
         matter.
 

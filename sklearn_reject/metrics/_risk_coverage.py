@@ -380,7 +380,7 @@ def selective_risk_at_coverage_score(
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative sample weights. Only their ratios matter.
 
-    coverage : float in ]0, 1]
+    coverage : float in (0, 1]
         Share of the samples to accept.
 
     randomize : bool, default=False
@@ -464,7 +464,7 @@ def coverage_at_risk_score(
     Returns
     -------
     coverage : float
-        Weighted share of accepted samples, in ]0, 1], or NaN.
+        Weighted share of accepted samples, in (0, 1], or NaN.
 
     Raises
     ------

@@ -256,7 +256,7 @@ def make_selective_scorer(
         the `reject_penalty`, and "drop" leaves them out, which needs a `coverage`:
         otherwise rejecting everything would be rewarded.
 
-    coverage : float in ]0, 1], default=None
+    coverage : float in (0, 1], default=None
         Accept at least this share of the samples, the least uncertain ones, instead of
         those that the estimator accepts.
 
@@ -290,7 +290,7 @@ def make_selective_scorer(
     ------
     ValueError
         If `on_reject` is unknown, or is "drop" without a coverage, if `coverage` is not
-        in ]0, 1], or if a `reject_penalty` is no finite number or has nothing to do.
+        in (0, 1], or if a `reject_penalty` is no finite number or has nothing to do.
         The scorer raises where rejected samples have neither a wrong label nor a
         penalty.
 
