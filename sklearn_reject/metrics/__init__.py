@@ -6,34 +6,34 @@ other rooms of the package, and may change.
 """
 
 from sklearn_reject.metrics._bootstrap import bootstrap_interval
-from sklearn_reject.metrics._ood import (
-    fpr_at_tpr_score,
-    ood_aupr_score,
-    ood_auroc_score,
-    selective_risk_at_precision_recall_score,
-    selective_risk_at_tpr_fpr_score,
-)
-from sklearn_reject.metrics._plot.deferral_curve import DeferralCurveDisplay
-from sklearn_reject.metrics._plot.ood_frontier import OODFrontierDisplay
-from sklearn_reject.metrics._plot.pn_curve import PNCurveDisplay
-from sklearn_reject.metrics._plot.risk_coverage import RiskCoverageDisplay
-from sklearn_reject.metrics._risk_coverage import (
+from sklearn_reject.metrics._metrics import (
     augrc_score,
     aurc_score,
     coverage_at_risk_score,
     deferral_area_score,
     deferral_curve,
+    fpr_at_tpr_score,
+    ood_aupr_score,
+    ood_auroc_score,
+    pn_auc_score,
+    pn_curve,
     risk_coverage_curve,
     sele_score,
     selective_cost_score,
     selective_risk_at_coverage_score,
+    selective_risk_at_precision_recall_score,
+    selective_risk_at_tpr_fpr_score,
+    set_loss,
 )
+from sklearn_reject.metrics._plot.deferral_curve import DeferralCurveDisplay
+from sklearn_reject.metrics._plot.ood_frontier import OODFrontierDisplay
+from sklearn_reject.metrics._plot.pn_curve import PNCurveDisplay
+from sklearn_reject.metrics._plot.risk_coverage import RiskCoverageDisplay
 from sklearn_reject.metrics._scorers import (
     get_selective_scorer,
     get_selective_scorer_names,
     make_selective_scorer,
 )
-from sklearn_reject.metrics._sets import pn_auc_score, pn_curve, set_loss
 
 __all__ = [
     "DeferralCurveDisplay",

@@ -31,8 +31,8 @@ from sklearn_reject._validation import (
     refuse_dask,
 )
 from sklearn_reject.exceptions import warn_user
-from sklearn_reject.metrics._losses import scores_and_losses
-from sklearn_reject.metrics._risk_coverage import augrc_score, aurc_score
+from sklearn_reject.metrics._arrays import scores_and_losses
+from sklearn_reject.metrics._metrics import augrc_score, aurc_score
 
 # Rows of a batch of resamples, which keeps their counts in the cache.
 _BATCH_ROWS = 2**16

@@ -17,13 +17,13 @@ from sklearn_reject._typing import (
     TaskLossLike,
 )
 from sklearn_reject._validation import check_option, check_sample_weight, of_arrays
-from sklearn_reject.metrics._inside import predict_with_both_scores
-from sklearn_reject.metrics._ood import (
+from sklearn_reject.metrics._arrays import (
     judge_inside,
     ood_label_for,
     ood_samples,
     scores_and_origins,
 )
+from sklearn_reject.metrics._inside import predict_with_both_scores
 from sklearn_reject.metrics._plot._base import CurveDisplay
 from sklearn_reject.metrics._plot._ood_sample import BOUNDS, KINDS, OODSample
 from sklearn_reject.metrics._plot._targets import acceptance, draw_corner, find_target

@@ -1,29 +1,39 @@
-"""Metrics of risk and coverage, of deferral and of costs, from labels."""
+"""Metrics of labels: each is the signature of an array function, and what it reads."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_reject import _curves as curves
-from sklearn_reject._typing import Label, TaskLossLike
-from sklearn_reject._validation import check_sample_weight
-from sklearn_reject.metrics._losses import (
+from sklearn_reject._typing import Label, MatrixLike, SetLossLike, TaskLossLike
+from sklearn_reject._validation import (
+    check_number,
+    check_option,
+    check_sample_weight,
+    of_arrays,
+)
+from sklearn_reject.decoding import AVERAGES, count_sets
+from sklearn_reject.exceptions import warn_user
+from sklearn_reject.losses import check_set_loss
+from sklearn_reject.metrics._arrays import (
     costs_of,
     of_labels,
+    ood_samples,
+    rated_documents,
+    samples_of,
     scores_and_losses,
     scores_and_opinions,
+    scores_and_origins,
 )
-from sklearn_reject.metrics._ood import ood_samples
-
-
-def _some_samples(y_true, y_pred, uncertainty, loss, labels, ood_label):
-    """Return scores and losses, and unless `ood_label` is None what is OOD."""
-    if ood_label is None:
-        return scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
-    return ood_samples(y_true, y_pred, uncertainty, None, ood_label, loss, labels)
+from sklearn_reject.selection import (
+    InfeasibleTargetError,
+    tune_double_score,
+    tune_single_score,
+)
 
 
 def _mean(values, *, sample_weight):
@@ -31,7 +41,7 @@ def _mean(values, *, sample_weight):
     return float(np.average(values, weights=weight))
 
 
-@of_labels(curves.risk_coverage_curve, _some_samples)
+@of_labels(curves.risk_coverage_curve, samples_of)
 def risk_coverage_curve(
     y_true: ArrayLike | None,
     y_pred: ArrayLike | None,
@@ -744,4 +754,721 @@ def selective_cost_score(
     >>> accepted = [True, True, True, False]
     >>> selective_cost_score(y_true, y_pred, accepted, reject_cost=0.2)
     0.3
+    """
+
+
+# OOD samples
+
+
+def check_bound(value, name):
+    """Return a share that is to be reached, or not to be exceeded, as a float."""
+    if name == "ood_prior":
+        return curves.check_ood_prior(value)
+    return check_number(value, name, high=1.0, open_low=name != "max_fpr")
+
+
+def _risk_within(
+    scores, losses, is_ood, *, infeasible, randomize, sample_weight, **bounds
+):
+    """Return the risk of the best rule of one score or two, or what stands for none."""
+    bounds = {name: check_bound(value, name) for name, value in bounds.items()}
+    if not np.isnan(infeasible):
+        check_number(infeasible, "infeasible")
+    weight = check_sample_weight(sample_weight, len(is_ood))
+    if not (is_ood if weight is None else is_ood & (weight > 0)).any():
+        return curves.undefined_without_ood("The selective risk at bounds")
+    tune = tune_single_score if scores.ndim == 1 else tune_double_score
+    options = {"randomize": randomize, "sample_weight": weight, **bounds}
+    try:
+        rule = tune(*np.atleast_2d(scores.T), losses, is_ood, **options)
+    except InfeasibleTargetError as error:
+        if np.isnan(infeasible):
+            message = f"{error} The selective risk is set to NaN."
+            warn_user(message, UndefinedMetricWarning)
+        return float(infeasible)
+    return float(rule.selective_risk)
+
+
+@of_labels(curves.ood_auroc_score, scores_and_origins)
+def ood_auroc_score(
+    y_true: ArrayLike,
+    uncertainty: ArrayLike,
+    *,
+    novelty: ArrayLike | None = None,
+    ood_label: Label = "auto",
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Compute the area under the ROC curve of ID against OOD. Higher is better.
+
+    The probability that an OOD sample has a higher score than an ID sample, ties
+    counted one half: the same whichever of the two is the positive class.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True labels, and `ood_label` for OOD samples.
+
+    uncertainty : array-like of shape (n_samples,)
+        Uncertainty or novelty of each sample, higher = rejected first. Infinite values
+        are the lowest and the highest. Must be finite if `novelty` is given.
+
+    novelty : array-like of shape (n_samples,), default=None
+        A second score, higher = more novel. The value is then that of the best
+        direction: the largest area over the weighted sums of both on a grid of 181.
+
+    ood_label : "auto", None or label, default="auto"
+        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
+        numbers. With None no sample is OOD.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    Returns
+    -------
+    area : float
+        In [0, 1], 0.5 for a random score. NaN with a warning without OOD samples.
+
+    Raises
+    ------
+    ValueError
+        If an argument is empty, NaN, of another length than the others or out of its
+        range, or if there are no ID samples.
+
+    Examples
+    --------
+    >>> from sklearn_reject.metrics import ood_auroc_score
+    >>> ood_auroc_score([0, -1, 1, -1], [0.1, 0.4, 0.4, 0.8])
+    0.875
+    """
+
+
+@of_labels(curves.ood_aupr_score, scores_and_origins)
+def ood_aupr_score(
+    y_true: ArrayLike,
+    uncertainty: ArrayLike,
+    *,
+    positive: Literal["id", "ood"],
+    novelty: ArrayLike | None = None,
+    ood_label: Label = "auto",
+    ood_prior: float | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Compute the area under the precision-recall curve. Higher is better.
+
+    The average precision, as :func:`sklearn.metrics.average_precision_score` has it.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True labels, and `ood_label` for OOD samples.
+
+    uncertainty : array-like of shape (n_samples,)
+        Uncertainty or novelty of each sample, higher = rejected first. Infinite values
+        are the lowest and the highest. Must be finite if `novelty` is given.
+
+    positive : {"id", "ood"}
+        The positive class: "id" ranks the ID samples first, by the lowest score
+        ("AUPR-in", and the AUPR of FPP23), "ood" the OOD samples, by the highest
+        ("AUPR-out"). The two areas are different numbers.
+
+    novelty : array-like of shape (n_samples,), default=None
+        A second score, higher = more novel. The value is then that of the best
+        direction: the largest area over the weighted sums of both on a grid of 181.
+
+    ood_label : "auto", None or label, default="auto"
+        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
+        numbers. With None no sample is OOD.
+
+    ood_prior : float in (0, 1), default=None
+        Share of OOD that the precision is for. None takes the share in the sample.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    Returns
+    -------
+    area : float
+        In [0, 1]. NaN with a warning without OOD samples.
+
+    Raises
+    ------
+    ValueError
+        If an argument is empty, NaN, of another length than the others or out of its
+        range, or if there are no ID samples.
+
+    Examples
+    --------
+    >>> from sklearn_reject.metrics import ood_aupr_score
+    >>> y_true, uncertainty = [0, -1, 1, 1], [0.1, 0.2, 0.3, 0.4]
+    >>> round(ood_aupr_score(y_true, uncertainty, positive="id"), 4)
+    0.8056
+    >>> round(ood_aupr_score(y_true, uncertainty, positive="ood"), 4)
+    0.3333
+    """
+
+
+@of_labels(curves.fpr_at_tpr_score, scores_and_origins)
+def fpr_at_tpr_score(
+    y_true: ArrayLike,
+    uncertainty: ArrayLike,
+    *,
+    positive: Literal["id", "ood"],
+    tpr: float = 0.95,
+    novelty: ArrayLike | None = None,
+    ood_label: Label = "auto",
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Compute the false positive rate where the true positive rate reaches a value.
+
+    Lower is better.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True labels, and `ood_label` for OOD samples.
+
+    uncertainty : array-like of shape (n_samples,)
+        Uncertainty or novelty of each sample, higher = rejected first. Infinite values
+        are the lowest and the highest. Must be finite if `novelty` is given.
+
+    positive : {"id", "ood"}
+        With "id" the value is the share of OOD samples accepted where at least `tpr` of
+        the ID samples are; with "ood" the share of ID samples rejected where at least
+        `tpr` of the OOD samples are.
+
+    tpr : float in (0, 1], default=0.95
+        True positive rate to reach. Tied samples are taken together.
+
+    novelty : array-like of shape (n_samples,), default=None
+        A second score, higher = more novel. The value is then that of the best
+        direction: the smallest rate over the weighted sums of both on a grid of 181.
+
+    ood_label : "auto", None or label, default="auto"
+        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
+        numbers. With None no sample is OOD.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    Returns
+    -------
+    fpr : float
+        In [0, 1]. NaN with a warning without OOD samples.
+
+    Raises
+    ------
+    ValueError
+        If an argument is empty, NaN, of another length than the others or out of its
+        range, or if there are no ID samples.
+
+    Examples
+    --------
+    >>> from sklearn_reject.metrics import fpr_at_tpr_score
+    >>> y_true, uncertainty = [0, -1, 1, -1], [0.1, 0.2, 0.3, 0.4]
+    >>> fpr_at_tpr_score(y_true, uncertainty, positive="id")
+    0.5
+    """
+
+
+@of_labels(_risk_within, ood_samples)
+def selective_risk_at_tpr_fpr_score(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    uncertainty: ArrayLike,
+    *,
+    novelty: ArrayLike | None = None,
+    min_tpr: float,
+    max_fpr: float,
+    ood_label: Label = "auto",
+    loss: TaskLossLike = "zero_one",
+    labels: ArrayLike | None = None,
+    randomize: bool = False,
+    infeasible: float = float("nan"),
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Compute the lowest selective risk under bounds on TPR and FPR.
+
+    The risk of the best threshold that accepts at least the share `min_tpr` of the ID
+    samples and at most the share `max_fpr` of the OOD samples (FPP23, problem 13).
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,)
+        True labels, `ood_label` for OOD samples; and predicted ones of all samples, as
+        `predict_label` gives them: classes, which are ignored for OOD samples. None as
+        `y_pred` if `loss` contains the losses themselves.
+
+    uncertainty : array-like of shape (n_samples,)
+        Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
+        is always accepted, infinity never. Must be finite if `novelty` is given.
+
+    novelty : array-like of shape (n_samples,), default=None
+        A second score, higher = more novel. `uncertainty` is then the risk score, and
+        both are combined by :func:`~sklearn_reject.selection.tune_double_score`.
+
+    min_tpr : float in (0, 1]
+        Least share of ID samples to accept.
+
+    max_fpr : float in [0, 1]
+        Largest share of OOD samples to accept.
+
+    ood_label : "auto", None or label, default="auto"
+        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
+        numbers; but -1 is a class, and no sample is OOD, if `y_pred` contains it and
+        there is only one other label. With None no sample is OOD.
+
+    loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
+            array-like of shape (n_samples,), default="zero_one"
+        Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it, or
+        the losses themselves, one per sample, which are ignored for OOD samples.
+
+    labels : array-like of shape (n_classes,), default=None
+        Labels in the order of the cost matrix, including those that occur in `y_pred`
+        only. None takes the sorted labels of the ID samples, true and predicted.
+
+    randomize : bool, default=False
+        If False, samples tied at the threshold are accepted together or not at all. If
+        True, a share of them may be accepted, and the risk is an expectation.
+
+    infeasible : float >= 0, default=nan
+        Value to return if no rule meets both bounds. NaN comes with a warning; a
+        number, such as the largest loss, lets a search rank a candidate that misses the
+        bounds on one validation part only.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    Returns
+    -------
+    risk : float
+        Mean loss of the accepted ID samples, in units of the loss. NaN with a warning
+        where no rule meets both bounds, or without OOD samples.
+
+    Raises
+    ------
+    ValueError
+        If an argument is empty, NaN, of another length than the others or out of its
+        range, if `y_pred` holds the OOD label or, for ID samples, the one that stands
+        for rejected samples by default, or if there are no ID samples.
+
+    Warns
+    -----
+    RejectionWarning
+        If labels are compared and `y_pred` holds one, for ID samples, that neither
+        `y_true` nor `labels` has, which may be a reject label.
+
+    See Also
+    --------
+    sklearn_reject.selection.tune_single_score : The rule of one score.
+    sklearn_reject.selection.tune_double_score : The rule of two scores.
+
+    Examples
+    --------
+    >>> from sklearn_reject.metrics import selective_risk_at_tpr_fpr_score
+    >>> y_true, y_pred = [0, 0, -1, 1, 1, -1], [0, 0, 1, 0, 1, 1]
+    >>> selective_risk_at_tpr_fpr_score(
+    ...     y_true, y_pred, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], min_tpr=0.7, max_fpr=0.5
+    ... )
+    0.25
+    """
+
+
+@of_labels(_risk_within, ood_samples)
+def selective_risk_at_precision_recall_score(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    uncertainty: ArrayLike,
+    *,
+    novelty: ArrayLike | None = None,
+    min_tpr: float,
+    min_precision: float,
+    ood_prior: float,
+    ood_label: Label = "auto",
+    loss: TaskLossLike = "zero_one",
+    labels: ArrayLike | None = None,
+    randomize: bool = False,
+    infeasible: float = float("nan"),
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Compute the lowest selective risk under bounds on precision and recall.
+
+    Lower is better. The risk of the best threshold that accepts at least the share
+    `min_tpr` of the ID samples, their recall, where at least the share `min_precision`
+    of what it accepts is ID (FPP23, problem 14).
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,)
+        True labels, `ood_label` for OOD samples; and predicted ones of all samples, as
+        `predict_label` gives them: classes, which are ignored for OOD samples. None as
+        `y_pred` if `loss` contains the losses themselves.
+
+    uncertainty : array-like of shape (n_samples,)
+        Uncertainty or novelty of each sample, higher = rejected first. Minus infinity
+        is always accepted, infinity never. Must be finite if `novelty` is given.
+
+    novelty : array-like of shape (n_samples,), default=None
+        A second score, higher = more novel. `uncertainty` is then the risk score, and
+        both are combined by :func:`~sklearn_reject.selection.tune_double_score`.
+
+    min_tpr : float in (0, 1]
+        Least share of ID samples to accept.
+
+    min_precision : float in (0, 1]
+        Smallest share of ID samples among the accepted ones.
+
+    ood_prior : float in [0, 1)
+        Share of OOD samples that the precision is for. The share in the sample does not
+        matter.
+
+    ood_label : "auto", None or label, default="auto"
+        Label of OOD samples in `y_true`. "auto" is "ood" for strings and -1 for
+        numbers; but -1 is a class, and no sample is OOD, if `y_pred` contains it and
+        there is only one other label. With None no sample is OOD.
+
+    loss : str, array-like of shape (n_classes, n_classes), callable, TaskLoss, or \
+            array-like of shape (n_samples,), default="zero_one"
+        Cost of a wrong label, as :func:`~sklearn_reject.losses.check_loss` takes it, or
+        the losses themselves, one per sample, which are ignored for OOD samples.
+
+    labels : array-like of shape (n_classes,), default=None
+        Labels in the order of the cost matrix, including those that occur in `y_pred`
+        only. None takes the sorted labels of the ID samples, true and predicted.
+
+    randomize : bool, default=False
+        If False, samples tied at the threshold are accepted together or not at all. If
+        True, a share of them may be accepted, and the risk is an expectation.
+
+    infeasible : float >= 0, default=nan
+        Value to return if no rule meets both bounds. NaN comes with a warning; a
+        number, such as the largest loss, lets a search rank a candidate that misses the
+        bounds on one validation part only.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    Returns
+    -------
+    risk : float
+        Mean loss of the accepted ID samples, in units of the loss. NaN with a warning
+        where no rule meets both bounds, or without OOD samples.
+
+    Raises
+    ------
+    ValueError
+        If an argument is empty, NaN, of another length than the others or out of its
+        range, if `y_pred` holds the OOD label or, for ID samples, the one that stands
+        for rejected samples by default, or if there are no ID samples.
+
+    Warns
+    -----
+    RejectionWarning
+        If labels are compared and `y_pred` holds one, for ID samples, that neither
+        `y_true` nor `labels` has, which may be a reject label.
+
+    See Also
+    --------
+    sklearn_reject.selection.tune_single_score : The rule of one score.
+    sklearn_reject.selection.tune_double_score : The rule of two scores.
+
+    Examples
+    --------
+    >>> from sklearn_reject.metrics import selective_risk_at_precision_recall_score
+    >>> y_true, y_pred = [0, 0, -1, 1, 1, -1], [0, 0, 1, 0, 1, 1]
+    >>> selective_risk_at_precision_recall_score(
+    ...     y_true,
+    ...     y_pred,
+    ...     [0.1, 0.2, 0.3, 0.4, 0.5, 0.6],
+    ...     min_tpr=0.7,
+    ...     min_precision=0.8,
+    ...     ood_prior=0.25,
+    ... )
+    0.25
+    """
+
+
+# Sets, and true and false positives
+
+
+@of_arrays
+def set_loss(
+    y_true: MatrixLike,
+    y_pred: MatrixLike,
+    *,
+    loss: SetLossLike = "f1",
+    beta: float = 1.0,
+    zero_division: float = 0.0,
+    groups: ArrayLike | None = None,
+    pos_label: Label = None,
+    labels: ArrayLike | None = None,
+    average: Literal["samples", "macro", "micro"] | None = "samples",
+    sample_weight: ArrayLike | None = None,
+) -> Any:
+    """Compute the loss of predicted sets from their confusion matrices.
+
+    Lower is better. What a set is depends on the shapes:
+
+    - `y_true` and `y_pred` of shape (n_samples,), two labels: the samples are one set,
+      or one for each of the `groups`.
+    - Both of shape (n_samples, n_labels), indicators: each row is a set, as in
+      multilabel problems, or those of `average`.
+    - `y_true` of shape (n_samples,), labels, and `y_pred` of shape (n_samples,
+      n_labels), indicators: each row is a set of classes, one of which is the true one.
+
+    Parameters
+    ----------
+    y_true : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
+        True labels, or indicators of the positive items, 0 and 1.
+
+    y_pred : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
+        Predicted labels, or indicators of the predicted items, 0 and 1.
+
+    loss : str, callable or SetLoss, default="f1"
+        Loss of a set, as :func:`~sklearn_reject.losses.check_set_loss` takes it.
+
+    beta : float > 0, default=1.0
+        Weight of recall in the loss "f_beta", the only one that takes it.
+
+    zero_division : float in [0, 1], default=0.0
+        What a score is where it is 0/0, as in the metrics of scikit-learn.
+
+    groups : array-like of shape (n_samples,), default=None
+        The set of each sample, where both are vectors.
+
+    pos_label : label, default=None
+        Label of the positive samples, where both are vectors. None is the last of the
+        sorted labels that occur, as for :class:`~sklearn_reject.ExpectedLossDecoder`.
+        Where only one occurs, 0, -1 and False are negative, 1 and True are positive,
+        and any other is an error. Give it where sets that hold but one label are to be
+        compared with others.
+
+    labels : array-like of shape (n_labels,), default=None
+        Classes in the order of the columns, where only `y_true` is a vector. None takes
+        the sorted labels that occur.
+
+    average : {"samples", "macro", "micro"} or None, default="samples"
+        The mean over which sets is returned. "samples" are the rows of a matrix or, of
+        vectors, the groups; "macro" the columns; "micro" is one set of all entries. The
+        last two are for matrices. None returns the loss of each row or group.
+
+    sample_weight : array-like of shape (n_sets,), default=None
+        Non-negative weights of the rows or groups in the mean.
+
+    Returns
+    -------
+    loss : float or ndarray of shape (n_sets,)
+        The mean loss, or that of each set: in the order of the rows or of the sorted
+        groups. In [0, 1], but for a loss of the user.
+
+    Raises
+    ------
+    ValueError
+        If the shapes or kinds of labels do not fit, there are more than two labels in
+        vectors, `pos_label` is not one of them, or is needed to tell what the only
+        label is, something is masked, an indicator is not 0 or 1, a class is not among
+        `labels`, there is no set, vectors come with "macro" or "micro", or a parameter
+        is out of its range.
+
+    See Also
+    --------
+    sklearn_reject.decoding.decode : The set of the least expected loss.
+    sklearn.metrics.fbeta_score : One minus the loss "f_beta" of one set or, with an
+        `average` of the same name, of rows, columns or all entries.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_reject.metrics import set_loss
+    >>> round(set_loss([0, 1, 1, 0], [0, 1, 0, 1]), 3)
+    0.5
+
+    Two sets, whose loss is shown one by one:
+
+    >>> set_loss([0, 1, 1, 0], [0, 1, 0, 1], groups=[0, 0, 1, 1], average=None)
+    array([0., 1.])
+
+    Three labels of two samples, the rows or the columns being the sets:
+
+    >>> y_true, y_pred = [[1, 0, 1], [1, 0, 0]], [[1, 0, 1], [0, 0, 1]]
+    >>> set_loss(y_true, y_pred)
+    0.5
+    >>> round(set_loss(y_true, y_pred, average="macro"), 3)
+    0.556
+
+    Sets of classes, of which one is right:
+
+    >>> sets = np.array([[1, 1, 0], [0, 1, 0]])
+    >>> set_loss(["a", "b"], sets, labels=["a", "b", "c"], loss="jaccard")
+    0.25
+    """
+    loss = check_set_loss(loss, beta=beta, zero_division=zero_division)
+    check_option(average, "average", (*AVERAGES, None))
+    units = {"average": average or "samples", "labels": labels}
+    counts = count_sets(y_true, y_pred, groups=groups, pos_label=pos_label, **units)
+    losses = loss(*counts)
+    if sample_weight is not None:
+        if average != "samples" or np.shape(sample_weight) != losses.shape:
+            raise ValueError(
+                "sample_weight must hold one weight per row or group, shape "
+                f"{losses.shape}, for the mean of average='samples', got shape "
+                f"{np.shape(sample_weight)} with average={average!r}."
+            )
+        sample_weight = check_sample_weight(sample_weight, len(losses))
+    if average is None:
+        return losses
+    return float(np.average(losses, weights=sample_weight))
+
+
+@of_labels(curves.pn_curve, rated_documents, may_be_masked=("y_true",))
+def pn_curve(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    pos_label: Label = None,
+    unrated_label: Label = -1,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Count true and false positives among the rated documents at each threshold.
+
+    Point k belongs to the rule that predicts every document positive whose score is at
+    least ``thresholds[k]``. Documents that nobody has rated are neither: they never
+    count. Neither axis is divided by a total, which is unknown where only what some
+    classifier predicted positive was rated (RZMR20).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,)
+        Ratings: two classes, and `unrated_label` or a missing value (NaN, None) for
+        documents that were not rated.
+
+    y_score : array-like of shape (n_documents,)
+        Finite scores, higher = more likely positive.
+
+    pos_label : label, default=None
+        The positive class. None is 1 if the classes are 0 and 1, and the last of two
+        sorted classes otherwise.
+
+    unrated_label : label, default=-1
+        Label of documents that were not rated. None if only missing values mean not
+        rated.
+
+    sample_weight : array-like of shape (n_documents,), default=None
+        Non-negative weights, such as the inverse of the probability to be rated.
+
+    Returns
+    -------
+    fp, tp : ndarray of shape (n_thresholds,)
+        False and true positives, counts or sums of weights, both from zero to all and
+        never falling. Lower `fp` and higher `tp` is better.
+
+    thresholds : ndarray of shape (n_thresholds,)
+        Infinity, then the distinct scores of rated documents, decreasing.
+
+    Raises
+    ------
+    ValueError
+        If a score is not finite, an array is of another length, a weight is negative,
+        a class has no rated documents, or there are more than two.
+
+    See Also
+    --------
+    sklearn.metrics.roc_curve : Both axes divided by the totals.
+
+    References
+    ----------
+    E. Robles, F. Zaidouni, A. Mavromoustaki, P. Refael. Threshold Optimization in
+    Multiple Binary Classifiers for Extreme Rare Events using Predicted Positive Data.
+    AAAI-MAKE, 2020.
+
+    Examples
+    --------
+    >>> from sklearn_reject.metrics import pn_curve
+    >>> fp, tp, thresholds = pn_curve([1, 0, 1, -1, 0], [0.9, 0.7, 0.7, 0.5, 0.2])
+    >>> fp, tp, thresholds
+    (array([0., 0., 1., 2.]), array([0., 1., 2., 2.]), array([inf, 0.9, 0.7, 0.2]))
+    """
+
+
+@of_labels(curves.pn_auc_score, rated_documents, may_be_masked=("y_true",))
+def pn_auc_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    max_fp: float | None = None,
+    normalize: bool = False,
+    pos_label: Label = None,
+    unrated_label: Label = -1,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Compute the area under true positives against false positives.
+
+    Higher is better. The area of the trapezoids between the points of
+    :func:`pn_curve`: the number of pairs of a rated positive and a rated negative that
+    the score ranks correctly, ties counted one half.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,)
+        Ratings: two classes, and `unrated_label` or a missing value (NaN, None) for
+        documents that were not rated.
+
+    y_score : array-like of shape (n_documents,)
+        Finite scores, higher = more likely positive.
+
+    max_fp : float > 0, default=None
+        The area ends at so many false positives, between two points by the line that
+        joins them. None takes all.
+
+    normalize : bool, default=False
+        Whether to divide the area by its largest possible value: the number of rated
+        positives times that of rated negatives, or times `max_fp`. Without `max_fp`
+        that is the area under the ROC curve of the rated documents. Areas of different
+        samples, such as folds, are comparable only so.
+
+    pos_label : label, default=None
+        The positive class. None is 1 if the classes are 0 and 1, and the last of two
+        sorted classes otherwise.
+
+    unrated_label : label, default=-1
+        Label of documents that were not rated. None if only missing values mean not
+        rated.
+
+    sample_weight : array-like of shape (n_documents,), default=None
+        Non-negative weights, such as the inverse of the probability to be rated.
+
+    Returns
+    -------
+    area : float
+        In units of true positives times false positives, or in [0, 1] where
+        normalized.
+
+    Raises
+    ------
+    ValueError
+        If a score is not finite, an array is of another length, a weight is negative,
+        a class has no rated documents, there are more than two, or `max_fp` is above
+        the number of rated negatives.
+
+    See Also
+    --------
+    sklearn.metrics.roc_auc_score : The same as ``normalize=True``, where all documents
+        were rated.
+
+    Examples
+    --------
+    >>> from sklearn_reject.metrics import pn_auc_score
+    >>> y_true, y_score = [1, 0, 1, -1, 0], [0.9, 0.7, 0.7, 0.5, 0.2]
+    >>> pn_auc_score(y_true, y_score)
+    3.5
+    >>> pn_auc_score(y_true, y_score, normalize=True)
+    0.875
+
+    As a scorer, for a search or cross-validation:
+
+    >>> from sklearn.metrics import make_scorer
+    >>> scorer = make_scorer(
+    ...     pn_auc_score,
+    ...     response_method=("decision_function", "predict_proba"),
+    ...     normalize=True,
+    ... )
     """

@@ -1,4 +1,6 @@
-"""What predictions cost: those that a user has, and those of an estimator."""
+"""What metrics of labels, and of estimators, read: arrays of scores and losses."""
+
+from __future__ import annotations
 
 from functools import wraps
 from heapq import nsmallest
@@ -7,10 +9,18 @@ from inspect import signature
 import numpy as np
 from sklearn.utils.multiclass import unique_labels
 
-from sklearn_reject._labels import label_vector, resolve_reject_label
+from sklearn_reject._labels import (
+    is_automatic,
+    label_vector,
+    rate,
+    resolve_reject_label,
+    split_origin,
+    warn_of_unknown_labels,
+)
 from sklearn_reject._validation import (
     LARGEST_EXACT_INTEGER,
     as_label_array,
+    check_extended_vector,
     check_flags,
     check_number,
     check_same_length,
@@ -241,6 +251,94 @@ def _distinct(labels):
     return set(labels.tolist())
 
 
+# OOD samples, and ratings
+
+
+def samples_of(y_true, y_pred, uncertainty, loss, labels, ood_label):
+    """Return scores and losses, and unless `ood_label` is None what is OOD."""
+    if ood_label is None:
+        return scores_and_losses(y_true, y_pred, uncertainty, loss, labels)
+    return ood_samples(y_true, y_pred, uncertainty, None, ood_label, loss, labels)
+
+
+def scores_and_origins(y_true, uncertainty, novelty, ood_label):
+    """Return the score, or two of them as columns, and which samples are OOD."""
+    is_ood = _find_ood(y_true, ood_label)[1]
+    return _score_columns(uncertainty, novelty, len(is_ood)), is_ood
+
+
+def ood_samples(
+    y_true, y_pred, uncertainty, novelty, ood_label, loss="zero_one", labels=None
+):
+    """Return scores, losses and which samples are OOD, whose losses are zero."""
+    if is_vector(loss):
+        _, is_ood = _find_ood(y_true, ood_label)
+        check_same_length(len(is_ood), loss=loss)
+        losses = np.where(is_ood, 0.0, np.asarray(loss))
+        losses = check_vector(losses, "loss", non_negative=True)
+    else:
+        y_true = label_vector(y_true, "y_true")
+        if y_pred is None:
+            losses_of(y_true, y_pred, loss, labels)  # which raises
+        y_pred = label_vector(y_pred, "y_pred")
+        check_same_length(len(y_true), y_pred=y_pred)
+        label, is_ood = _find_ood(y_true, ood_label, y_pred)
+        _refuse_ood_class(label, y_pred, "y_pred holds")
+        losses, inside = np.zeros(len(y_true)), ~is_ood
+        losses[inside] = losses_of(y_true[inside], y_pred[inside], loss, labels)
+    return _score_columns(uncertainty, novelty, len(is_ood)), losses, is_ood
+
+
+def _find_ood(y_true, ood_label, known=()):
+    """Return the OOD label, and which samples have it; some must not.
+
+    `known` are labels that a classifier predicts. It has two classes at least: where it
+    predicts -1, and there is no more than one other label, "auto" takes -1 for a class.
+    """
+    y_true, known = label_vector(y_true, "y_true"), set(np.asarray(known).tolist())
+    classes = ()
+    if -1 in known and len(known | set(y_true.tolist())) <= 2:
+        classes = (-1,)
+    label, is_ood = split_origin(y_true, ood_label, classes)
+    if is_ood.size and is_ood.all():
+        raise ValueError(
+            f"y_true holds the OOD label {label!r} only. At least one ID sample is "
+            "needed to measure the share that is accepted."
+        )
+    return label, is_ood
+
+
+def _refuse_ood_class(label, classes, who):
+    """Raise where the OOD label is a class; `who` holds these classes."""
+    if label is not None and label in set(np.asarray(classes).tolist()):
+        raise ValueError(
+            f"{who} the OOD label {label!r}, but predictions must be classes. Pass "
+            "those of `predict_label`, fit the classifier without OOD samples (in "
+            "DoubleScoreOODClassifier), or pass another ood_label, None without any."
+        )
+
+
+def _score_columns(uncertainty, novelty, n_samples):
+    """Return one score of shape (n_samples,), or two of shape (n_samples, 2)."""
+    check = check_extended_vector if novelty is None else check_vector
+    uncertainty = check(uncertainty, "uncertainty")
+    check_same_length(n_samples, uncertainty=uncertainty)
+    if novelty is None:
+        return uncertainty
+    novelty = check_extended_vector(novelty, "novelty")
+    check_same_length(n_samples, novelty=novelty)
+    return np.column_stack([uncertainty, novelty])
+
+
+def rated_documents(y_true, y_score, pos_label, unrated_label, sample_weight):
+    """Return scores, what is positive, and weights of the rated documents."""
+    y_score = check_vector(y_score, "y_score")
+    check_same_length(y_score.size, y_true=y_true)
+    labels = {"pos_label": pos_label, "unrated_label": unrated_label}
+    ratings = rate(y_true, sample_weight=sample_weight, name="y_true", **labels)
+    return y_score[ratings.rows], ratings.is_positive, ratings.weight
+
+
 # What scorers and displays of estimators read
 
 
@@ -269,3 +367,43 @@ def _loss_of(estimator):
         "get_selective_scorer('neg_aurc', loss='squared')",
     )
     return "zero_one"
+
+
+def ood_label_for(estimator, y, y_pred, ood_label):
+    """Return the OOD label where an estimator is judged, and which samples have it.
+
+    "auto" is the one that the estimator, or the one inside, was fitted with. It must be
+    no class of the estimator, while labels of ID samples are.
+    """
+    refuse_wild(estimator, y)
+    if is_automatic(ood_label):
+        inner, _ = find(estimator, "ood_label_")
+        ood_label = getattr(inner, "ood_label_", ood_label)
+    classes = getattr(estimator, "classes_", None)
+    known = np.asarray(y_pred if classes is None else classes)
+    label, is_ood = _find_ood(y, ood_label, known)
+    name = type(estimator).__name__
+    _refuse_ood_class(label, known, f"The classes of {name} hold")
+    if classes is not None:
+        id_labels = label_vector(y)[~is_ood]
+        warn_of_unknown_labels(id_labels, known, f"ood_label={label!r}", name)
+    return label, is_ood
+
+
+def refuse_wild(estimator, y):
+    """Raise for unlabeled samples, of which no prediction is right or wrong."""
+    inner, _ = find(estimator, "ood_label_")
+    label = getattr(inner, "wild_label", None)
+    if label is not None and label in set(label_vector(y).tolist()):
+        raise ValueError(
+            f"y holds wild_label={label!r}, but a metric must know which samples are "
+            "OOD. Mark them by the ood_label, or use `score` or `report`."
+        )
+
+
+def judge_inside(estimator, y, y_pred, is_ood, loss=None, labels=None):
+    """Return the losses of predictions of an estimator, zero for OOD samples."""
+    y, y_pred = label_vector(y), label_vector(y_pred, "y_pred")
+    losses, inside = np.zeros(len(y)), ~is_ood
+    losses[inside] = judge(estimator, y[inside], y_pred[inside], loss, labels)
+    return losses
