@@ -245,16 +245,6 @@ def test_bad_bounds(name, change, message):
         call(case, **change)
 
 
-def test_without_an_ood_label_the_curve_is_that_of_all_samples():
-    case = "risk_coverage_curve", {}, True
-    signs = [np.where(y == 0, 1, -1) for y in (Y_TRUE, Y_PRED)]
-    for y_true, y_pred in ((np.maximum(Y_TRUE, 0), Y_PRED), signs):
-        labels = {"y_true": y_true, "y_pred": y_pred}
-        curves = (call(case, **labels, ood_label=label) for label in (None, "auto"))
-        for one, other in zip(*curves, strict=True):
-            np.testing.assert_allclose(one, other, rtol=1e-14)
-
-
 X, y = make_fpp23_mixture(600, random_state=0)
 INSIDE = y != -1
 TRAIN, TEST = slice(300), slice(300, None)
