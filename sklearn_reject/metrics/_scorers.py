@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from inspect import Parameter, signature
 from typing import Any, Literal
 
@@ -446,14 +446,7 @@ def get_selective_scorer(name: str, /, **params: Any) -> Callable[..., float]:
     """
     check_option(name, "name", get_selective_scorer_names())
     sign, evaluate, metric = _SCORERS[name]
-    is_of_sets = metric is metrics.set_loss  # whose classes and loss are no estimator's
-    defaults = {} if is_of_sets else _DEFAULTS
-    hidden = _NO_OPTIONS | ({"labels"} if is_of_sets else set())
-    options = {
-        each.name: defaults.get(each.name, each.default)
-        for each in signature(metric).parameters.values()
-        if each.kind is each.KEYWORD_ONLY and each.name not in hidden
-    }
+    options = dict(_options_of(metric))
     unknown = [option for option in params if option not in options]
     if unknown:
         raise TypeError(
@@ -466,9 +459,22 @@ def get_selective_scorer(name: str, /, **params: Any) -> Callable[..., float]:
             raise TypeError(f"The scorer {name!r} needs the option {option!r}.")
         if option in _CHECKS and value is not default:
             options[option] = _CHECKS[option](value, option)
-    if is_of_sets:
+    if metric is metrics.set_loss:
         check_set_loss(**{k: options[k] for k in ("loss", "beta", "zero_division")})
     return Scorer(evaluate, metric, sign, options, _REQUESTS.get(evaluate, _WEIGHT))
+
+
+@cache
+def _options_of(metric):
+    """Return options of a scorer with their defaults, those that are needed without."""
+    is_of_sets = metric is metrics.set_loss  # whose classes and loss are no estimator's
+    defaults = {} if is_of_sets else _DEFAULTS
+    hidden = _NO_OPTIONS | ({"labels"} if is_of_sets else set())
+    return {
+        each.name: defaults.get(each.name, each.default)
+        for each in signature(metric).parameters.values()
+        if each.kind is each.KEYWORD_ONLY and each.name not in hidden
+    }
 
 
 def get_selective_scorer_names() -> list[str]:
