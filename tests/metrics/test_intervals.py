@@ -46,37 +46,29 @@ def ends(interval):
     return [interval.value, interval.low, interval.high]
 
 
-def bca(metric, level=0.8, n_resamples=60):
-    """Return the ends that scipy has of the same resamples of the rows.
-
-    The level makes up for few losses: by the degrees of freedom of their variance, of
-    which there are four at least. Values that only rounding parts are equal.
-    """
-
-    def rounded(rows):
-        return round(metric(rows), 12)
-
-    draws, left = rows_of(N, n_resamples=n_resamples)
-    away = np.array([rounded(rows) for rows in left])
-    away -= away.mean()
-    kurtosis = N * (away**4).sum() / (away**2).sum() ** 2
-    freedom = min(max(2 * N / (kurtosis - 1) if kurtosis > 1 else N, 4), N - 1)
-    resampled = np.array([rounded(rows) for rows in draws])
-    return bootstrap(
-        (ROWS,), rounded, n_resamples=0, method="BCa", vectorized=False,
-        bootstrap_result=SimpleNamespace(bootstrap_distribution=resampled),
-        confidence_level=1 - 2 * norm.cdf(t.ppf((1 - level) / 2, freedom)),
-    ).confidence_interval  # fmt: skip
-
-
 @pytest.mark.parametrize("values", [ROWS < 9.0, ROWS < 30.0, UNCERTAINTY**2])
 @pytest.mark.parametrize("level", [0.5, 0.9])
 def test_ends_are_those_of_scipy(values, level):
+    """At a level that makes up for few losses, by the freedom of their variance."""
     options = {"n_resamples": 200, "confidence_level": level, "random_state": 0}
     found = bootstrap_interval(np.mean, (values * 1.0,), **options)
     assert isinstance(found, Interval)
     assert (found.value, found.n_samples) == (values.mean(), N)
-    expected = bca(lambda rows: values[rows].mean(), level, 200)
+
+    def mean(rows):
+        return round(values[rows].mean(), 12)  # values that only rounding parts
+
+    resampled, left = (
+        np.array(list(map(mean, rows))) for rows in rows_of(N, n_resamples=200)
+    )
+    away = left - left.mean()
+    kurtosis = N * (away**4).sum() / (away**2).sum() ** 2
+    freedom = min(max(2 * N / (kurtosis - 1) if kurtosis > 1 else N, 4), N - 1)
+    expected = bootstrap(
+        (ROWS,), mean, n_resamples=0, method="BCa", vectorized=False,
+        bootstrap_result=SimpleNamespace(bootstrap_distribution=resampled),
+        confidence_level=1 - 2 * norm.cdf(t.ppf((1 - level) / 2, freedom)),
+    ).confidence_interval  # fmt: skip
     np.testing.assert_allclose(ends(found)[1:], expected, rtol=1e-9)
 
 
