@@ -38,20 +38,21 @@ def _time_rows():
     sample = make_sample("uniform", n_samples=_N_SAMPLES)
     labels = sample.y_true, sample.y_pred, sample.scores
     losses = make_real_losses(sample.scores)
-    samples = None, None, sample.scores
-    yield _time_row("real losses, uniform scores", samples, losses=losses)
+    yield _time_row("real losses, uniform scores", _of_losses(sample.scores, losses))
     other = *labels[:2], make_sample("confident", n_samples=_N_SAMPLES).scores
     yield _time_row("difference of two scores", labels, other)
 
 
-def _time_row(what, samples, other=None, losses=None):
+def _of_losses(scores, losses):
+    return {"y_true": None, "y_pred": None, "uncertainty": scores, "loss": losses}
+
+
+def _time_row(what, samples, other=None):
     options = {"n_resamples": _N_RESAMPLES, "random_state": 0}
-    if losses is not None:
-        options["metric_params"] = {"loss": losses}
     ours = partial(bootstrap_interval, aurc_score, samples, other=other, **options)
     metric, arrays = aurc_score, samples
-    if losses is not None:
-        metric, arrays = _area_of_losses, (samples[2], losses)
+    if isinstance(samples, dict):
+        metric, arrays = _area_of_losses, (samples["uncertainty"], samples["loss"])
     elif other is not None:
         metric, arrays = _difference, (*samples, *other)
     scipys = partial(
@@ -106,15 +107,15 @@ def _coverage_rows():
 def _draw(rng, n_samples, risk):
     scores = rng.random(n_samples)
     losses = (rng.random(n_samples) < 3 * risk * scores**2).astype(float)
-    return {"samples": (None, None, scores), "metric_params": {"loss": losses}}
+    return {"samples": _of_losses(scores, losses)}
 
 
 def _draw_pair(rng, n_samples, risk):
     """The other score is the same with chance 1/2, or knows nothing."""
     given = _draw(rng, n_samples, risk)
-    scores = given["samples"][2]
+    scores = given["samples"]["uncertainty"]
     other = np.where(rng.random(n_samples) < 0.5, scores, rng.random(n_samples))
-    return given | {"other": (None, None, other)}
+    return given | {"other": given["samples"] | {"uncertainty": other}}
 
 
 def _coverage_row(what, draw, truth, n_samples):

@@ -21,7 +21,7 @@ from benchmarks._report import NOT_INSTALLED, Row, at_least
 from sklearn_reject import DoubleScoreOODClassifier, InfeasibleTargetError
 from sklearn_reject import _curves as curves
 from sklearn_reject.metrics import fpr_at_tpr_score, ood_auroc_score
-from sklearn_reject.scores import get_novelty_names, resolve_novelty
+from sklearn_reject.scores import get_score_names, resolve_novelty
 
 TITLE = "AUROC of novelty scores, alone (beside the risk), on classes held back"
 
@@ -77,7 +77,7 @@ def measure_split(split, name, classifier, seed):
     with warnings.catch_warnings():
         # Networks that do not converge, rare classes that a fold hardly has.
         warnings.simplefilter("ignore")
-        records = [_measure(key, score, split) for score in get_novelty_names()]
+        records = [_measure(key, score, split) for score in get_score_names("novelty")]
     forget()
     return records
 
@@ -149,7 +149,7 @@ def summarize(records):
         return
     yield from _verdict_rows(records)
     for classifier in ("all classifiers", *CLASSIFIERS):
-        for score in get_novelty_names():
+        for score in get_score_names("novelty"):
             some = [
                 record
                 for record in records
@@ -166,7 +166,7 @@ def _verdict_rows(records):
     n_draws = len({record[:3] for record in records})
     areas = {
         score: _mean(found, "both")
-        for score in get_novelty_names()
+        for score in get_score_names("novelty")
         if not resolve_novelty(score).needs_ood
         and len(found := _found(records, score)) == n_draws
     }
@@ -234,7 +234,7 @@ def _set_rows(records):
     """Yield a row for each set and score, over all classifiers."""
     for name in dict.fromkeys(record.set for record in records):
         here = [record for record in records if record.set == name]
-        for score in get_novelty_names():
+        for score in get_score_names("novelty"):
             found = _found(here, score)
             if found:
                 area, both = _mean(found, "area"), _mean(found, "both")

@@ -13,7 +13,7 @@ import pytest
 import sklearn_reject
 from sklearn_reject import DoubleScoreOODClassifier
 from sklearn_reject.losses import check_loss, check_set_loss
-from sklearn_reject.scores import get_novelty_names, get_score_names
+from sklearn_reject.scores import get_score_names
 from tests.test_public_api import CALLABLES, documented
 
 PACKAGE = Path(sklearn_reject.__file__).parent
@@ -99,7 +99,7 @@ def test_names_of_scores_and_losses():
     """Other names may be registered, by other tests, too."""
     hints = inspect.get_annotations(DoubleScoreOODClassifier.__init__, eval_str=True)
     assert literals(hints["uncertainty_score"]) <= {"auto", *get_score_names()}
-    assert literals(hints["novelty_score"]) <= set(get_novelty_names())
+    assert literals(hints["novelty_score"]) <= set(get_score_names("novelty"))
     for check in (check_loss, check_set_loss):
         (hint, *_) = inspect.get_annotations(check, eval_str=True).values()
         with pytest.raises(ValueError, match="must be one of") as caught:

@@ -213,7 +213,7 @@ def gather_samples(scores, losses, is_ood, sample_weight, needed_for=None):
 
 
 def check_ood_prior(ood_prior, *, open_low=False):
-    """Return the prior as a float in [0, 1[, or ]0, 1[; None stays None."""
+    """Return the prior as a float in [0, 1), or (0, 1); None stays None."""
     if ood_prior is None:
         return None
     ends = {"high": 1.0, "open_low": open_low, "open_high": True}
@@ -231,9 +231,9 @@ def undefined_without_ood(what):
 
 
 def ood_roc_curve(scores, is_ood, *, sample_weight=None):
-    """Compute :func:`sklearn_reject.metrics.ood_roc_curve`.
+    """Return accepted shares of OOD and of ID samples, and the thresholds.
 
-    Of scores that may be infinite and flags, both of shape (n_samples,).
+    Scores may be infinite.
     """
     needed_for = "a ROC curve"
     samples = gather_samples(scores, None, is_ood, sample_weight, needed_for)
@@ -242,7 +242,10 @@ def ood_roc_curve(scores, is_ood, *, sample_weight=None):
 
 
 def ood_precision_recall_curve(scores, is_ood, *, ood_prior, sample_weight=None):
-    """Compute :func:`sklearn_reject.metrics.ood_precision_recall_curve`."""
+    """Return shares of ID of what is accepted and those accepted of ID, and thresholds.
+
+    The prior is the share of OOD samples in use, None that in the sample.
+    """
     ood_prior = check_ood_prior(ood_prior)
     needed_for = "a precision-recall curve"
     samples = gather_samples(scores, None, is_ood, sample_weight, needed_for)
@@ -307,7 +310,7 @@ _FINEST = 10_000
 
 
 def roc_frontier(scores, is_ood, *, sample_weight=None):
-    """Compute :func:`sklearn_reject.metrics.roc_frontier` of one or two columns."""
+    """Return FPR and largest TPR of the rules of one score or two, in columns."""
     needed_for = "a ROC frontier"
     samples = gather_samples(scores, None, is_ood, sample_weight, needed_for)
 
@@ -318,7 +321,7 @@ def roc_frontier(scores, is_ood, *, sample_weight=None):
 
 
 def precision_recall_frontier(scores, is_ood, *, ood_prior, sample_weight=None):
-    """Compute :func:`sklearn_reject.metrics.precision_recall_frontier`."""
+    """Return largest precision and TPR of the rules of one score or two."""
     ood_prior = check_ood_prior(ood_prior)
     needed_for = "a precision-recall frontier"
     samples = gather_samples(scores, None, is_ood, sample_weight, needed_for)
@@ -331,7 +334,7 @@ def precision_recall_frontier(scores, is_ood, *, ood_prior, sample_weight=None):
 
 
 def risk_coverage_frontier(scores, losses, is_ood, *, max_fpr=1.0, sample_weight=None):
-    """Compute :func:`sklearn_reject.metrics.risk_coverage_frontier` of losses."""
+    """Return TPR and lowest risk of the rules of one score or two."""
     max_fpr = check_number(max_fpr, "max_fpr", high=1.0)
     samples = gather_samples(scores, losses, is_ood, sample_weight)
     samples.refuse_without_ood("a bound on the FPR")
@@ -380,7 +383,7 @@ def _keep_best(costs, values):
     return costs[gain], best[gain]
 
 
-def pn_curve(scores, is_positive, *, sample_weight=None):
+def pn_curve(scores, is_positive, sample_weight=None):
     """Compute :func:`sklearn_reject.metrics.pn_curve` of scores and flags."""
     scores = check_vector(scores, "scores")
     is_positive = check_flags(is_positive, "is_positive")
@@ -399,11 +402,11 @@ def pn_curve(scores, is_positive, *, sample_weight=None):
 
 
 def pn_auc_score(
-    scores, is_positive, *, max_fp=None, normalize=False, sample_weight=None
+    scores, is_positive, sample_weight=None, *, max_fp=None, normalize=False
 ):
     """Compute :func:`sklearn_reject.metrics.pn_auc_score` of scores and flags."""
     check_option(normalize, "normalize", (True, False))
-    fp, tp, _ = pn_curve(scores, is_positive, sample_weight=sample_weight)
+    fp, tp, _ = pn_curve(scores, is_positive, sample_weight)
     positives, end = tp[-1], fp[-1]
     if max_fp is not None:
         max_fp = check_number(max_fp, "max_fp", open_low=True)

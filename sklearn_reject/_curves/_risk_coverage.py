@@ -31,7 +31,7 @@ from sklearn_reject.exceptions import warn_user
 
 
 def risk_coverage_curve(
-    scores, losses, *, is_ood=None, max_fpr=None, sample_weight=None
+    scores, losses, is_ood=None, *, max_fpr=None, sample_weight=None
 ):
     """Compute :func:`sklearn_reject.metrics.risk_coverage_curve` of losses.
 
@@ -402,7 +402,7 @@ class CountedSamples:
         return (losses * (sums(stops, n) - sums(stops - weights, n))).sum(axis=1)
 
     def risks(self, counts, coverage):
-        """Return risks at coverages in ]0, 1], shape (n_resamples, n_coverages).
+        """Return risks at coverages in (0, 1], shape (n_resamples, n_coverages).
 
         Of a tie group, the share is accepted that makes the coverage exact.
         """

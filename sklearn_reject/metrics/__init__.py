@@ -5,38 +5,35 @@ the losses themselves as `loss`. What is imported but not in ``__all__`` is for 
 other rooms of the package, and may change.
 """
 
-from sklearn_reject.metrics._deferral import deferral_area_score, deferral_curve
-from sklearn_reject.metrics._intervals import bootstrap_interval
-from sklearn_reject.metrics._ood import (
+from sklearn_reject.metrics._bootstrap import bootstrap_interval
+from sklearn_reject.metrics._metrics import (
+    augrc_score,
+    aurc_score,
+    coverage_at_risk_score,
+    deferral_area_score,
+    deferral_curve,
     fpr_at_tpr_score,
     ood_aupr_score,
     ood_auroc_score,
-    ood_precision_recall_curve,
-    ood_roc_curve,
+    pn_auc_score,
+    pn_curve,
+    risk_coverage_curve,
+    sele_score,
+    selective_cost_score,
+    selective_risk_at_coverage_score,
     selective_risk_at_precision_recall_score,
     selective_risk_at_tpr_fpr_score,
+    set_loss,
 )
 from sklearn_reject.metrics._plot.deferral_curve import DeferralCurveDisplay
 from sklearn_reject.metrics._plot.ood_frontier import OODFrontierDisplay
 from sklearn_reject.metrics._plot.pn_curve import PNCurveDisplay
 from sklearn_reject.metrics._plot.risk_coverage import RiskCoverageDisplay
-from sklearn_reject.metrics._pn import pn_auc_score, pn_curve
-from sklearn_reject.metrics._risk_coverage import (
-    augrc_score,
-    aurc_score,
-    coverage_at_risk_score,
-    risk_coverage_curve,
-    sele_score,
-    selective_risk_at_coverage_score,
-)
 from sklearn_reject.metrics._scorers import (
     get_selective_scorer,
     get_selective_scorer_names,
-    make_rated_scorer,
     make_selective_scorer,
 )
-from sklearn_reject.metrics._selective_cost import selective_cost_score
-from sklearn_reject.metrics._set_loss import set_loss
 
 __all__ = [
     "DeferralCurveDisplay",
@@ -52,12 +49,9 @@ __all__ = [
     "fpr_at_tpr_score",
     "get_selective_scorer",
     "get_selective_scorer_names",
-    "make_rated_scorer",
     "make_selective_scorer",
     "ood_aupr_score",
     "ood_auroc_score",
-    "ood_precision_recall_curve",
-    "ood_roc_curve",
     "pn_auc_score",
     "pn_curve",
     "risk_coverage_curve",

@@ -1,118 +1,339 @@
-"""What makes scorers for cross-validation and parameter search."""
+"""Scorers for cross-validation and parameter search, by name and from any metric."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial, wraps
-from math import isfinite
-from numbers import Real
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from inspect import Parameter, signature
 from typing import Any, Literal
 
-from sklearn.metrics import check_scoring
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils import column_or_1d
+from sklearn.utils.metadata_routing import UNCHANGED, MetadataRequest
 
-from sklearn_reject._typing import Decorated, Label
-from sklearn_reject._validation import check_number, check_option
-from sklearn_reject.decoding import AVERAGES
-from sklearn_reject.losses import check_set_loss
-from sklearn_reject.metrics._deferral import deferral_area_score
-from sklearn_reject.metrics._deferral_scoring import by_costs, by_opinions
-from sklearn_reject.metrics._ood import (
-    check_bound,
-    fpr_at_tpr_score,
-    ood_auroc_score,
-    selective_risk_at_precision_recall_score,
-    selective_risk_at_tpr_fpr_score,
+from sklearn_reject._labels import find_rated
+from sklearn_reject._response._positive import with_unseen
+from sklearn_reject._sklearn import _num_samples, _routing_enabled, _safe_indexing
+from sklearn_reject._typing import Label
+from sklearn_reject._validation import (
+    check_number,
+    check_option,
+    check_sample_weight,
+    refuse_unread,
+    take_weight,
 )
-from sklearn_reject.metrics._risk_coverage import (
-    augrc_score,
-    aurc_score,
-    coverage_at_risk_score,
+from sklearn_reject.decoding import AVERAGES, as_array, find_positive
+from sklearn_reject.losses import check_set_loss, losses_where_known
+from sklearn_reject.metrics import _metrics as metrics
+from sklearn_reject.metrics._arrays import (
+    judge,
+    judge_inside,
+    ood_label_for,
+    refuse_wild,
 )
-from sklearn_reject.metrics._scoring import (
-    Scorer,
-    by_accepted,
-    by_ood,
-    by_order,
-    by_origin,
-    by_rated,
-    by_sets,
+from sklearn_reject.metrics._inside import (
+    find,
+    index_predicted,
+    is_regression,
+    locate,
+    predict_and_accept,
+    predict_classes,
+    predict_in_groups,
+    predict_with_uncertainty,
+    refuse_regressor,
 )
-from sklearn_reject.metrics._selective_cost import selective_cost_score
-from sklearn_reject.metrics._set_loss import set_loss
+from sklearn_reject.selection import solve_target_coverage
 
 
-def _check_normalize(normalize, name):
-    if normalize == "prr":
+@dataclass(eq=False, repr=False)
+class Scorer:
+    """A callable ``(estimator, X, y)``, higher is better, that may request metadata.
+
+    Parameters
+    ----------
+    score : callable
+        ``score(estimator, X, y, metric, **options, **metadata)`` evaluates a metric.
+
+    metric : callable
+        What is evaluated, for `score` and for the representation.
+
+    sign : {1, -1}
+        Minus one for metrics that are losses.
+
+    options : dict
+        Keyword arguments of `score`.
+
+    requests : dict
+        Of each metadata that may be passed, whether routing is asked for it.
+    """
+
+    score: Callable[..., float]
+    metric: Callable[..., Any]
+    sign: int
+    options: dict
+    requests: dict
+
+    def __call__(self, estimator, X, y, sample_weight=None, **metadata):
+        """Return the score of a fitted estimator, a float, higher is better."""
+        if sample_weight is not None:
+            metadata["sample_weight"] = sample_weight
+        options = {**self.options, **metadata}
+        return float(self.sign * self.score(estimator, X, y, self.metric, **options))
+
+    def set_score_request(self, **requests):
+        """Return a scorer that asks metadata routing for these names, or does not.
+
+        True asks for them, a string under another name; False and None do not.
+        """
+        unknown = [name for name in requests if name not in self.requests]
+        if unknown:
+            raise TypeError(f"{unknown} are not among {list(self.requests)}.")
+        changed = {k: x for k, x in requests.items() if x != UNCHANGED}
+        return replace(self, requests={**self.requests, **changed})
+
+    def get_metadata_routing(self):
+        """Return what the scorer requests from metadata routing."""
+        requests = MetadataRequest(owner=type(self).__name__)
+        for name, request in self.requests.items():
+            requests.score.add_request(param=name, alias=request)
+        return requests
+
+    def __repr__(self):
+        shown = [f", {k}={x!r}" for k, x in self.options.items() if x is not None]
+        name = getattr(self.metric, "__name__", repr(self.metric))
+        sign = "-" if self.sign < 0 else ""
+        return f"<selective scorer {sign}{name}{''.join(shown)}>"
+
+
+def by_order(estimator, X, y, metric, *, loss=None, labels=None, **options):
+    """Evaluate a metric of uncertainties and losses."""
+    refuse_wild(estimator, y)
+    # Ranks stand for infinite scores, which the metrics do not know.
+    y_pred, scores = predict_with_uncertainty(estimator, X, finite=True)
+    losses = judge(estimator, y, y_pred, loss, labels)
+    return metric(None, None, scores, loss=losses, **options)
+
+
+def by_opinions(
+    estimator, X, y, metric, *, loss, labels, expert_labels=None, **options
+):
+    """Evaluate a metric of the opinions of a `DeferringClassifier`."""
+    scores, *losses = judge_opinions(estimator, X, y, expert_labels, loss, labels)
+    return metric(None, None, None, scores, loss=tuple(losses), **options)
+
+
+def judge_opinions(estimator, X, y, expert_labels, loss=None, labels=None):
+    """Return gains and the losses of both opinions, of an estimator."""
+    inner, inner_X = locate(estimator, X, "_opinions")
+    if inner is None:
         raise ValueError(
-            "With normalize='prr' higher is better, so its negative is not a score. "
-            "Use normalize='excess', which ranks classifiers on the same samples in "
-            "the same way."
+            f"{type(estimator).__name__} has no second opinion. Pass a "
+            "DeferringClassifier, or a pipeline or search that contains one."
         )
-    return check_option(normalize, name, (None, "excess"))
+    first, second, scores = inner._opinions(inner_X, expert_labels)
+    losses_of = partial(judge, estimator, loss=loss, labels=labels)
+    of_second = losses_where_known(losses_of, y, second, "expert_labels")
+    return scores, losses_of(y, first), of_second
 
 
-_WEIGHT = {"sample_weight": None}
-_NEEDED = object()
-_JUDGED = {"loss": None, "labels": None}
-_AREA = {"normalize": None, **_JUDGED}
-_OOD = {"ood_label": "auto"}
-_RISK = {**_OOD, **_JUDGED, "infeasible": float("nan")}
-_TPR_FPR = {"min_tpr": _NEEDED, "max_fpr": _NEEDED, **_RISK}
-_PRECISION = {"min_tpr": _NEEDED, "min_precision": _NEEDED, "ood_prior": _NEEDED}
-_SETS = {"loss": "f1", "beta": 1.0, "zero_division": 0.0}
-_AVERAGE = {"average": "samples", "pos_label": None}
+def by_costs(estimator, X, y, metric, *, reject_cost, loss, labels, sample_weight=None):
+    """Evaluate the mean cost of samples, some of which are rejected."""
+    refuse_wild(estimator, y)
+    refuse_unread(y, "y")
+    inner, _ = find(estimator, "accept")
+    for each in (estimator, getattr(inner, "estimator_", None)):
+        if find(each, "_answer_all")[0] is not None:
+            raise ValueError(
+                f"{type(estimator).__name__} asks a second opinion, which has costs of "
+                "its own. Use get_selective_scorer('neg_deferral_area')."
+            )
+    cost = getattr(inner, "reject_cost", None) if reject_cost is None else reject_cost
+    if cost is None or isinstance(cost, Mapping):
+        raise ValueError(
+            f"{type(estimator).__name__} has reject_cost={cost!r}. Pass one for all "
+            "rejected samples: get_selective_scorer('neg_selective_cost', "
+            "reject_cost=...)."
+        )
+    y_pred, accepted = predict_and_accept(estimator, X)
+    losses, rows = np.zeros(len(accepted)), np.flatnonzero(accepted)
+    if len(rows):
+        samples = _safe_indexing(y, rows), np.asarray(y_pred)[rows]
+        losses[rows] = judge(estimator, *samples, loss, labels)
+    options = {"reject_cost": cost, "sample_weight": sample_weight}
+    return metric(None, None, accepted, loss=losses, **options)
 
-# Of each scorer: what evaluates its metric, which is negated where the name says so,
-# the metric, and the options with their defaults.
+
+# OOD samples
+
+
+def by_ood(estimator, X, y, metric, *, ood_label, loss=None, labels=None, **options):
+    """Evaluate a metric of labels, of which one says OOD, uncertainties and losses."""
+    y_pred, scores = predict_with_uncertainty(estimator, X)
+    ood_label, is_ood = ood_label_for(estimator, y, y_pred, ood_label)
+    losses = judge_inside(estimator, y, y_pred, is_ood, loss, labels)
+    return metric(y, None, scores, loss=losses, ood_label=ood_label, **options)
+
+
+def by_origin(estimator, X, y, metric, *, ood_label, **options):
+    """Evaluate a metric of origins, for which no prediction is wrong."""
+    refuse_regressor(
+        estimator,
+        "and has no labels that are right or wrong. Use a scorer with a loss: "
+        "get_selective_scorer with 'neg_aurc', 'neg_augrc' or 'coverage_at_risk'",
+    )
+    y_pred, scores = predict_with_uncertainty(estimator, X)
+    ood_label, _ = ood_label_for(estimator, y, y_pred, ood_label)
+    return metric(y, scores, ood_label=ood_label, **options)
+
+
+# Any other metric of predictions
+
+
+def by_accepted(
+    estimator, X, y, metric, *, params, unrated_label, sample_weight=None, **rule
+):
+    """Evaluate a metric of predictions, with a rule for what is rejected."""
+    refuse_wild(estimator, y)
+    weight = check_sample_weight(sample_weight, _num_samples(y))
+    if unrated_label is not None:
+        X, y, weight = _rated(X, y, weight, unrated_label)
+    y = _targets(y)
+    on_reject, coverage, penalty = rule.values()
+    if coverage is None:
+        y_pred, accepted = predict_and_accept(estimator, X)
+    else:
+        y_pred, scores = predict_with_uncertainty(estimator, X, finite=True)
+        # The losses do not matter.
+        options = {"sample_weight": weight, "randomize": False}
+        least = solve_target_coverage(scores, 0 * scores, coverage, **options)
+        accepted = least.accept(scores)
+    y_pred, share = np.asarray(y_pred), 1.0
+    if penalty is not None:
+        share = np.average(accepted, weights=weight)
+    elif on_reject == "count_as_error":
+        y_pred = _mistake(y, y_pred, accepted, estimator)
+        accepted = np.ones_like(accepted)
+    value = 0.0 if share == 1 else (1 - share) * penalty
+    if share > 0:
+        if weight is not None:
+            params = {**params, "sample_weight": take_weight(weight, accepted)}
+        value += share * metric(y[accepted], y_pred[accepted], **params)
+    return value
+
+
+def _rated(X, y, weight, unrated_label):
+    """Return the samples that were rated; a missing rating is none."""
+    y, is_rated = find_rated(y, unrated_label)
+    rows = np.flatnonzero(is_rated)
+    if not len(rows):
+        raise ValueError(
+            f"y has no rated documents: all {len(y)} are missing or {unrated_label!r}, "
+            "the unrated_label. Use folds with rated documents, such as those of "
+            "StratifiedKFold."
+        )
+    # What is left of labels beside missing values is of one kind.
+    labels = np.array(y[rows].tolist()) if y.dtype.kind == "O" else y[rows]
+    return _safe_indexing(X, rows), labels, take_weight(weight, rows)
+
+
+def _targets(y):
+    """Return labels or targets as an array, a single column as a vector."""
+    refuse_unread(y, "y")
+    is_matrix = np.ndim(y) == 2 and np.shape(y)[1] > 1
+    return np.asarray(y) if is_matrix else column_or_1d(y)
+
+
+def _mistake(y, labels, accepted, estimator):
+    """Return labels that are wrong wherever a sample is rejected."""
+    is_continuous = y.dtype.kind == "f" and bool((y != np.floor(y)).any())
+    if is_regression(estimator) or is_continuous or y.ndim > 1:
+        raise ValueError(
+            "on_reject='count_as_error' gives rejected samples a wrong label, but of "
+            f"what {type(estimator).__name__} predicts no label is wrong for certain. "
+            "Pass reject_penalty=, or on_reject='drop' with a coverage."
+        )
+    right = ~accepted & (labels == y)
+    if not right.any():
+        return labels
+    classes = np.unique(np.concatenate([y, labels]))
+    if len(classes) < 2:  # as a small part of the samples may have
+        classes = np.union1d(classes, getattr(estimator, "classes_", classes))
+    if len(classes) < 2:
+        raise ValueError(
+            "on_reject='count_as_error' gives rejected samples a wrong label, which "
+            f"needs at least two classes, got {classes.tolist()}. Pass reject_penalty=."
+        )
+    other = classes[(np.searchsorted(classes, y[right]) + 1) % len(classes)]
+    labels = labels.astype(classes.dtype)
+    labels[right] = other
+    return labels
+
+
+def by_sets(estimator, X, y, metric, *, pos_label, groups=None, **options):
+    """Evaluate the loss of predicted sets, those of `groups` where they are given."""
+    as_array(y, "y")  # raises for lists of labels and masked arrays
+    if np.ndim(y) == 2 and np.shape(y)[1] == 1 and not issparse(y):
+        y = column_or_1d(y, warn=True)
+    # Where a sample is a set, routing may have passed groups that are the splitter's.
+    of_samples = {"groups": None if _routing_enabled() else groups, **options}
+    if np.ndim(y) > 1:
+        return metric(y, estimator.predict(X), **of_samples)
+    seen = np.asarray(getattr(estimator, "classes_", np.unique(y)))
+    classes = with_unseen(seen, y)
+    if len(classes) > 2:
+        sets = predict_classes(estimator, X, seen, classes)
+        return metric(y, sets, labels=classes, **of_samples)
+    if pos_label is None:
+        pos_label = getattr(find(estimator, "pos_label")[0], "pos_label", None)
+    pos_label = find_positive(classes, pos_label)
+    labels = predict_in_groups(estimator, X, groups)
+    index_predicted(estimator, labels, classes)  # raises for labels that are none
+    return metric(y, labels, groups=groups, pos_label=pos_label, **options)
+
+
+# By name
+
+# Of each scorer: its sign, what evaluates its metric, and the metric, as it is named.
+_ROWS = (
+    (-1, by_order, metrics.aurc_score),
+    (-1, by_order, metrics.augrc_score),
+    (+1, by_order, metrics.coverage_at_risk_score),
+    (-1, by_order, metrics.selective_risk_at_coverage_score),
+    (-1, by_costs, metrics.selective_cost_score),
+    (-1, by_opinions, metrics.deferral_area_score),
+    (-1, by_ood, metrics.selective_risk_at_tpr_fpr_score),
+    (-1, by_ood, metrics.selective_risk_at_precision_recall_score),
+    (+1, by_origin, metrics.ood_auroc_score),
+    (-1, by_origin, metrics.fpr_at_tpr_score),
+    (-1, by_sets, metrics.set_loss),
+)
 _SCORERS = {
-    "neg_aurc": (by_order, aurc_score, _AREA),
-    "neg_augrc": (by_order, augrc_score, _JUDGED),
-    "coverage_at_risk": (
-        by_order,
-        coverage_at_risk_score,
-        {"risk": _NEEDED, **_JUDGED},
-    ),
-    "neg_selective_cost": (
-        by_costs,
-        selective_cost_score,
-        {"reject_cost": None, **_JUDGED},
-    ),
-    "neg_deferral_area": (by_opinions, deferral_area_score, _AREA),
-    "neg_selective_risk_at_tpr_fpr": (
-        by_ood,
-        selective_risk_at_tpr_fpr_score,
-        _TPR_FPR,
-    ),
-    "neg_selective_risk_at_precision_recall": (
-        by_ood,
-        selective_risk_at_precision_recall_score,
-        _PRECISION | _RISK,
-    ),
-    "ood_auroc": (by_origin, ood_auroc_score, _OOD),
-    "neg_fpr_at_tpr": (
-        by_origin,
-        fpr_at_tpr_score,
-        {"tpr": 0.95, "positive": "id", **_OOD},
-    ),
-    "neg_set_loss": (by_sets, set_loss, _SETS | _AVERAGE),
+    "neg_" * (row[0] < 0) + row[2].__name__.removesuffix("_score"): row for row in _ROWS
 }
+
+# Where defaults are not those of the metric. None is what the estimator has.
+_DEFAULTS = {"loss": None, "reject_cost": None, "positive": "id"}
+
+# What scorers know without being told, and what has no use in them.
+_NO_OPTIONS = {"sample_weight", "novelty", "groups", "randomize"}
+
 # The metadata that may be requested; groups have no other use, as for splitters.
+_WEIGHT = {"sample_weight": None}
 _REQUESTS = {
     by_opinions: {"sample_weight": None, "expert_labels": None},
-    by_costs: {"sample_weight": None, "expert_labels": None},
     by_sets: {"groups": True},
 }
+
+_SHARES = ("coverage", "tpr", "min_tpr", "max_fpr", "min_precision", "ood_prior")
 _CHECKS = {
-    **dict.fromkeys(
-        ("tpr", "min_tpr", "max_fpr", "min_precision", "ood_prior"), check_bound
-    ),
-    "risk": check_number,
-    "reject_cost": lambda cost, name: (
-        cost if cost is None else check_number(cost, name)
-    ),
+    **dict.fromkeys(_SHARES, metrics.check_bound),
+    **dict.fromkeys(("risk", "reject_cost"), check_number),
     "positive": partial(check_option, options=("id", "ood")),
     "average": partial(check_option, options=AVERAGES),
-    "normalize": _check_normalize,
+    # With "prr" higher is better, so its negative is no score.
+    "normalize": partial(check_option, options=(None, "excess")),
 }
 
 
@@ -132,9 +353,9 @@ def get_selective_scorer(name: str, /, **params: Any) -> Callable[..., float]:
     -------
     scorer : callable
         ``scorer(estimator, X, y, sample_weight=None)``, higher is better. That of
-        "neg_set_loss" takes `groups` in place of weights. Those of "neg_deferral_area"
-        and "neg_selective_cost" also take `expert_labels`: what a person says about the
-        samples, None or NaN where that is not known.
+        "neg_set_loss" takes `groups` in place of weights. That of "neg_deferral_area"
+        also takes `expert_labels`: what a person says about the samples, None or NaN
+        where that is not known.
 
     Raises
     ------
@@ -159,6 +380,8 @@ def get_selective_scorer(name: str, /, **params: Any) -> Callable[..., float]:
     "neg_augrc"                               :func:`augrc_score`: `loss`, `labels`
     "coverage_at_risk"                        :func:`coverage_at_risk_score`: `risk`
                                               (needed), `loss`, `labels`
+    "neg_selective_risk_at_coverage"          :func:`selective_risk_at_coverage_score`:
+                                              `coverage` (needed), `loss`, `labels`
     "neg_selective_cost"                      :func:`selective_cost_score`:
                                               `reject_cost`, `loss`, `labels`
     "neg_deferral_area"                       :func:`deferral_area_score`: `loss`,
@@ -194,11 +417,10 @@ def get_selective_scorer(name: str, /, **params: Any) -> Callable[..., float]:
     risk where both bounds cannot be met: with NaN, the default, a candidate of a search
     that misses them on one validation part has no score.
 
-    A sample that a :class:`~sklearn_reject.DeferringClassifier` defers costs its
-    `deferral_cost` and the loss of whoever answers. Do not search over a cost of the
-    estimator with "neg_selective_cost" unless you give the `reject_cost` that
-    rejections really have: each candidate would be judged by its own cost, and the
-    lowest would win. A search over `deferral_cost` takes "neg_deferral_area".
+    Do not search over a cost of the estimator with "neg_selective_cost" unless you give
+    the `reject_cost` that rejections really have: each candidate would be judged by its
+    own cost, and the lowest would win. A :class:`~sklearn_reject.DeferringClassifier`
+    takes "neg_deferral_area".
 
     "neg_set_loss" takes any classifier. With two classes, the samples of one call are
     a set, or those of each of the `groups`. With several labels a sample, each row is a
@@ -223,23 +445,36 @@ def get_selective_scorer(name: str, /, **params: Any) -> Callable[..., float]:
     -0.0121
     """
     check_option(name, "name", get_selective_scorer_names())
-    score, metric, known = _SCORERS[name]
-    unknown = [option for option in params if option not in known]
+    sign, evaluate, metric = _SCORERS[name]
+    options = dict(_options_of(metric))
+    unknown = [option for option in params if option not in options]
     if unknown:
         raise TypeError(
             f"The scorer {name!r} has no option {unknown[0]!r}. Its options are "
-            f"{list(known)}."
+            f"{list(options)}."
         )
-    options = {**known, **params}
-    for option, value in options.items():
-        if value is _NEEDED:
+    for option, default in options.items():
+        value = options[option] = params.get(option, default)
+        if value is Parameter.empty:
             raise TypeError(f"The scorer {name!r} needs the option {option!r}.")
-        if option in _CHECKS:
+        if option in _CHECKS and value is not default:
             options[option] = _CHECKS[option](value, option)
-    if name == "neg_set_loss":
-        check_set_loss(**{option: options[option] for option in _SETS})
-    sign = -1 if name.startswith("neg_") else 1
-    return Scorer(score, metric, sign, options, _REQUESTS.get(score, _WEIGHT))
+    if metric is metrics.set_loss:
+        check_set_loss(**{k: options[k] for k in ("loss", "beta", "zero_division")})
+    return Scorer(evaluate, metric, sign, options, _REQUESTS.get(evaluate, _WEIGHT))
+
+
+@cache
+def _options_of(metric):
+    """Return options of a scorer with their defaults, those that are needed without."""
+    is_of_sets = metric is metrics.set_loss  # whose classes and loss are no estimator's
+    defaults = {} if is_of_sets else _DEFAULTS
+    hidden = _NO_OPTIONS | ({"labels"} if is_of_sets else set())
+    return {
+        each.name: defaults.get(each.name, each.default)
+        for each in signature(metric).parameters.values()
+        if each.kind is each.KEYWORD_ONLY and each.name not in hidden
+    }
 
 
 def get_selective_scorer_names() -> list[str]:
@@ -259,31 +494,15 @@ def get_selective_scorer_names() -> list[str]:
     return sorted(_SCORERS)
 
 
-def _tell_from_scorer(make: Decorated) -> Decorated:
-    """Raise where what makes a scorer is called as if it were one."""
-
-    @wraps(make)
-    def checked(metric, /, *samples, **options):
-        if samples:
-            raise TypeError(
-                f"{make.__name__} makes a scorer and is none, but was called as one, "
-                f"with {1 + len(samples)} positional arguments. Pass "
-                f"scoring={make.__name__}(...), with a metric and its options."
-            )
-        return make(metric, **options)
-
-    return checked
-
-
-@_tell_from_scorer
 def make_selective_scorer(
     metric: Callable[..., Any],
     /,
     *,
-    on_reject: Literal["count_as_error", "drop", "error"] = "count_as_error",
+    on_reject: Literal["count_as_error", "drop"] = "count_as_error",
     coverage: float | None = None,
     reject_penalty: float | None = None,
     greater_is_better: bool = True,
+    unrated_label: Label = None,
     **kwargs: Any,
 ) -> Callable[..., float]:
     """Make a scorer from a metric of predictions, such as those of scikit-learn.
@@ -293,12 +512,12 @@ def make_selective_scorer(
     metric : callable
         ``metric(y_true, y_pred, **kwargs)``.
 
-    on_reject : {"count_as_error", "drop", "error"}, default="count_as_error"
+    on_reject : {"count_as_error", "drop"}, default="count_as_error"
         What happens to rejected samples. "count_as_error" gives them a wrong label or
-        the `reject_penalty`, "error" raises if there is one, and "drop" leaves them
-        out, which needs a `coverage`: otherwise rejecting everything would be rewarded.
+        the `reject_penalty`, and "drop" leaves them out, which needs a `coverage`:
+        otherwise rejecting everything would be rewarded.
 
-    coverage : float in ]0, 1], default=None
+    coverage : float in (0, 1], default=None
         Accept at least this share of the samples, the least uncertain ones, instead of
         those that the estimator accepts.
 
@@ -314,6 +533,12 @@ def make_selective_scorer(
     greater_is_better : bool, default=True
         Whether the metric is a score rather than a loss, which is negated.
 
+    unrated_label : label, default=None
+        Label of documents that were not rated, such as -1. They are left out, as are
+        those whose label is missing: a model that reports more unrated documents is not
+        judged worse. Models are comparable only if documents were rated down to the
+        same lowest thresholds. None if all samples are rated.
+
     **kwargs : dict
         Passed to the metric.
 
@@ -326,7 +551,7 @@ def make_selective_scorer(
     ------
     ValueError
         If `on_reject` is unknown, or is "drop" without a coverage, if `coverage` is not
-        in ]0, 1], or if a `reject_penalty` is no finite number or has nothing to do.
+        in (0, 1], or if a `reject_penalty` is no finite number or has nothing to do.
         The scorer raises where rejected samples have neither a wrong label nor a
         penalty.
 
@@ -345,6 +570,22 @@ def make_selective_scorer(
     ... )
     >>> round(scorer(GaussianNB().fit(X, y), X, y), 3)
     0.984
+
+    Of documents that are rated in part, the precision:
+
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.metrics import precision_score
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn_reject import EnsembleThresholdTuner
+    >>> scores, y = make_classification(
+    ...     1000, 2, n_informative=2, n_redundant=0, weights=[0.9], random_state=0
+    ... )
+    >>> y[scores.max(axis=1) < 0] = -1  # nobody has looked
+    >>> tuner = EnsembleThresholdTuner(None, max_fp_per_tp=1)
+    >>> precise = make_selective_scorer(precision_score, unrated_label=-1)
+    >>> precision = cross_val_score(tuner, scores, y, scoring=precise, cv=3)
+    >>> bool((precision > 0.5).all())
+    True
     """
     if not callable(metric) or hasattr(metric, "set_score_request"):
         raise TypeError(
@@ -352,112 +593,27 @@ def make_selective_scorer(
             f"sklearn.metrics.f1_score with average='macro', got {metric!r}. A scorer "
             "predicts itself and would not know which samples are rejected."
         )
-    check_option(on_reject, "on_reject", ("count_as_error", "drop", "error"))
+    check_option(on_reject, "on_reject", ("count_as_error", "drop"))
     if coverage is not None:
-        coverage = check_bound(coverage, "coverage")
+        coverage = metrics.check_bound(coverage, "coverage")
     elif on_reject == "drop":
         raise ValueError(
             "on_reject='drop' without a coverage rewards rejecting everything. Pass "
             "coverage=, or use on_reject='count_as_error'."
         )
-    _check_penalty(reject_penalty, on_reject)
+    has_penalty = reject_penalty is not None
+    if has_penalty and (on_reject == "drop" or not np.isfinite(reject_penalty)):
+        raise ValueError(
+            "reject_penalty must be a finite number, and is for "
+            f"on_reject='count_as_error', got {reject_penalty!r} with "
+            f"on_reject={on_reject!r}."
+        )
     options = {
         "params": kwargs,
+        "unrated_label": unrated_label,
         "on_reject": on_reject,
         "coverage": coverage,
         "reject_penalty": reject_penalty,
     }
     sign = 1 if greater_is_better else -1
     return Scorer(by_accepted, metric, sign, options, _WEIGHT)
-
-
-def make_rated_scorer(
-    scoring: str | Callable[..., Any], *, unrated_label: Label = -1
-) -> Callable[..., float]:
-    """Make a scorer that uses rated documents only, from any other scorer.
-
-    If documents that nobody has rated have a label such as -1, scorers like that of the
-    precision treat it as a class, or raise an error. This scorer leaves these documents
-    out, so their predictions do not count: a model that reports more unrated documents
-    is not judged worse. Models are comparable only if documents were rated down to the
-    same lowest thresholds.
-
-    If missing ratings are NaN, pass a splitter such as `KFold()` as `cv` of a search:
-    for a number of folds scikit-learn looks for classes, and refuses NaN.
-
-    Parameters
-    ----------
-    scoring : str or callable
-        Name of a scorer of scikit-learn, or a callable ``(estimator, X, y)`` such as
-        :func:`~sklearn.metrics.make_scorer` returns, which takes `sample_weight`, too,
-        where that is given.
-
-    unrated_label : label, default=-1
-        Label of documents that were not rated. Missing values always mean not rated.
-        None if nothing else does.
-
-    Returns
-    -------
-    scorer : callable
-        ``scorer(estimator, X, y, sample_weight=None)``, higher is better.
-
-    Raises
-    ------
-    ValueError
-        If there is no scorer of this name, or more than one is given. The scorer
-        raises where no document is rated.
-
-    See Also
-    --------
-    pn_auc_score : An area that does not depend on a threshold.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_classification
-    >>> from sklearn.model_selection import cross_val_score
-    >>> from sklearn_reject import EnsembleThresholdTuner
-    >>> from sklearn_reject.metrics import make_rated_scorer
-    >>> scores, y = make_classification(
-    ...     1000, 2, n_informative=2, n_redundant=0, weights=[0.9], random_state=0
-    ... )
-    >>> y[scores.max(axis=1) < 0] = -1  # nobody has looked
-    >>> tuner = EnsembleThresholdTuner(None, max_fp_per_tp=1)
-    >>> precision = cross_val_score(
-    ...     tuner, scores, y, scoring=make_rated_scorer("precision"), cv=3
-    ... )
-    >>> bool((precision > 0.5).all())
-    True
-
-    The gain at a price of two false positives for a true one:
-
-    >>> from sklearn.metrics import confusion_matrix, make_scorer
-    >>> def gain(y_true, y_pred):
-    ...     tn, fp, fn, tp = confusion_matrix(y_true, y_pred).ravel()
-    ...     return tp - fp / 2
-    >>> scorer = make_rated_scorer(make_scorer(gain))
-    >>> bool(scorer(tuner.fit(scores, y), scores, y) > 0)
-    True
-    """
-    if not isinstance(scoring, str) and not callable(scoring):
-        raise ValueError(
-            "scoring must be the name of one scorer, or a callable such as make_scorer "
-            f"returns, got {scoring!r}. For several scorers, pass each to "
-            "make_rated_scorer and collect the results in a dictionary."
-        )
-    # The estimator is not looked at where a scorer is given.
-    scorer = check_scoring(scoring=scoring)
-    return Scorer(by_rated, scorer, 1, {"unrated_label": unrated_label}, _WEIGHT)
-
-
-def _check_penalty(penalty, on_reject):
-    if penalty is None:
-        return
-    if on_reject != "count_as_error":
-        raise ValueError(
-            f"reject_penalty={penalty!r} is the value of a rejected sample with "
-            f"on_reject='count_as_error', but on_reject={on_reject!r}. Omit one of "
-            "them."
-        )
-    is_number = isinstance(penalty, Real) and not isinstance(penalty, bool)
-    if not (is_number and isfinite(penalty)):
-        raise ValueError(f"reject_penalty must be a finite number, got {penalty!r}.")

@@ -41,7 +41,6 @@ from sklearn_reject.scores._regression import (
 from sklearn_reject.scores._resolve import (
     NoveltyUncertainty,
     UncertaintyNovelty,
-    get_novelty_names,
     get_score_names,
     resolve_gain,
     resolve_novelty,
@@ -75,6 +74,5 @@ __all__ = [
     "TrueClassProbability",
     "UncertaintyScore",
     "ViM",
-    "get_novelty_names",
     "get_score_names",
 ]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from sklearn.base import OutlierMixin, clone, is_regressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_reject._response._response import Response
-from sklearn_reject._validation import check_takes
+from sklearn_reject._validation import check_option, check_takes
 from sklearn_reject.scores import (
     _distances,
     _linear,
@@ -42,13 +44,25 @@ _NOVELTY_SCORES = _by_name(_distances, _logits)
 _CALLABLE = "a score object or a callable (estimator, X) -> (n_samples,)"
 
 
-def get_score_names() -> list[str]:
-    """Return the names that `uncertainty_score` accepts besides "auto".
+def get_score_names(
+    kind: Literal["uncertainty", "novelty"] = "uncertainty",
+) -> list[str]:
+    """Return the names that `uncertainty_score` or `novelty_score` accepts.
+
+    Parameters
+    ----------
+    kind : {"uncertainty", "novelty"}, default="uncertainty"
+        Which of the two. An `uncertainty_score` may also be "auto".
 
     Returns
     -------
     names : list of str
         In alphabetical order.
+
+    Raises
+    ------
+    ValueError
+        If there is no such kind.
 
     Examples
     --------
@@ -56,8 +70,11 @@ def get_score_names() -> list[str]:
     >>> get_score_names()
     ['conditional_risk', 'error_probability', 'loss_regression', 'margin', 'sele',
      'true_class_probability']
+    >>> get_score_names("novelty")[:5]
+    ['energy', 'gen', 'knn', 'likelihood_ratio', 'mahalanobis']
     """
-    return sorted(_UNCERTAINTY_SCORES)
+    check_option(kind, "kind", ("uncertainty", "novelty"))
+    return sorted(_UNCERTAINTY_SCORES if kind == "uncertainty" else _NOVELTY_SCORES)
 
 
 def resolve_score(
@@ -119,7 +136,7 @@ def resolve_score(
     if score is None:
         raise ValueError(
             f"{name} must be 'auto', one of {names}, a novelty score such as "
-            f"{get_novelty_names()}, {_CALLABLE}, got {given!r}."
+            f"{sorted(_NOVELTY_SCORES)}, {_CALLABLE}, got {given!r}."
         )
     if _is_novelty(score):
         return NoveltyUncertainty(resolve_novelty(score, random_state=random_state))
@@ -162,32 +179,14 @@ def _with_defaults(score, **given):
     return score
 
 
-def get_novelty_names() -> list[str]:
-    """Return the names that `novelty_score` accepts.
-
-    Returns
-    -------
-    names : list of str
-        In alphabetical order.
-
-    Examples
-    --------
-    >>> from sklearn_reject.scores import get_novelty_names
-    >>> get_novelty_names()
-    ['energy', 'gen', 'knn', 'likelihood_ratio', 'mahalanobis', 'max_logit', 'msp',
-     'odin', 'outlier_detector', 'react', 'relative_mahalanobis', 'sirc', 'vim']
-    """
-    return sorted(_NOVELTY_SCORES)
-
-
 def resolve_novelty(novelty_score, estimator=None, random_state=None):
     """Turn a name, a score object or a callable into an unfitted novelty score.
 
     Parameters
     ----------
     novelty_score : str, score object or callable
-        One of :func:`get_novelty_names`; a :class:`NoveltyScore`, which is cloned; a
-        plug-in uncertainty score, whose uncertainty is taken for novelty; a
+        One of ``get_score_names("novelty")``; a :class:`NoveltyScore`, which is cloned;
+        a plug-in uncertainty score, whose uncertainty is taken for novelty; a
         :class:`~sklearn.frozen.FrozenEstimator` around a fitted score of either kind,
         which is never fitted again; or a callable ``(estimator, X) -> (n_samples,)``.
 
@@ -221,7 +220,7 @@ def resolve_novelty(novelty_score, estimator=None, random_state=None):
         is_detector = isinstance(given, OutlierMixin) or hasattr(given, "score_samples")
         wrap = " Wrap it: OutlierDetector(detector)." if is_detector else ""
         raise ValueError(
-            f"novelty_score must be one of {get_novelty_names()}, {_CALLABLE}, got "
+            f"novelty_score must be one of {sorted(_NOVELTY_SCORES)}, {_CALLABLE}, got "
             f"{given!r}.{wrap}"
         )
     if isinstance(score, FrozenEstimator) or not _is_novelty(score):

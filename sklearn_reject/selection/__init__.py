@@ -88,7 +88,6 @@ __all__ = [
     "RejectionRule",
     "RiskCoverageSummary",
     "RiskMonitor",
-    "certify_double_score",
     "keyed_draws",
     "solve_deferral",
     "solve_failure_bounds",

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from sklearn_reject import metrics
-from tests.origin_samples import origin_samples, thresholds_of, weights_of
+from tests.origin_samples import origin_samples, weights_of
 from tests.selection.ood_oracle import Sample, all_scores
 
 
@@ -48,29 +48,6 @@ both_kinds = st.sampled_from([1, 2]).flatmap(
 def as_ordinary(scores):
     """Make infinities finite without a change of the order."""
     return np.clip(scores, -99.0, 99.0)
-
-
-@given(origin_samples(), st.sampled_from([None, 0.0, 0.25, 0.9]))
-def test_curves_are_the_rule_at_each_threshold(sample, prior):
-    scores, _, is_ood, _ = sample
-    weights = weights_of(sample)
-    y, options = labels_of(is_ood), {"sample_weight": sample[3]}
-    fpr, tpr, thresholds = metrics.ood_roc_curve(y, scores, **options)
-    assert thresholds.tolist() == thresholds_of(scores[weights > 0])
-    options["ood_prior"] = prior
-    precision, recall, same = metrics.ood_precision_recall_curve(y, scores, **options)
-    np.testing.assert_array_equal([recall, same], [tpr, thresholds])
-    prior = np.average(is_ood, weights=weights) if prior is None else prior
-    for found in zip(fpr, tpr, precision, thresholds, strict=True):
-        accepted = scores <= found[3]
-        rates = [
-            np.average(accepted[group], weights=weights[group])
-            for group in (is_ood, ~is_ood)
-        ]
-        np.testing.assert_allclose(found[:2], rates)
-        inside, outside = (1 - prior) * rates[1], prior * rates[0]
-        share = inside / (inside + outside) if inside + outside else 1
-        assert found[2] == pytest.approx(share)
 
 
 @given(origin_samples())
@@ -170,7 +147,6 @@ ID = {"positive": "id"}
         ("fpr_at_tpr_score", {}, "positive"),
         ("fpr_at_tpr_score", ID | {"tpr": 0}, r"tpr must be in \]0, 1\]"),
         ("ood_aupr_score", ID | {"ood_prior": 0}, "ood_prior must be in"),
-        ("ood_precision_recall_curve", {"ood_prior": 1.0}, "ood_prior must be in"),
     ],
 )
 def test_errors(name, options, message):

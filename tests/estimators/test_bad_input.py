@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from sklearn_reject import SelectiveClassifier, SelectiveRegressor
-from sklearn_reject.scores import KNN, Margin, get_novelty_names, get_score_names
+from sklearn_reject.scores import KNN, Margin, get_score_names
 from tests.estimators import models
 from tests.estimators.models import BAYES, CLASSIFIER, DEFERRING, REGRESSOR
 
@@ -419,7 +419,7 @@ OF_REGRESSORS = [
     ({"uncertainty_score": "true_class_probability"}, "needs a classifier"),
     *(
         ({"uncertainty_score": name}, r"class labels.*'knn'|which a regressor|OOD s")
-        for name in sorted({*get_novelty_names()} - {"knn", "outlier_detector"})
+        for name in sorted({*get_score_names("novelty")} - {"knn", "outlier_detector"})
     ),
     ({"cv": 1}, "cv must be"),
     ({"target_coverage": None, "reject_cost": 1, "cv": "plug_in"}, "cv must be None"),

@@ -57,7 +57,8 @@ def assert_held(metric, make, truth, n_samples, **options):
 
 
 def of_losses(scores, losses):
-    return {"samples": (None, None, scores), "metric_params": {"loss": losses}}
+    samples = {"y_true": None, "y_pred": None, "uncertainty": scores, "loss": losses}
+    return {"samples": samples}
 
 
 @pytest.mark.parametrize("n_samples", SIZES)
@@ -103,7 +104,8 @@ def pairs(n_samples, risk):
     def make(rng):
         scores, losses = draw(rng, n_samples, risk)
         other = np.where(rng.random(n_samples) < 0.5, scores, rng.random(n_samples))
-        return of_losses(scores, losses) | {"other": (None, None, other)}
+        given = of_losses(scores, losses)
+        return given | {"other": given["samples"] | {"uncertainty": other}}
 
     return make, risk / 3 - 2 * risk / 3
 
@@ -116,10 +118,7 @@ def test_paired_difference_of_two_scores(n_samples, risk):
 
 def test_metric_that_is_called():
     def make(rng):
-        params = {"coverage": 0.8}
-        scores, losses = draw(rng, 200, 0.2)
-        samples = {"y_true": None, "y_pred": None, "uncertainty": scores}
-        return {"samples": samples | {"loss": losses}, "metric_params": params}
+        return of_losses(*draw(rng, 200, 0.2)) | {"metric_params": {"coverage": 0.8}}
 
     truth = 0.2 * 0.8**2
     assert_held(selective_risk_at_coverage_score, make, truth, 200, n_repetitions=400)

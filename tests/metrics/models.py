@@ -111,9 +111,7 @@ def resampled(inner):
 # Each of an estimator and the grid of a search.
 WRAPPINGS = {
     "frozen": lambda inner, grid: FrozenEstimator(inner),
-    "pipeline": lambda inner, grid: make_pipeline(StandardScaler(), inner),
     "one step": lambda inner, grid: Pipeline([("only", inner)]),
-    "search": lambda inner, grid: GridSearchCV(inner, grid, cv=2),
     "both": lambda inner, grid: make_pipeline(
         StandardScaler(), make_pipeline(GridSearchCV(inner, grid, cv=2))
     ),

@@ -181,10 +181,7 @@ OPINIONS = {
 }
 OF_OOD = {"positive": "ood", "ood_prior": 0.3}
 CURVE_OF_ID = partial(of_inside, "risk_coverage_curve", ood_label="auto", max_fpr=0.7)
-BOTH = partial(of_origins, "ood_precision_recall_curve", ood_prior=None)
 ORIGINS = {
-    "roc": (partial(of_origins, "ood_roc_curve"), "11s"),
-    "precision and recall": (BOTH, "11s"),
     "auroc": (partial(of_origins, "ood_auroc_score"), "1"),
     "aupr": (partial(of_origins, "ood_aupr_score", positive="id"), "1"),
     "aupr of ood": (partial(of_origins, "ood_aupr_score", **OF_OOD), "1"),
@@ -222,67 +219,43 @@ def data_of(name):
     return draw_data(with_ood=name in OOD)
 
 
-# Scorers, and the same of labels, predictions and uncertainties
-
-
-def ranked(metric, sign=-1, **options):
-    """Return what a scorer has of labels, predictions and uncertainties."""
-    return lambda y, y_pred, scores, weight=None: (
-        sign * metric(y, y_pred, scores, sample_weight=weight, **options)
-    )
-
-
-def separating(metric, sign=1, **options):
-    """Return what a scorer has of labels and uncertainties, of whatever prediction."""
-    return lambda y, _, scores, weight=None: (
-        sign * metric(y, scores, sample_weight=weight, **options)
-    )
+# Scorers by their options, and the same of labels, predictions and uncertainties
 
 
 PRECISE = {"min_precision": 0.7, "min_tpr": 0.4, "ood_prior": 0.2}
 OF_ERRORS = {
-    "neg_aurc": [
-        ({}, ranked(metrics.aurc_score)),
-        ({"loss": "absolute"}, ranked(metrics.aurc_score, loss="absolute")),
-        ({"normalize": "excess"}, ranked(metrics.aurc_score, normalize="excess")),
-    ],
-    "neg_augrc": [({}, ranked(metrics.augrc_score))],
-    "coverage_at_risk": [
-        ({"risk": 0.25}, ranked(metrics.coverage_at_risk_score, 1, risk=0.25)),
-        (
-            {"risk": 0.5, "loss": "squared"},
-            ranked(metrics.coverage_at_risk_score, 1, risk=0.5, loss="squared"),
-        ),
-    ],
+    "neg_aurc": [{}, {"loss": "absolute"}, {"normalize": "excess"}],
+    "neg_augrc": [{}],
+    "neg_selective_risk_at_coverage": [{"coverage": 0.7}],
+    "coverage_at_risk": [{"risk": 0.25}, {"risk": 0.5, "loss": "squared"}],
 }
 OF_NOVELTY = {
-    "neg_selective_risk_at_tpr_fpr": [
-        (RATES, ranked(metrics.selective_risk_at_tpr_fpr_score, **RATES)),
-        (
-            {**RATES, "loss": "squared"},
-            ranked(metrics.selective_risk_at_tpr_fpr_score, **RATES, loss="squared"),
-        ),
-    ],
-    "neg_selective_risk_at_precision_recall": [
-        (PRECISE, ranked(metrics.selective_risk_at_precision_recall_score, **PRECISE))
-    ],
-    "ood_auroc": [({}, separating(metrics.ood_auroc_score))],
-    "neg_fpr_at_tpr": [
-        ({}, separating(metrics.fpr_at_tpr_score, -1, positive="id")),
-        (
-            {"tpr": 0.7, "positive": "ood"},
-            separating(metrics.fpr_at_tpr_score, -1, tpr=0.7, positive="ood"),
-        ),
-    ],
+    "neg_selective_risk_at_tpr_fpr": [RATES, RATES | {"loss": "squared"}],
+    "neg_selective_risk_at_precision_recall": [PRECISE],
+    "ood_auroc": [{}],
+    "neg_fpr_at_tpr": [{"positive": "id"}, {"positive": "ood", "tpr": 0.7}],
 }
+
+
+def score(name, options, y, y_pred, uncertainty, weight=None):
+    """Return what a scorer has of labels, predictions and uncertainties."""
+    metric = getattr(metrics, name.removeprefix("neg_") + "_score")
+    is_of_origins = name in ("ood_auroc", "neg_fpr_at_tpr")
+    samples = (y, uncertainty) if is_of_origins else (y, y_pred, uncertainty)
+    value = metric(*samples, sample_weight=weight, **options)
+    return -value if name.startswith("neg_") else value
 
 
 def cases_of(table):
     """Return (name, scorer, metric) of each row."""
     return [
-        (name, metrics.get_selective_scorer(name, **options), metric)
+        (
+            name,
+            metrics.get_selective_scorer(name, **options),
+            partial(score, name, options),
+        )
         for name, rows in table.items()
-        for options, metric in rows
+        for options in rows
     ]
 
 

@@ -1,4 +1,4 @@
-"""Metrics of two opinions are their definitions, also where answers are missing."""
+"""Metrics of two opinions, and of rejections at a cost, are their definitions."""
 
 import itertools
 from itertools import permutations
@@ -12,7 +12,11 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.losses import CostMatrixLoss
-from sklearn_reject.metrics import deferral_area_score, deferral_curve
+from sklearn_reject.metrics import (
+    deferral_area_score,
+    deferral_curve,
+    selective_cost_score,
+)
 from tests.samples import samples
 
 CLOSE = {"rel": 1e-13, "abs": 1e-15}
@@ -220,15 +224,13 @@ NONE = dict.fromkeys(("y_true", "y_first", "y_second"))
         ({"y_second": [0, 1]}, "y_second has 2 elements, but there are 6"),
         ({"y_second": [None] * 6}, "loss_second is missing in all 6"),
         ({"y_second": np.ones((6, 2))}, "y_second must be a vector of labels"),
-        ({"y_second": list("aabbcc")}, "y_second.*mix strings and numbers"),
+        ({"y_second": list("aabbcc")}, "mix strings and numbers"),
         ({"loss": [[0, 1], [1, 0]]}, "cost matrix of shape"),
         ({"loss": "l2"}, "loss must be one of"),
-        ({"loss": ([0] * 6, [0] * 6)}, "labels are given as well"),
+        ({"loss": ([0] * 6, [0] * 6)}, "cost matrix of shape"),
         ({**NONE, "loss": ([0] * 6, [0] * 5)}, "loss_second has 5 elements, but there"),
         ({**NONE, "loss": ([0] * 6, [-1] * 6)}, "loss_second must be non-neg.*row 0"),
         ({**NONE, "loss": ([0] * 6, [np.inf] * 6)}, "loss_second must be finite.*row"),
-        ({**NONE, "loss": ([np.nan] * 6, [0] * 6)}, "loss_first must be finite"),
-        ({**NONE, "loss": ([1] * 6, ["a"] * 6)}, "loss_second must hold numbers"),
         ({"normalize": "oracle"}, "normalize must be one of"),
         (
             {"y_second": [0, None, 0, 0, 0, 0], "sample_weight": [0, 1, 0, 0, 0, 0]},
@@ -240,3 +242,77 @@ def test_bad_arguments_are_refused(changes, message):
     opinions = {"y_true": Y_TRUE, "y_first": Y_FIRST, "y_second": Y_SECOND}
     with pytest.raises(ValueError, match=message):
         deferral_area_score(**{**opinions, "gain": SCORES, **changes})
+
+
+@pytest.mark.parametrize(
+    ("y_true", "y_pred"),
+    [
+        ([0, 1, 2, 1], [0, 0, -1, -1]),
+        ([0, 1, 2, 1], [0.0, 0.0, np.nan, np.nan]),
+        ([0, 1, None, None], [0, 0, -1, -1]),
+        ([0, 1, np.nan, 1], pd.Series([0, 0, -1, -1], index=[9, 9, 8, 1])),
+        ([[0], [1], [2], [1]], [0, 0, -1, -1]),
+        (["a", "b", "c", "b"], ["a", "a", "reject", "reject"]),
+        (["a", "b", "c", None], np.array(["a", "a", np.nan, -1], dtype=object)),
+        ([-1, 1, 1, 1], [-1, -1, 0, 0]),
+    ],
+)
+def test_whatever_rejected_samples_hold(y_true, y_pred):
+    accepted = [True, True, False, False]
+    value = selective_cost_score(y_true, y_pred, accepted, reject_cost=0.25)
+    assert value == (0 + 1 + 0.25 + 0.25) / 4
+
+
+@pytest.mark.parametrize(
+    ("y_true", "y_pred", "accepted", "options", "total"),
+    [
+        # A cost matrix is for the true labels of rejected samples, too.
+        ([0, 1, 2, 2], [0, 0, -1, -1], [1, 1, 0, 0], {"loss": COSTS}, 0 + 5 + 0.5 * 2),
+        # Gaps in a list of text are no class of it.
+        (["a", np.nan], ["a", np.nan], [1, 0], {"loss": [[0]]}, 0.5),
+        # Losses of rejected samples do not matter.
+        (None, None, [1, 0, 0], {"loss": [1.5, np.nan, np.inf]}, 1.5 + 0.5 * 2),
+        (None, None, [1, 0], {"loss": [1.5, 9], "reject_cost": [9, 2]}, 1.5 + 2),
+        # Several targets have one loss.
+        ([[0.0, 1], [2, 2]], [[1.0, 1], [np.nan] * 2], [1, 0], {"loss": "squared"}, 1),
+        ([0, 1], [-1, -1], [0, 0], {"reject_cost": np.float32(0.25)}, 0.5),
+    ],
+)
+def test_costs_by_hand(y_true, y_pred, accepted, options, total):
+    options = {"reject_cost": 0.5, **options}
+    value = selective_cost_score(y_true, y_pred, accepted, **options)
+    assert value == pytest.approx(total / len(accepted), rel=1e-15)
+
+
+def test_reject_labels_of_accepted_samples_are_refused():
+    options = {"reject_cost": 0.5}
+    for loss in ("zero_one", COSTS):
+        with pytest.raises(ValueError, match="y_pred holds -1"):
+            selective_cost_score([0, 1], [0, -1], [1, 1], loss=loss, **options)
+    with pytest.warns(RejectionWarning, match="y_pred holds 9"):
+        selective_cost_score([0, 1, 2], [0, 9, -1], [1, 1, 0], **options)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"reject_cost": -0.1}, "reject_cost must be in"),
+        ({"reject_cost": None}, "reject_cost must be a number"),
+        ({"reject_cost": [0.1, 0.2]}, "reject_cost has 2 elements, but there are 3"),
+        ({"reject_cost": [0.1, -0.2, 0]}, "reject_cost must be non-negative"),
+        ({"accepted": [0.2, 0.9, 1]}, "accepted must hold True and False"),
+        ({"accepted": pd.array([True, None, False], "boolean")}, "NAType"),
+        ({"accepted": ["yes", "no", "no"]}, "accepted must be a vector of booleans"),
+        ({"accepted": [True]}, "y_true has 3 elements, but there are 1"),
+        ({"accepted": []}, "empty"),
+        ({"y_true": None}, "y_true is None"),
+        ({"y_pred": [0, 1]}, "y_pred has 2 elements, but there are 3"),
+        ({"y_pred": [np.nan, 1, 0]}, "y_pred has no label"),
+        ({"loss": [0.1, 0.2]}, "loss has 2 elements, but there are 3"),
+        ({"loss": [0, np.nan, 1], "accepted": [0, 1, 1]}, "loss must be .* row 1 "),
+    ],
+)
+def test_bad_costs_are_refused(changes, message):
+    arguments = {"y_true": [0, 1, 0], "y_pred": [0, 1, -1], "accepted": [1, 1, 0]}
+    with pytest.raises(ValueError, match=message):
+        selective_cost_score(**{**arguments, "reject_cost": 0.1, **changes})

@@ -1,4 +1,4 @@
-"""Metrics with OOD samples: which labels they see, and the risk under bounds."""
+"""Metrics and scorers with OOD samples: which these are, and the risk under bounds."""
 
 from functools import partial
 
@@ -6,17 +6,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.ensemble import IsolationForest
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.naive_bayes import GaussianNB
 
-from sklearn_reject import metrics
+from sklearn_reject import DoubleScoreOODClassifier, metrics
 from sklearn_reject.datasets import make_fpp23_mixture
 from sklearn_reject.exceptions import RejectionWarning
+from sklearn_reject.metrics import aurc_score, get_selective_scorer
 from sklearn_reject.selection import (
     InfeasibleTargetError,
     tune_double_score,
     tune_single_score,
 )
-from tests.metrics.tables import draw_data
+from tests.metrics.tables import OF_ERRORS, OF_NOVELTY, cases_of, draw_data
 from tests.origin_samples import origin_samples, weights_of
 
 DATA = draw_data(n=90)
@@ -33,8 +36,6 @@ BOUNDS = [
 
 # Whether predictions are taken, too.
 OF_ORIGINS = [
-    ("ood_roc_curve", {}),
-    ("ood_precision_recall_curve", {"ood_prior": 0.2}),
     ("ood_auroc_score", {}),
     ("ood_aupr_score", {"positive": "id"}),
     ("fpr_at_tpr_score", {"positive": "id", "tpr": 0.8}),
@@ -46,7 +47,6 @@ def each(cases):
     return pytest.mark.parametrize("case", cases, ids=[case[0] for case in cases])
 
 
-SCORES = [case for case in ALL if case[0].endswith("_score")]
 JUDGED = [case for case in ALL if case[2]]
 
 
@@ -54,12 +54,6 @@ def call(case, y_true=Y_TRUE, uncertainty=UNCERTAINTY, y_pred=Y_PRED, **more):
     name, options, takes_labels = case
     labels = (y_pred,) if takes_labels else ()
     return getattr(metrics, name)(y_true, *labels, uncertainty, **{**options, **more})
-
-
-def assert_same(value, expected):
-    values = [(value, expected)] if isinstance(value, float) else zip(value, expected)  # noqa: B905
-    for pair in values:
-        np.testing.assert_array_equal(*pair)
 
 
 # The risk under bounds
@@ -127,25 +121,6 @@ def test_risk_of_two_scores_is_that_of_the_tuned_rule(name, bounds, randomize):
         assert risk <= metric(Y_TRUE, Y_PRED, score, **options) + 1e-12
 
 
-@pytest.mark.parametrize(
-    ("name", "bounds"),
-    [
-        (BOUNDS[0][0], {"min_tpr": 0.7, "max_fpr": 0.2}),
-        (BOUNDS[1][0], {"min_precision": 0.9, "min_tpr": 0.7, "ood_prior": 0.25}),
-    ],
-)
-def test_risks_of_table_1(name, bounds):
-    """Of methods A, B and C, the last of which cannot meet the bounds."""
-    sample = make_fpp23_mixture(100_000, return_X_y=False, random_state=0)
-    risk_at, ratio = partial(getattr(metrics, name), **bounds), sample.likelihood_ratio
-    samples = sample.target, sample.prediction
-    assert risk_at(*samples, ratio) == pytest.approx(0.158, abs=0.003)
-    both = sample.risk + 0.2 * ratio
-    assert risk_at(*samples, both) == pytest.approx(0.142, abs=0.003)
-    with pytest.warns(UndefinedMetricWarning):
-        assert np.isnan(risk_at(*samples, sample.risk))
-
-
 def test_unattainable_bounds_say_what_is_attainable():
     bounds = {"min_tpr": 1.0, "max_fpr": 0.0}
     with pytest.raises(InfeasibleTargetError, match=r"min_tpr=1.*max_fpr=0") as info:
@@ -170,11 +145,11 @@ def test_the_loss_never_sees_ood_labels(case):
         seen.append((set(y_true), len(y_pred)))
         return 1.0 * (y_true != y_pred)
 
-    assert_same(call(case, loss=record), call(case))
+    assert call(case, loss=record) == call(case)
     assert seen == [({0, 1, 2}, np.count_nonzero(~IS_OOD))]
     # Nor has it a row in a cost matrix, and what an OOD sample costs does not count.
     losses = np.where(IS_OOD, 0.5, np.array(COSTS)[np.maximum(Y_TRUE, 0), Y_PRED])
-    assert_same(call(case, loss=COSTS), call(case, y_pred=None, loss=losses))
+    assert call(case, loss=COSTS) == call(case, y_pred=None, loss=losses)
 
 
 @each(JUDGED)
@@ -189,13 +164,13 @@ def test_reject_labels_of_id_samples_are_told(case):
         call(case, y_pred=np.where(rejected, 7, y_pred), **options)
     # Of OOD samples, predictions are not looked at.
     found = call(case, y_pred=np.where(IS_OOD, -2, y_pred), **options)
-    assert_same(found, call(case, y_pred=y_pred, **options))
+    assert found == call(case, y_pred=y_pred, **options)
 
 
 # Which samples are OOD
 
 
-@each([case for case in SCORES if case[2]])
+@each(JUDGED)
 def test_minus_one_is_a_class_where_one_of_two_is_predicted(case):
     y_true, y_pred = np.where(Y_TRUE == 0, 1, -1), np.where(Y_PRED == 0, 1, -1)
     part = y_true == 1  # such as a fold without the other class
@@ -208,22 +183,16 @@ def test_minus_one_is_a_class_where_one_of_two_is_predicted(case):
 
 
 @each(ALL)
-def test_without_ood_samples_there_is_a_warning_or_an_error(case):
+def test_without_ood_samples_there_is_a_warning(case):
     """OOD samples of no weight are none: their FPR of zero would keep any bound."""
     rows = np.flatnonzero(~IS_OOD)
     none = {"y_true": Y_TRUE[rows], "uncertainty": UNCERTAINTY[rows]}
     none["y_pred"] = Y_PRED[rows]
+    message = r"undefined without OOD(?s:.*)use stratified folds"
     for options in (none, {"sample_weight": WEIGHTS * ~IS_OOD}):
-        if case in SCORES:
-            with pytest.warns(
-                UndefinedMetricWarning,
-                match=r"undefined without OOD(?s:.*)use stratified folds",
-            ) as told:
-                assert np.isnan(call(case, **options))
-            assert told[0].filename == __file__
-        else:
-            with pytest.raises(ValueError, match=r"OOD sample is needed.*ood_label"):
-                call(case, **options)
+        with pytest.warns(UndefinedMetricWarning, match=message) as told:
+            assert np.isnan(call(case, **options))
+        assert told[0].filename == __file__
 
 
 INFINITE = np.where(np.arange(90) == 7, np.inf, UNCERTAINTY)
@@ -237,10 +206,7 @@ REJECTED = np.where(UNCERTAINTY > 0.8, -1, Y_PRED)
         ({"y_true": np.full(90, -1)}, "y_true holds the OOD label -1 only"),
         ({"y_true": GAP}, r"y_true has no label .* in row 4 .*ood_label"),
         ({"ood_label": "ood"}, "ood_label='ood', but y holds numbers"),
-        (
-            {"y_true": np.array([*Y_TRUE[1:], "ood"], dtype=object)},
-            "y must hold .* one kind",
-        ),
+        ({"y_true": np.array([*Y_TRUE[1:], "ood"], dtype=object)}, "of one kind"),
         ({"y_pred": REJECTED}, r"y_pred holds the OOD label -1.*predict_label"),
         ({"y_pred": Y_PRED[:4]}, "y_pred has 4 elements, but there are 90"),
         ({"y_pred": Y_PRED.astype(str)}, "mix strings and numbers"),
@@ -249,15 +215,14 @@ REJECTED = np.where(UNCERTAINTY > 0.8, -1, Y_PRED)
         ({"novelty": [1, 2, 3]}, "novelty has 3 elements, but there are 90"),
         (
             {"uncertainty": INFINITE, "novelty": DATA.novelty},
-            "uncertainty must be finite, got inf in row 7",
+            "finite, got inf in row 7",
         ),
     ],
 )
 def test_bad_input(change, message):
     for case in JUDGED if "y_pred" in change else ALL:
-        if "novelty" not in change or case in SCORES:
-            with pytest.raises(ValueError, match=message):
-                call(case, **change)
+        with pytest.raises(ValueError, match=message):
+            call(case, **change)
 
 
 @pytest.mark.parametrize(
@@ -280,12 +245,105 @@ def test_bad_bounds(name, change, message):
         call(case, **change)
 
 
-def test_without_an_ood_label_the_curve_is_that_of_all_samples():
-    case = "risk_coverage_curve", {}, True
-    signs = [np.where(y == 0, 1, -1) for y in (Y_TRUE, Y_PRED)]
-    for y_true, y_pred in ((np.maximum(Y_TRUE, 0), Y_PRED), signs):
-        curves = [
-            call(case, y_true, y_pred=y_pred, ood_label=k) for k in (None, "auto")
-        ]
-        for one, other in zip(*curves, strict=True):
-            np.testing.assert_allclose(one, other, rtol=1e-14)
+X, y = make_fpp23_mixture(600, random_state=0)
+INSIDE = y != -1
+TRAIN, TEST = slice(300), slice(300, None)
+INLIERS = GaussianNB().fit(X[TRAIN][INSIDE[TRAIN]], y[TRAIN][INSIDE[TRAIN]])
+NOVEL = cases_of(OF_NOVELTY)
+each_novel = pytest.mark.parametrize(("name", "scorer", "metric"), NOVEL)
+
+
+def double(**options):
+    options = {"min_tpr": 0.3, "novelty_score": "msp", "cv": 2, **options}
+    return DoubleScoreOODClassifier(GaussianNB(), random_state=0, **options)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return double().fit(X[TRAIN], y[TRAIN])
+
+
+@pytest.mark.parametrize("label", [99, "ood"])
+def test_the_ood_label_is_that_of_the_estimator(label):
+    names = np.array([label, *(["a", "b", "c"] if label == "ood" else [1, 2, 3])])
+    labels = names[np.maximum(y, 0)]
+    model = double(ood_label=label).fit(X[TRAIN], labels[TRAIN])
+    Z, truth = X[TEST], y[TEST]
+    assert (model.predict(Z) == model.reject_label_).any()
+    numbers = np.searchsorted(names[1:], model.predict_label(Z)) + 1
+    for _, scorer, metric in NOVEL:
+        if label == 99 or "squared" not in repr(scorer):
+            expected = metric(truth, numbers, model.uncertainty(Z))
+            value = scorer(model, Z, labels[TEST])
+            assert value == pytest.approx(expected, rel=1e-12)
+
+
+@each_novel
+def test_which_samples_are_ood(name, scorer, metric, fitted):
+    Z, truth = X[TEST], y[TEST]
+    given = partial(get_selective_scorer, name, **metric.args[1])
+    moved = np.where(truth == -1, 99, truth)
+    assert given(ood_label=99)(fitted, Z, moved) == scorer(fitted, Z, truth)
+    inside = truth != -1
+    for each in (scorer, given(ood_label=None)):
+        with pytest.warns(UndefinedMetricWarning, match="without OOD"):
+            assert np.isnan(each(fitted, Z[inside], truth[inside]))
+    odd = truth.copy()
+    odd[np.flatnonzero(~inside)[5:]] = 7
+    for model in (fitted, INLIERS):
+        message = (
+            rf"y holds 7 \(\d+ samples\), .*{type(model).__name__} knows nor ood_l"
+        )
+        with pytest.warns(RejectionWarning, match=message):
+            assert np.isfinite(scorer(model, Z, odd))
+    # -1 is a class where the classifier was fitted on it, as one of two.
+    signs = np.where(y == 1, -1, 1)[INSIDE]
+    model = GaussianNB().fit(X[INSIDE], signs)
+    for rows in (slice(None), signs == 1, signs == -1):
+        with pytest.warns(UndefinedMetricWarning, match="unless -1 is one of two cl"):
+            assert np.isnan(scorer(model, X[INSIDE][rows], signs[rows]))
+    part = (truth == -1) | (truth == 1)
+    assert np.isfinite(scorer(INLIERS, Z[part], truth[part]))
+
+
+@each_novel
+def test_what_cannot_be_scored(name, scorer, metric, fitted):
+    Z, truth = X[TEST], y[TEST]
+    detector = IsolationForest(n_estimators=5, random_state=0).fit(Z)
+    mistaken = GaussianNB().fit(X, y)
+    rows = mistaken.predict(Z) != -1
+    wild = double(wild_label=99, wild_share=1.0)
+    labels = np.where(y == -1, 99, y)
+    wild.fit(X[TRAIN], labels[TRAIN])
+    for model, samples, message in (
+        (detector, (Z, truth), "IsolationForest is an outlier detector"),
+        (INLIERS, (Z, None), r"y_true is None\. Pass one label per sample"),
+        (fitted, (Z, truth.astype(str)), "labels in `fit` and later, of one kind"),
+        (wild, (Z, labels[TEST]), r"y holds wild_label=99.*Mark them"),
+        (mistaken, (Z[rows], truth[rows]), "GaussianNB hold the OOD label -1.*fit the"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            scorer(model, *samples)
+    for _, of_errors, _ in cases_of(OF_ERRORS):
+        with pytest.raises(ValueError, match=r"y holds wild_label=99.*Mark them"):
+            of_errors(wild, Z, labels[TEST])
+
+
+def test_a_loss_of_classes_never_sees_the_ood_label():
+    """In a cost matrix; for 0/1 loss it is an error whatever is predicted."""
+    model = double(loss=3.0 * (1 - np.eye(3))).fit(X[TRAIN], y[TRAIN])
+    Z, truth = X[TEST], y[TEST]
+    area = get_selective_scorer("neg_aurc")
+    with pytest.raises(ValueError, match="y_true holds the label -1, which is not"):
+        area(model, Z, truth)
+    assert get_selective_scorer("neg_aurc", loss="zero_one")(model, Z, truth) < 0
+    inside = truth != -1
+    Z_in, y_in = Z[inside], truth[inside]
+    expected = aurc_score(y_in, model.predict_label(Z_in), model.uncertainty(Z_in))
+    assert area(model, Z_in, y_in) == pytest.approx(-3 * expected)
+    # With OOD samples, the loss of the estimator is the default, too.
+    make = partial(
+        get_selective_scorer, "neg_selective_risk_at_tpr_fpr", min_tpr=0.4, max_fpr=0.9
+    )
+    as_errors = make(loss="zero_one")(model, Z, truth)
+    assert make()(model, Z, truth) == pytest.approx(3 * as_errors)

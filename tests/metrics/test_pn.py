@@ -3,6 +3,7 @@
 import math
 import warnings
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -104,6 +105,7 @@ KINDS = {
 }
 MISSING = (None, math.nan, np.float32("nan"), pd.NA)
 FORMS = (list, np.array, pd.Series, np.asfortranarray)
+NO_LABEL = {"unrated_label": None}
 DTYPES = {
     "int": ["Int64", "Float64"],
     "text": ["string", "category"],
@@ -115,36 +117,27 @@ DTYPES = {
 @given(samples(), st.sampled_from(list(KINDS)), st.data())
 def test_labels_of_any_kind(sample, kind, data):
     codes, y_score, weights = sample
-    expected = pn_curve(codes, y_score, sample_weight=weights)
     named = dict(zip((0, 1, -1), KINDS[kind], strict=True))
     labels = [named[code] for code in codes.tolist()]
-
-    def assert_found(given, expected=expected, **options):
-        found = pn_curve(given, y_score, sample_weight=weights, **options)
-        for one, other in zip(found, expected, strict=True):
-            np.testing.assert_array_equal(one, other)
-
-    options = {"unrated_label": named[-1]}
-    assert_found(data.draw(st.sampled_from(FORMS))(labels), **options)
-    assert_found(labels, pos_label=named[1], **options)
-    turned = pn_curve(codes, y_score, sample_weight=weights, pos_label=0)
-    assert_found(labels, turned, pos_label=named[0], **options)
+    curve = partial(pn_curve, y_score=y_score, sample_weight=weights)
+    expected, unrated = curve(codes), {"unrated_label": named[-1]}
     # What is missing is unrated, whatever the label.
     array = np.empty(len(labels), dtype=object)
     array[:] = labels
-    before = array.copy()
-    assert_found(array, **options)
-    assert (array == before).all()
     array[codes == -1] = data.draw(st.sampled_from(MISSING))
-    assert_found([[label] for label in labels], **options)
     typed = [pd.Series(array, dtype=each) for each in DTYPES.get(kind, ())]
-    for missing in (array, array.tolist(), pd.Series(array), *typed):
-        assert_found(missing, unrated_label=None)
-        assert_found(missing, **options)
+    missing = array, array.tolist(), pd.Series(array), *typed
     if kind != "bool":
-        mask = np.ma.masked_array(np.array(labels), mask=codes == -1)
-        assert_found(mask, unrated_label=None)
-        assert_found(mask, **options)
+        missing += (np.ma.masked_array(np.array(labels), mask=codes == -1),)
+    for found in (
+        curve(data.draw(st.sampled_from(FORMS))(labels), **unrated),
+        curve([[label] for label in labels], pos_label=named[1], **unrated),
+        *(curve(each, **option) for each in missing for option in (NO_LABEL, unrated)),
+    ):
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(one, other)
+    turned = curve(labels, pos_label=named[0], **unrated)
+    np.testing.assert_array_equal(turned, curve(codes, pos_label=0))
 
 
 def test_a_label_of_another_kind_is_none_of_the_labels():

@@ -1,5 +1,6 @@
-"""Metrics of risk and coverage are their definitions, by enumeration."""
+"""Metrics of risk and coverage are their definitions, and tell reject labels."""
 
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -7,12 +8,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.integrate import quad
-from scipy.special import digamma, polygamma
+from scipy.special import polygamma
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.naive_bayes import GaussianNB
 
-from sklearn_reject import metrics
+from sklearn_reject import SelectiveClassifier, metrics
+from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.losses import CostMatrixLoss
-from tests.metrics.tables import ORDER, Data
+from sklearn_reject.metrics import RiskCoverageDisplay, aurc_score
+from tests.metrics.tables import ORDER, Data, draw_data
 from tests.samples import exact_groups, exact_prefixes, samples
 
 EPS = np.finfo(float).eps
@@ -135,20 +139,6 @@ def test_real_weights_give_the_integral(scale, smallest):
     assert area == pytest.approx(as_integral(scores, losses, of_mean_one), rel=1e-10)
 
 
-def test_digits_of_the_harmonic_numbers():
-    """An error at rank k of n adds H_n - H_(k - 1), in floats and in fractions."""
-    for k, n in ((1, 2), (2, 20), (19, 40), (21, 21), (400, 700)):
-        losses = 1.0 * (np.arange(1, n + 1) == k)
-        exact = (1 / np.arange(k, n + 1)).sum()
-        area = of("aurc_score", np.arange(n), losses)
-        assert n * area == pytest.approx(exact, rel=n * EPS)
-        # Nearly equal weights take another way.
-        weights = 1 + 1e-12 * (np.arange(n) == 0)
-        area = of("aurc_score", np.arange(n), losses, weights)
-        assert n * area == pytest.approx(exact, rel=1e-10)
-        assert digamma(n + 1) - digamma(k) == pytest.approx(exact, rel=1e-9)
-
-
 N = 2**16 + 7  # few losses of so many samples are counted, not sorted
 SCORES = {
     "uniform": lambda rng: rng.random(N),
@@ -202,16 +192,6 @@ def test_prr_is_undefined_where_all_losses_are_equal(weights):
         assert np.isnan(of("aurc_score", [1, 2, 3, 4], losses, weights, **options))
 
 
-@pytest.mark.parametrize(
-    "weights", [[1e10, 1, 1e-300], [1, 1, 5e-324], [1e50, 1e-300, 1]]
-)
-def test_weights_of_all_sizes_stay_finite(weights):
-    for name in ("aurc_score", "augrc_score", "sele_score"):
-        value = of(name, [1, 2, 3], [0, 1, 1], weights)
-        expected = of(name, [1, 2, 3], [0, 1, 1], np.maximum(weights, 1e-20))
-        assert value == pytest.approx(expected, rel=1e-12, abs=1e-18)
-
-
 def test_labels_order_the_cost_matrix():
     costs = [[0, 1, 5], [2, 0, 1], [3, 4, 0]]
     y_true, y_pred = np.array([0, 1, 2, 1, 0]), np.array([1, 1, 0, 2, 0])
@@ -234,7 +214,7 @@ VALUE_ERRORS = [
     ({"y_true": [], "y_pred": [], "uncertainty": []}, "y_true is empty"),
     ({"y_pred": ["a", "b"]}, "mix strings and numbers"),
     ({"y_true": None}, "y_true is None, so loss= must be"),
-    ({**NONE, "loss": [[0], [1]]}, r"got loss=an array of shape \(2, 1\)\."),
+    ({**NONE, "loss": [[0], [1]]}, r"but it is of shape \(2, 1\)\."),
     ({"y_true": [[0, 1]] * 2, "y_pred": [[0, 1]] * 2}, "y_true must be a vector of la"),
     ({**NONE, "loss": [1]}, r"uncertainty has 2 elements, but there are 1"),
     ({**NONE, "loss": [0, -1]}, "loss must be non-negative, got -1.0 in row 1"),
@@ -266,3 +246,98 @@ def test_bad_arrays(change, message):
 def test_bad_options(name, options, message):
     with pytest.raises(ValueError, match=message):
         of(name, [1, 2], [0, 1], **options)
+
+
+DATA = draw_data(n=60, with_ood=False)
+Y_TRUE, Y_PRED = DATA.y_true, DATA.y_pred
+UNCERTAINTY = np.random.default_rng(1).random(60)
+TARGETS = np.random.default_rng(2).normal(size=60)
+REJECTED = UNCERTAINTY > 0.8
+SOME_ARE = np.where(REJECTED, -1, Y_PRED)
+NAMES = np.array(["ant", "bee", "cat"])
+COSTS = [[0, 1, 5], [2, 0, 1], [3, 4, 0]]
+AUTOMATIC = "is that of reject_label='auto'.*`predict_label`"
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [np.arange(3), np.array([-1, 0, 1]), NAMES, NAMES.astype(object)],
+    ids=["numbers", "-1 is a class", "names", "objects"],
+)
+def test_the_automatic_reject_label_is_refused(labels):
+    """What `predict` returns, of a classifier that is fitted here."""
+    X = np.column_stack([DATA.uncertainty + Y_TRUE, Y_TRUE]) + TARGETS[:, np.newaxis]
+    model = SelectiveClassifier(GaussianNB(), target_coverage=0.7, cv=2)
+    model.fit(X, labels[Y_TRUE])
+    samples = labels[Y_TRUE], model.predict(X), model.uncertainty(X)
+    data = Data(*samples[:2], y_second=None, uncertainty=samples[2], novelty=None)
+    for metric in ORDER.values():
+        with pytest.raises(ValueError, match=AUTOMATIC):
+            metric(data, as_labels=True)
+        metric(replace(data, y_pred=model.predict_label(X)), as_labels=True)
+    with pytest.raises(ValueError, match=AUTOMATIC):
+        RiskCoverageDisplay.from_predictions(*samples)
+
+
+LISTED = CostMatrixLoss(COSTS, labels=[0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    "loss",
+    ["zero_one", COSTS, LISTED, "absolute", "squared", lambda y, k: abs(y - k)],
+    ids=["name", "table", "table with labels", "absolute", "squared", "function"],
+)
+def test_only_losses_of_labels_tell_unknown_labels(loss):
+    with pytest.raises(ValueError, match=AUTOMATIC):
+        aurc_score(Y_TRUE, SOME_ARE, UNCERTAINTY, loss=loss)
+    # Another unknown label may be a class, such as the third one of the table.
+    y_true, odd = np.minimum(Y_TRUE, 1), np.where(REJECTED, 9, np.minimum(Y_PRED, 1))
+    if loss is LISTED:
+        with pytest.raises(ValueError, match="not one of the labels"):
+            aurc_score(y_true, odd, UNCERTAINTY, loss=loss)
+    elif isinstance(loss, str | list) and loss in ("zero_one", COSTS):
+        words = r"holds 9.*`predict_label`.*labels="
+        with pytest.warns(RejectionWarning, match=words) as record:
+            aurc_score(y_true, odd, UNCERTAINTY, loss=loss)
+        assert record[0].filename == __file__
+    else:  # of numbers, such as those of a regression
+        rounded = np.append(-1.0, TARGETS[1:].round())
+        for truth, predicted in (
+            (y_true, odd),
+            (Y_TRUE, SOME_ARE.astype(float)),
+            (TARGETS, rounded.astype(int)),
+        ):
+            assert aurc_score(truth, predicted, UNCERTAINTY, loss=loss) > 0
+
+
+def test_labels_say_what_is_a_class():
+    here = Y_TRUE < 2
+    samples = Y_TRUE[here], np.where(REJECTED, 2, Y_TRUE)[here], UNCERTAINTY[here]
+    with pytest.warns(RejectionWarning, match="y_pred holds 2, which is not in"):
+        value = aurc_score(*samples)
+    assert aurc_score(*samples, labels=[0, 1, 2]) == value
+    # Of the classes -1, 0 and 1 the first is missing.
+    samples = Y_TRUE[here], np.where(REJECTED, -1, Y_TRUE)[here], UNCERTAINTY[here]
+    with pytest.raises(ValueError, match="pass all classes as labels="):
+        aurc_score(*samples)
+    assert aurc_score(*samples, labels=[-1, 0, 1]) == value
+    assert aurc_score(*samples, loss="absolute", labels=[-1, 0, 1]) > 0
+    # Of -1 and 1, -1 may be both a class and a reject label.
+    ones = np.ones(60, dtype=int)
+    with pytest.warns(RejectionWarning, match="y_pred holds -1"):
+        aurc_score(ones, np.where(REJECTED, -1, 1), UNCERTAINTY)
+    signs = np.where(Y_TRUE > 0, 1, -1)
+    assert aurc_score(signs, np.where(REJECTED, -1, 1), UNCERTAINTY) > 0
+
+
+@pytest.mark.parametrize(
+    ("samples", "message"),
+    [
+        # Targets, and the arguments of a function that took scores and losses.
+        ((TARGETS, TARGETS + 0.1), "A regressor needs loss='squared'"),
+        ((UNCERTAINTY, 1 * (Y_TRUE != Y_PRED)), "are loss= with None as y_true"),
+    ],
+)
+def test_what_are_no_labels(samples, message):
+    with pytest.warns(RejectionWarning, match=message):
+        aurc_score(*samples, np.ones(60))

@@ -1,6 +1,6 @@
 """Scorers are metrics of what an estimator predicts, and say what they lack."""
 
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 import pytest
@@ -12,8 +12,6 @@ from sklearn.metrics import accuracy_score
 from sklearn.model_selection import cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
-from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_reject import (
     DeferringClassifier,
@@ -21,11 +19,10 @@ from sklearn_reject import (
     SelectiveRegressor,
     metrics,
 )
-from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.metrics import get_selective_scorer, make_selective_scorer
 from sklearn_reject.scores import SELE
 from tests.metrics.models import Spread, three_classes
-from tests.metrics.tables import OF_ERRORS, cases_of
+from tests.metrics.tables import OF_ERRORS, cases_of, score
 
 X, y = three_classes(300)
 TRAIN, TEST = slice(150), slice(150, None)
@@ -39,7 +36,6 @@ VECTORS = X[:, [0, 2]] * [1, 2] + NOISE
 PERSON = np.where(np.arange(300) % 5, y, 0).astype(object)
 PERSON[np.arange(300) % 7 < 2] = None
 ANSWERS = PERSON[TEST]
-KNOWN = np.array([answer is not None for answer in ANSWERS])
 
 
 class Silent(GaussianNB):
@@ -61,18 +57,6 @@ def deferring(expert=None, **options):
     return DeferringClassifier(GaussianNB(), expert, random_state=0, **options)
 
 
-def cascade():
-    """A model of two features that asks one that may ask a tree."""
-    tree = DecisionTreeClassifier(max_depth=5, random_state=0)
-    inner = deferring(tree, deferral_cost=0.02)
-    first = make_pipeline(FunctionTransformer(first_columns), GaussianNB())
-    return deferring(inner, deferral_cost=0.01).set_params(estimator=first)
-
-
-def first_columns(X):
-    return X[:, :2]
-
-
 MODELS = {
     "bayes": GaussianNB(),
     "silent": Silent(),
@@ -87,12 +71,8 @@ MODELS = {
     "ridge": Ridge(),
     "deferring": deferring(LogisticRegression()),
     "deferring, costs": deferring(LogisticRegression(), loss=COSTS),
-    "deferring, free": deferring(LogisticRegression(), deferral_cost=None),
-    "deferring, budget": deferring(
-        LogisticRegression(), deferral_cost=None, max_deferral=0.2
-    ),
     "person": deferring(deferral_cost=0.35),
-    "cascade": cascade(),
+    "inside": SelectiveClassifier(deferring(LogisticRegression()), reject_cost=0.3),
 }
 
 
@@ -105,36 +85,19 @@ def model(name):
     return clone(MODELS[name]).fit(X[TRAIN], target[TRAIN], **given)
 
 
-# What a scorer has to find, from the public methods of a model
-
-
-def of_order(metric, sign=-1, **options):
-    def value(model, X, y, weight):
-        labels = getattr(model, "predict_label", model.predict)(X)
-        given = options | {"sample_weight": weight}
-        return sign * metric(y, labels, model.uncertainty(X), **given)
-
-    return value
-
-
-def of_opinions(person=None, **options):
-    def value(model, X, y, weight):
+def value_of(name, options, model, X, y, weight=None, person=None):
+    """Return what a scorer has to find, from the public methods of a model."""
+    given = options | {"sample_weight": weight}
+    if name == "neg_deferral_area":
         second = model.expert_.predict(X) if person is None else person
         opinions = y, model.predict_first(X), second, model.gain(X)
-        given = options | {"sample_weight": weight}
         return -metrics.deferral_area_score(*opinions, **given)
-
-    return value
-
-
-def of_costs(**options):
-    def value(model, X, y, weight):
-        given = options | {"sample_weight": weight}
+    if name == "neg_selective_cost":
         accepted = model.accept(X)
         assert 0 < accepted.mean() < 1
         return -metrics.selective_cost_score(y, model.predict(X), accepted, **given)
-
-    return value
+    labels = getattr(model, "predict_label", model.predict)(X)
+    return score(name, options, y, labels, model.uncertainty(X), weight)
 
 
 def distance(y_true, y_pred):
@@ -145,45 +108,43 @@ def mean_square(y_true, y_pred):
     return ((y_true - y_pred) ** 2).mean(axis=1)
 
 
-AURC = metrics.aurc_score
-COVERAGE = partial(metrics.coverage_at_risk_score, risk=0.9)
+COST = get_selective_scorer("neg_selective_cost")
+AREA = get_selective_scorer("neg_deferral_area")
 RISK = {"risk": 0.9}
+# Scorers, their options and the options of a metric that are not the same: the loss is
+# that of the estimator unless another is given.
 VALUES = [
-    # The loss is that of the estimator unless another is given.
-    ("neg_aurc", {}, "costly", of_order(AURC, loss=COSTS)),
-    ("neg_aurc", {"loss": "zero_one"}, "costly", of_order(AURC)),
-    ("neg_aurc", {}, "regressor", of_order(AURC, loss="absolute")),
-    ("coverage_at_risk", RISK, "regressor", of_order(COVERAGE, 1, loss="absolute")),
-    ("neg_aurc", {"loss": "squared"}, "regressor", of_order(AURC, loss="squared")),
-    ("neg_aurc", {"loss": "squared"}, "spread", of_order(AURC, loss="squared")),
-    ("neg_aurc", {}, "of vectors", of_order(AURC, loss=mean_square)),
-    ("neg_aurc", {"loss": distance}, "of vectors", of_order(AURC, loss=distance)),
-    ("neg_deferral_area", {}, "deferring", of_opinions()),
-    ("neg_deferral_area", {}, "deferring, costs", of_opinions(loss=COSTS)),
-    *(
-        ("neg_deferral_area", options, "deferring", of_opinions(**options))
-        for options in ({"loss": COSTS}, {"normalize": "excess"})
-    ),
-    ("neg_deferral_area", {}, "person", of_opinions(ANSWERS)),
-    ("neg_selective_cost", {}, "rejecting", of_costs(reject_cost=0.3)),
-    ("neg_selective_cost", {"reject_cost": 1}, "rejecting", of_costs(reject_cost=1)),
-    (
-        *("neg_selective_cost", {"loss": COSTS}, "rejecting"),
-        of_costs(reject_cost=0.3, loss=COSTS),
-    ),
-    ("neg_selective_cost", {}, "priced", of_costs(reject_cost=2.0, loss="squared")),
+    ("neg_aurc", {}, "costly", {"loss": COSTS}),
+    ("neg_aurc", {"loss": "zero_one"}, "costly", {}),
+    ("neg_aurc", {}, "regressor", {"loss": "absolute"}),
+    ("coverage_at_risk", RISK, "regressor", {"loss": "absolute"}),
+    ("neg_aurc", {"loss": "squared"}, "regressor", {}),
+    ("neg_aurc", {"loss": "squared"}, "spread", {}),
+    ("neg_aurc", {}, "of vectors", {"loss": mean_square}),
+    ("neg_aurc", {"loss": distance}, "of vectors", {}),
+    ("neg_deferral_area", {}, "deferring", {}),
+    ("neg_deferral_area", {}, "deferring, costs", {"loss": COSTS}),
+    ("neg_deferral_area", {"loss": COSTS}, "deferring", {}),
+    ("neg_deferral_area", {"normalize": "excess"}, "deferring", {}),
+    ("neg_deferral_area", {}, "person", {}),
+    ("neg_selective_cost", {}, "rejecting", {"reject_cost": 0.3}),
+    ("neg_selective_cost", {"reject_cost": 1}, "rejecting", {}),
+    ("neg_selective_cost", {"loss": COSTS}, "rejecting", {"reject_cost": 0.3}),
+    ("neg_selective_cost", {}, "priced", {"reject_cost": 2.0, "loss": "squared"}),
 ]
 
 
 @weights
-@pytest.mark.parametrize(("name", "options", "of", "expected"), VALUES)
-def test_scorers_are_metrics_of_what_is_predicted(name, options, of, expected, weight):
+@pytest.mark.parametrize(("name", "options", "of", "others"), VALUES)
+def test_scorers_are_metrics_of_what_is_predicted(name, options, of, others, weight):
     target = VECTORS[:, 0] if of in ("regressor", "priced", "spread") else y
     target = (VECTORS if of == "of vectors" else target)[TEST]
-    given = {"expert_labels": ANSWERS} if of == "person" else {}
+    person = ANSWERS if of == "person" else None
+    given = {} if person is None else {"expert_labels": person}
     scorer = get_selective_scorer(name, **options)
     value = scorer(model(of), X_test, target, sample_weight=weight, **given)
-    expected = expected(model(of), X_test, target, weight)
+    samples = model(of), X_test, target, weight, person
+    expected = value_of(name, options | others, *samples)
     assert value == pytest.approx(expected, rel=1e-12)
     if name == "neg_aurc" and not options and weight is None:
         assert value == pytest.approx(model(of).score(X_test, target), rel=1e-12)
@@ -191,34 +152,26 @@ def test_scorers_are_metrics_of_what_is_predicted(name, options, of, expected, w
         assert scorer(model(of), X_test, target[:, np.newaxis], weight) == value
 
 
-@pytest.mark.parametrize(
-    ("name", "metric"),
-    [
-        ("neg_aurc", lambda *args, **options: -AURC(*args, **options)),
-        ("coverage_at_risk", COVERAGE),
-    ],
-)
-def test_cost_matrices_have_the_order_of_the_classes(name, metric):
+def test_cost_matrices_have_the_order_of_the_classes():
     """Though samples may lack a class, as a fold may."""
-    make = partial(get_selective_scorer, name, **(RISK if "risk" in name else {}))
     names = np.array(["b", "c", "a"])
     bayes = GaussianNB().fit(X[TRAIN], names[y[TRAIN]])
     truth, labels = names[y_test], bayes.predict(X_test)
-    scores = 1 - bayes.predict_proba(X_test).max(axis=1)
+    samples = truth, labels, 1 - bayes.predict_proba(X_test).max(axis=1)
     options = {"loss": COSTS, "labels": ["c", "a", "b"]}
-    expected = metric(truth, labels, scores, **options)
-    assert make(**options)(bayes, X_test, truth) == pytest.approx(expected, rel=1e-12)
+    value = get_selective_scorer("neg_aurc", **options)(bayes, X_test, truth)
+    assert value == pytest.approx(-metrics.aurc_score(*samples, **options), rel=1e-12)
     rows = (truth != "a") & (labels != "a")
-    value = make(loss=COSTS)(bayes, X_test[rows], truth[rows])
-    few = truth[rows], labels[rows], scores[rows]
-    expected = metric(*few, loss=COSTS, labels=["a", "b", "c"])
+    scorer = get_selective_scorer("neg_aurc", loss=COSTS)
+    value = scorer(bayes, X_test[rows], truth[rows])
+    few = [each[rows] for each in samples]
+    expected = -metrics.aurc_score(*few, loss=COSTS, labels=["a", "b", "c"])
     assert value == pytest.approx(expected, rel=1e-12)
     # Of two opinions, too.
-    rows, area = y_test != 2, get_selective_scorer("neg_deferral_area")
-    found = area(model("deferring, costs"), X_test[rows], y_test[rows])
-    by_hand = of_opinions(loss=COSTS, labels=LABELS)
-    expected = by_hand(model("deferring, costs"), X_test[rows], y_test[rows], None)
-    assert found == pytest.approx(expected)
+    rows, asking = y_test != 2, model("deferring, costs")
+    options, samples = {"loss": COSTS, "labels": LABELS}, (X_test[rows], y_test[rows])
+    expected = value_of("neg_deferral_area", options, asking, *samples)
+    assert AREA(asking, *samples) == pytest.approx(expected)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
@@ -229,13 +182,6 @@ def test_a_class_that_a_fold_lacks_is_no_reject_label():
     assert set(bayes.predict(X_test[rows])) == {-1, 0}
     for _, scorer, _ in cases_of(OF_ERRORS):
         scorer(bayes, X_test[rows], y_test[rows] - 1)
-
-
-# Costs
-
-
-COST = get_selective_scorer("neg_selective_cost")
-AREA = get_selective_scorer("neg_deferral_area")
 
 
 def test_what_cannot_reject_costs_its_errors_and_what_rejects_all_the_same():
@@ -249,62 +195,11 @@ def test_what_cannot_reject_costs_its_errors_and_what_rejects_all_the_same():
         assert scorer(silent, X_test[rows], y_test[rows]) == pytest.approx(-0.4)
 
 
-@weights
-def test_a_deferred_sample_costs_the_asking_and_the_loss_of_the_expert(weight):
-    for name, cost in (("deferring", 0.1), ("deferring, free", 0.0)):
-        asking = model(name)
-        deferred, second = asking.defer(X_test), asking.expert_.predict(X_test)
-        assert 0 < deferred.mean() < 1
-        first = asking.predict_first(X_test) != y_test
-        costs = np.where(deferred, cost + (second != y_test), first)
-        value = COST(asking, X_test, y_test, sample_weight=weight)
-        assert value == pytest.approx(-np.average(costs, weights=weight))
-
-
-@weights
-def test_known_answers_of_a_person_stand_for_those_that_are_not(weight):
-    asking = model("person")
-    deferred = asking.defer(X_test)
-    assert 0 < deferred.mean() < 1
-    asked = np.ones(150) if weight is None else weight
-    asked = asked * (deferred & KNOWN)
-    of_person = 0.35 + np.average(ANSWERS != y_test, weights=asked)  # noqa: SIM300
-    costs = np.where(deferred, of_person, asking.predict_first(X_test) != y_test)
-    expected = -np.average(costs, weights=weight)
-    # Whatever is said of samples that are not deferred, and masked or missing.
-    masked = np.ma.masked_array(np.where(KNOWN, ANSWERS, 7).astype(int), ~KNOWN)
-    for said in (ANSWERS, np.where(deferred, ANSWERS, None), masked):
-        value = COST(asking, X_test, y_test, sample_weight=weight, expert_labels=said)
-        assert value == pytest.approx(expected)
-
-
-@weights
-def test_the_cost_of_a_cascade_is_that_of_each_level(weight):
-    """Also inside of what rejects, where a rejected sample may have been asked for."""
-    asking = model("cascade")
-    inside = SelectiveClassifier(FrozenEstimator(asking), reject_cost=0.3)
-    inside.fit(X[TRAIN], y[TRAIN])
-    first, second = asking.defer(X_test), np.zeros(150, dtype=bool)
-    second[first] = asking.expert_.defer(X_test[first])
-    assert 0 < second.sum() < first.sum() < 150
-    wrong, accepted = asking.predict(X_test) != y_test, inside.accept(X_test)
-    assert 0 < accepted.mean() < 1
-    for each, costs in ((asking, wrong), (inside, np.where(accepted, wrong, 0.3))):
-        total = -np.average(costs + 0.01 * first + 0.02 * second, weights=weight)
-        value = COST(each, X_test, y_test, sample_weight=weight)
-        assert value == pytest.approx(total)
-    system = asking.report(X_test, y_test).parts[0]
-    assert COST(asking, X_test, y_test) == pytest.approx(
-        -system.risk.value - system.cost
-    )
-
-
-@pytest.mark.parametrize("scorer", [AREA, COST], ids=["area", "cost"])
-def test_weights_and_answers_are_routed(scorer):
-    asking = scorer.set_score_request(expert_labels="radiologist", sample_weight=True)
+def test_weights_and_answers_are_routed():
+    asking = AREA.set_score_request(expert_labels="radiologist", sample_weight=True)
     requests = {"sample_weight": True, "expert_labels": "radiologist"}
     assert asking.get_metadata_routing().score.requests == requests
-    assert set(scorer.get_metadata_routing().score.requests.values()) == {None}
+    assert set(AREA.get_metadata_routing().score.requests.values()) == {None}
     weight = 1.0 + np.arange(300) % 4
     with sklearn.config_context(enable_metadata_routing=True):
         person = deferring().set_fit_request(
@@ -318,18 +213,16 @@ def test_weights_and_answers_are_routed(scorer):
         )  # fmt: skip
     for fold, test in enumerate(results["indices"]["test"]):
         given = {"sample_weight": weight[test], "expert_labels": PERSON[test]}
-        expected = scorer(results["estimator"][fold], X[test], y[test], **given)
+        expected = AREA(results["estimator"][fold], X[test], y[test], **given)
         assert results["test_score"][fold] == expected
 
 
 # What cannot be scored
 
 
-OF_PERSON = {"expert_labels": ANSWERS}
-PRICED = get_selective_scorer("neg_selective_cost", reject_cost=0.2)
 UNCERTAIN = get_selective_scorer("neg_aurc")
 SQUARED = get_selective_scorer("neg_aurc", loss="squared")
-UNKNOWN = "Pass the cost of a rejected sample"
+UNKNOWN = "Pass one for all rejected samples"
 NO_UNCERTAINTY = "Ridge is a regressor without a method `uncertainty`.*Sel"
 ZEROS = get_selective_scorer("neg_aurc", loss=np.zeros(150))
 
@@ -340,12 +233,7 @@ ZEROS = get_selective_scorer("neg_aurc", loss=np.zeros(150))
         (AREA, "bayes", {}, r"has no second opinion. Pass a DeferringClassifier"),
         (AREA, "rejecting", {}, "has no second opinion"),
         *((COST, each, {}, UNKNOWN) for each in ("bayes", "covering", "by group")),
-        (COST, "rejecting", OF_PERSON, "expert_labels are given, but"),
-        (COST, "deferring", OF_PERSON, r"asks no person\. Omit expert_labels"),
-        (COST, "person", {}, "expert_labels is None, but a person"),
-        (COST, "person", {"expert_labels": [None] * 150}, "no answer for any of"),
-        (PRICED, "deferring", {}, "reject_cost=0.2 is the cost of a rejected sample"),
-        (COST, "deferring, budget", {}, "deferral_cost=None.*would cost nothing"),
+        *((COST, each, {}, "asks a second opinion") for each in ("person", "inside")),
         (UNCERTAIN, "person", {}, r"label -1, .*or defer_label=None"),
         (UNCERTAIN, "ridge", {}, NO_UNCERTAINTY),
         (SQUARED, "ridge", {}, NO_UNCERTAINTY),
@@ -366,26 +254,14 @@ def test_what_cannot_be_scored(scorer, of, given, message):
             scorer(each, X_test, target, **given)
 
 
-def test_groups_whose_cost_is_not_known():
-    Z = np.column_stack([X, np.arange(300) % 2])
-    costs = {"deferral_cost": {0: 0.1, 1: 0.2}, "group_by": 5}
-    asking = deferring(LogisticRegression(), **costs).fit(Z, y)
-    Z[:, 5] = 7
-    with (
-        pytest.warns(RejectionWarning),
-        pytest.raises(ValueError, match="no value for the groups of 300 samples"),
-    ):
-        COST(asking, Z, y)
-
-
 # Names and options
 
 
 PRECISE = {"min_precision": 0.8, "min_tpr": 0.5, "ood_prior": 0.2}
 BAD_OPTIONS = [
     ("accuracy", {}, r"name must be one of .*'neg_aurc'.*'accuracy'"),
-    ("neg_aurc", {"normalize": "prr"}, "With normalize='prr' higher is better"),
-    ("neg_deferral_area", {"normalize": "prr"}, "normalize='prr' higher"),
+    ("neg_aurc", {"normalize": "prr"}, r"one of \[None, 'excess'\], got 'prr'"),
+    ("neg_selective_risk_at_coverage", {"coverage": 0}, "coverage must be in"),
     ("coverage_at_risk", {"risk": -0.1}, r"risk must be .*\[0, inf\["),
     ("neg_selective_cost", {"reject_cost": -1}, "reject_cost must be in"),
     ("neg_selective_risk_at_tpr_fpr", {"min_tpr": 0, "max_fpr": 0.5}, "min_tpr must"),
@@ -417,9 +293,6 @@ def test_options_that_are_missing_or_too_many_and_what_is_no_scorer():
         get_selective_scorer("neg_augrc", coverage=0.1)
     with pytest.raises(TypeError, match="get_selective_scorer"):
         get_selective_scorer(model("bayes"), X_test, y_test)
-    message = r"makes a scorer and is none.*scoring=make_selective_scorer\(\.\.\.\)"
-    with pytest.raises(TypeError, match=message):
-        make_selective_scorer(model("bayes"), X_test, y_test)
     for metric in ("f1_macro", make_selective_scorer(accuracy_score), AREA):
         with pytest.raises(TypeError, match=r"must be a function \(y_true, y_pred\)"):
             make_selective_scorer(metric)

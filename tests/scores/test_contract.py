@@ -22,7 +22,6 @@ from sklearn_reject.scores import (
     ReAct,
     RelativeMahalanobis,
     ViM,
-    get_novelty_names,
     get_score_names,
 )
 from tests.scores.contract import (
@@ -63,7 +62,7 @@ NOVELTY = [score for score in NAMED if issubclass(score, NoveltyScore)]
 
 def test_the_table_is_complete():
     names = sorted(score.name for score in NAMED)
-    assert names == sorted([*get_score_names(), *get_novelty_names()])
+    assert names == sorted([*get_score_names(), *get_score_names("novelty")])
 
 
 @pytest.mark.parametrize("score", NAMED)

@@ -8,7 +8,7 @@ import numpy as np
 
 from sklearn_reject._sklearn import _safe_indexing
 from sklearn_reject._typing import Axes, Figure, Line2D, Other
-from sklearn_reject.metrics._losses import is_table
+from sklearn_reject.metrics._arrays import is_table
 from sklearn_reject.metrics._plot._targets import (
     LINES,
     draw_bound,

@@ -5,8 +5,11 @@ import numpy as np
 from sklearn_reject import _curves as curves
 from sklearn_reject._validation import check_level
 from sklearn_reject.exceptions import warn_user
-from sklearn_reject.metrics._bootstrap import Resamples, percentile_ends
-from sklearn_reject.metrics._intervals import check_resamples
+from sklearn_reject.metrics._bootstrap import (
+    Resamples,
+    check_resamples,
+    percentile_ends,
+)
 
 # Of curves with more points the band has so many, evenly and near the left end.
 _N_EVEN_POINTS, _N_LEFT_POINTS = 200, 100

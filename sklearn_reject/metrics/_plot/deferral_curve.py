@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from sklearn_reject import _curves as curves
 from sklearn_reject._typing import Axes, Estimator, MatrixLike, Options, TaskLossLike
 from sklearn_reject._validation import check_sample_weight, of_arrays
-from sklearn_reject.metrics._deferral import scores_and_opinions
-from sklearn_reject.metrics._deferral_scoring import judge_opinions
+from sklearn_reject.metrics._arrays import scores_and_opinions
 from sklearn_reject.metrics._inside import locate
 from sklearn_reject.metrics._plot._base import CurveDisplay
+from sklearn_reject.metrics._scorers import judge_opinions
 
 
 @dataclass(eq=False, repr=False)

@@ -17,13 +17,13 @@ from sklearn_reject._typing import (
     TaskLossLike,
 )
 from sklearn_reject._validation import check_option, check_sample_weight, of_arrays
-from sklearn_reject.metrics._inside import predict_with_both_scores
-from sklearn_reject.metrics._origins import (
+from sklearn_reject.metrics._arrays import (
     judge_inside,
     ood_label_for,
     ood_samples,
     scores_and_origins,
 )
+from sklearn_reject.metrics._inside import predict_with_both_scores
 from sklearn_reject.metrics._plot._base import CurveDisplay
 from sklearn_reject.metrics._plot._ood_sample import BOUNDS, KINDS, OODSample
 from sklearn_reject.metrics._plot._targets import acceptance, draw_corner, find_target
@@ -109,7 +109,7 @@ class OODFrontierDisplay(CurveDisplay):
     name: str | Sequence[str] | None = None
 
     _axes = "x", "y"
-    _function = "ood_roc_curve"
+    _function = "ood_auroc_score"
     _are_alike = False
 
     def __post_init__(self):

@@ -17,6 +17,7 @@ from sklearn_reject._labels import is_automatic, rate
 from sklearn_reject._response._positive import positive_score
 from sklearn_reject._typing import Axes, Estimator, Label, MatrixLike, Options
 from sklearn_reject._validation import check_same_length, of_ratings
+from sklearn_reject.metrics._arrays import rated_documents
 from sklearn_reject.metrics._inside import (
     check_pos_label,
     find_tuner,
@@ -25,7 +26,6 @@ from sklearn_reject.metrics._inside import (
 )
 from sklearn_reject.metrics._plot._base import CurveDisplay
 from sklearn_reject.metrics._plot._targets import ink
-from sklearn_reject.metrics._pn import rated_documents
 from sklearn_reject.thresholds import OperatingPoint, ThresholdPath
 
 _PATH_STYLE = {"linewidth": 6, "alpha": 0.25, "solid_capstyle": "butt"}

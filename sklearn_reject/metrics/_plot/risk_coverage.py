@@ -19,12 +19,11 @@ from sklearn_reject._typing import (
     TaskLossLike,
 )
 from sklearn_reject._validation import check_sample_weight, of_arrays
+from sklearn_reject.metrics._arrays import judge, scores_and_losses
 from sklearn_reject.metrics._inside import predict_with_uncertainty
-from sklearn_reject.metrics._losses import judge
 from sklearn_reject.metrics._plot._base import CurveDisplay, one_or_all
 from sklearn_reject.metrics._plot._risk_band import risk_band
 from sklearn_reject.metrics._plot._targets import acceptance, share_and_mean
-from sklearn_reject.metrics._risk_coverage import scores_and_losses
 
 # Below this share of the largest coverage, a band may be cut off.
 _LEFT_END = 0.1

@@ -12,12 +12,7 @@ from sklearn_reject import _curves as curves
 from sklearn_reject.datasets import make_fpp23_mixture
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.losses import check_loss
-from sklearn_reject.metrics import (
-    OODFrontierDisplay,
-    ood_precision_recall_curve,
-    ood_roc_curve,
-    risk_coverage_curve,
-)
+from sklearn_reject.metrics import OODFrontierDisplay, risk_coverage_curve
 from tests.metrics.plot.drawn import legend_of
 
 SAMPLE = make_fpp23_mixture(300, return_X_y=False, random_state=0)
@@ -50,9 +45,10 @@ def fitted():
 def curve(kind, uncertainty, y_pred=SAMPLE.prediction, **options):
     """Return x and y of the curve of one score."""
     if kind == "roc":
-        return ood_roc_curve(y, uncertainty, **options)[:2]
+        return curves.ood_roc_curve(uncertainty, y == -1, **options)[:2]
     if kind == "precision_recall":
-        return ood_precision_recall_curve(y, uncertainty, **options)[1::-1]
+        found = curves.ood_precision_recall_curve(uncertainty, y == -1, **options)
+        return found[1::-1]
     return risk_coverage_curve(y, y_pred, uncertainty, ood_label="auto", **options)[:2]
 
 
