@@ -2,35 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal, Self
+from functools import partial
+from typing import Any, Literal, NamedTuple, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_reject._typing import (
-    Axes,
-    Estimator,
-    Label,
-    MatrixLike,
-    Options,
-    TaskLossLike,
-)
+from sklearn_reject import _curves as curves
+from sklearn_reject._typing import Axes, Estimator, Label, MatrixLike, TaskLossLike
 from sklearn_reject._validation import check_option, check_sample_weight, of_arrays
+from sklearn_reject.metrics import _origins as origins
 from sklearn_reject.metrics._inside import predict_with_both_scores
-from sklearn_reject.metrics._origins import (
-    judge_inside,
-    ood_label_for,
-    ood_samples,
-    scores_and_origins,
-)
-from sklearn_reject.metrics._plot._base import CurveDisplay
-from sklearn_reject.metrics._plot._ood_sample import BOUNDS, KINDS, OODSample
-from sklearn_reject.metrics._plot._targets import acceptance, draw_corner, find_target
+from sklearn_reject.metrics._plot import _base
+
+
+class _Kind(NamedTuple):
+    """What the axes show, what is said of a rule, and what makes curves."""
+
+    labels: tuple[str, str]
+    bounds: tuple[tuple[str], tuple[str]]  # on x and on y
+    rule: str
+    curve: Any
+    frontier: Any
+
+
+_KINDS = {
+    "roc": _Kind(
+        ("FPR (OOD samples accepted)", "TPR (ID samples accepted)"),
+        (("max_fpr",), ("min_tpr",)),
+        "FPR {}, TPR {}",
+        curves.ood_roc_curve,
+        curves.roc_frontier,
+    ),
+    "precision_recall": _Kind(
+        ("Recall (ID samples accepted)", "Precision (ID of accepted)"),
+        (("min_tpr",), ("min_precision",)),
+        "recall {}, precision {}",
+        curves.ood_precision_recall_curve,
+        curves.precision_recall_frontier,
+    ),
+    "risk_coverage": _Kind(
+        ("TPR (ID samples accepted)", "Selective risk"),
+        (("min_tpr",), ("max_risk",)),
+        "TPR {}, risk {}",
+        curves.risk_coverage_curve,
+        curves.risk_coverage_frontier,
+    ),
+}
 
 
 @dataclass(eq=False, repr=False)
-class OODFrontierDisplay(CurveDisplay):
+class OODFrontierDisplay(_base.CurveDisplay):
     """What thresholds attain with ID and OOD samples, for choosing feasible bounds.
 
     One score is drawn by its own curve. Two scores, risk and novelty, are drawn by the
@@ -103,17 +127,15 @@ class OODFrontierDisplay(CurveDisplay):
     y: Sequence[ArrayLike]
     _: KW_ONLY
     kind: Literal["roc", "precision_recall", "risk_coverage"] = "roc"
-    random: tuple[float, ...] | None = None
-    point: tuple[float, ...] | None = None
-    target: Mapping[str, float] | None = None
-    name: str | Sequence[str] | None = None
 
     _axes = "x", "y"
-    _function = "ood_roc_curve"
-    _are_alike = False
 
     def __post_init__(self):
-        self._labels, self._bounds, self._best, self._rule = KINDS[self.kind]
+        self._labels, self._bounds, self._rule, *_ = _KINDS[self.kind]
+        if self.kind == "risk_coverage":
+            self._shown = 0.1, 1.0
+        else:
+            self._ylim = 0, 1.01
 
     @classmethod
     def from_estimator(
@@ -192,20 +214,21 @@ class OODFrontierDisplay(CurveDisplay):
             invalid or hold no OOD ones, or a label is neither a class nor that of OOD
             samples.
         """
-        check_option(kind, "kind", tuple(KINDS))
+        check_option(kind, "kind", tuple(_KINDS))
         y_pred, *scores = predict_with_both_scores(estimator, X)
-        ood_label, is_ood = ood_label_for(estimator, y, y_pred, ood_label)
-        losses = None
+        ood_label, is_ood = origins.ood_label_for(estimator, y, y_pred, ood_label)
+        losses = np.zeros(len(is_ood))
         if kind == "risk_coverage":
-            losses = judge_inside(estimator, y, y_pred, is_ood, loss, labels)
-        columns, is_ood = scores_and_origins(y, *scores, ood_label)
-        weight = check_sample_weight(sample_weight, len(is_ood))
-        sample = OODSample(kind, columns, is_ood, losses, weight, max_fpr, ood_prior)
-        display = cls._of_sample(sample, parts, name or type(estimator).__name__)
-        accepted = acceptance(estimator, X, y_pred, columns)
+            losses = origins.judge_inside(estimator, y, y_pred, is_ood, loss, labels)
+        scores, is_ood = origins.scores_and_origins(y, *scores, ood_label)
+        sample = scores, is_ood, losses, sample_weight, max_fpr, ood_prior
+        display, point = cls._of_sample(
+            kind, parts, name or type(estimator).__name__, *sample
+        )
+        accepted = _base.acceptance(estimator, X, y_pred, scores)
         if accepted is not None:
-            display.point = sample.point(accepted)
-            display.target = find_target(estimator, BOUNDS)
+            display.point = [point(accepted)]
+            display.target = _base.find_target(estimator)
         return display.plot(ax, **plot_options)
 
     @classmethod
@@ -288,100 +311,69 @@ class OODFrontierDisplay(CurveDisplay):
             If the kind is unknown, `parts` are wanted of one score, or the samples are
             invalid or hold no OOD ones.
         """
-        check_option(kind, "kind", tuple(KINDS))
-        scores, losses = (uncertainty, novelty), None
+        check_option(kind, "kind", tuple(_KINDS))
+        scores = uncertainty, novelty
         if kind == "risk_coverage":
-            judged = ood_samples(y_true, y_pred, *scores, ood_label, loss, labels)
-            columns, losses, is_ood = judged
+            judged = origins.ood_samples(
+                y_true, y_pred, *scores, ood_label, loss, labels
+            )
+            scores, losses, is_ood = judged
         else:
-            columns, is_ood = scores_and_origins(y_true, *scores, ood_label)
-        weight = check_sample_weight(sample_weight, len(is_ood))
-        sample = OODSample(kind, columns, is_ood, losses, weight, max_fpr, ood_prior)
-        display = cls._of_sample(sample, parts, name)
+            scores, is_ood = origins.scores_and_origins(y_true, *scores, ood_label)
+            losses = np.zeros(len(is_ood))
+        sample = scores, is_ood, losses, sample_weight, max_fpr, ood_prior
+        display, _ = cls._of_sample(kind, parts, name, *sample)
         return display.plot(ax, **plot_options)
 
     @classmethod
-    def _of_sample(cls, sample, parts, name):
-        """Make the display of one score, or of two and maybe each alone."""
-        has_two = sample.scores.ndim == 2
-        if parts and not has_two:
-            raise ValueError(
-                "parts=True draws risk and novelty alone beside their frontier, but "
-                "there is one score only. Pass novelty=, or a classifier with "
-                "risk_and_novelty."
-            )
-        points = [sample.frontier() if has_two else sample.curve(sample.scores)]
-        if parts:
-            points += map(sample.curve, sample.scores.T)
+    def _of_sample(cls, kind, parts, name, scores, is_ood, losses, weight, *options):
+        """Make the display, and return what gives the point of a rule."""
+        weight = check_sample_weight(weight, len(is_ood))
+        max_fpr, ood_prior = options
+        options = {"is_ood": is_ood, "sample_weight": weight}
+        if kind == "precision_recall":
+            options["ood_prior"] = ood_prior
+        if kind == "risk_coverage":
+            options["losses"] = losses
+            options |= {} if max_fpr is None else {"max_fpr": max_fpr}
+        curves = [_points(kind, scores, options)]
+        if parts and scores.ndim == 2:
+            curves += [_points(kind, column, options) for column in scores.T]
             if not isinstance(name, list):
                 name = [name or "risk and novelty", "risk alone", "novelty alone"]
-        x, y = map(list, zip(*points, strict=True))
-        return cls(x, y, kind=sample.kind, random=sample.chance(), name=name)
+        x, y = map(list, zip(*curves, strict=True))
+        weight = np.ones(len(is_ood)) if weight is None else weight
+        point = partial(_point, kind, is_ood, losses, weight, ood_prior)
+        _, end = point(np.ones(len(is_ood)))
+        random = [0, 1], [0.0 if kind == "roc" else end, end]
+        return cls(x, y, kind=kind, random=random, name=name), point
 
-    def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        name: str | Sequence[str] | None = None,
-        bounds: tuple[float, float] | None = None,
-        plot_point: bool | None = None,
-        plot_target: bool | None = None,
-        plot_random: bool | None = None,
-        curve_kwargs: Options | Sequence[Options] | None = None,
-    ) -> Self:
-        """Draw the curves.
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to draw on. None makes a new figure.
+def _points(kind, scores, options):
+    """Return the curve of one score, or the corners of the frontier of two."""
+    is_single = scores.ndim == 1
+    find = _KINDS[kind].curve if is_single else _KINDS[kind].frontier
+    x, y = find(scores, **options)[:2]
+    if kind == "precision_recall":
+        x, y = y, x
+    if is_single:
+        return x, y
+    if kind == "roc":
+        x, y = np.append(x, 1.0), np.append(y, y[-1:])
+        return np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]
+    # The value of each point holds down to the one before, the first to zero.
+    x, y = np.append(0.0 * x[:1], x), np.append(y[:1], y)
+    return np.repeat(x, 2)[:-1], np.repeat(y, 2)[1:]
 
-        name : str or list of str, default=None
-            Name of the curve, or of each curve. None takes that of the display.
 
-        bounds : tuple of two floats, default=None
-            A point on the axes, such as (max_fpr, min_tpr), (min_tpr, min_precision) or
-            (min_tpr, max_risk), in place of the target of the rule. It is drawn as
-            the corner of what is within both bounds: they can be met where a curve
-            passes through it.
-
-        plot_point : bool, default=None
-            Whether to draw the operating point. None does it where it is known.
-
-        plot_target : bool, default=None
-            Whether to draw the target. None does it where it is known.
-
-        plot_random : bool, default=None
-            Whether to draw the line of a random score. None does it where it is known.
-
-        curve_kwargs : dict or list of dict, default=None
-            Passed to matplotlib's `plot` for all curves, or for each. The rest of what
-            is drawn can be styled afterwards, as attributes of the display.
-
-        Returns
-        -------
-        display : OODFrontierDisplay
-            The display itself.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
-        ValueError
-            If there are not as many names or `curve_kwargs` as curves, or something is
-            wanted that the display does not have.
-        """
-        target = self.target
-        if bounds is not None:
-            target = dict(zip(self._bounds, map(float, bounds), strict=True))
-        points = None if self.point is None else [self.point]
-        parts = {
-            "random": (plot_random, self.random),
-            "target": (plot_target, target),
-            "point": (plot_point, points),
-        }
-        limits = {} if self.kind == "risk_coverage" else {"ylim": (0, 1.01)}
-        return self._plot(ax, name, curve_kwargs, parts, xlim=(0, 1.01), **limits)
-
-    def _draw_target(self, target):
-        return draw_corner(self.ax_, target, self._bounds, self._best)
+def _point(kind, is_ood, losses, weight, ood_prior, accepted):
+    """Return x and y of a rule that accepts samples with these probabilities."""
+    tpr, risk = _base.share_and_mean(accepted, losses, weight * ~is_ood)
+    if kind == "risk_coverage":
+        return tpr, risk
+    fpr, _ = _base.share_and_mean(accepted, losses, weight * is_ood)
+    if kind == "roc":
+        return fpr, tpr
+    share = np.average(is_ood, weights=weight) if ood_prior is None else ood_prior
+    good = (1 - share) * tpr
+    return tpr, float(good / (good + share * fpr)) if tpr + fpr else float("nan")

@@ -10,37 +10,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.integrate import trapezoid
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_reject import _curves as curves
 from sklearn_reject._labels import is_automatic, rate
 from sklearn_reject._response._positive import positive_score
-from sklearn_reject._typing import Axes, Estimator, Label, MatrixLike, Options
+from sklearn_reject._typing import Axes, Estimator, Label, MatrixLike
 from sklearn_reject._validation import check_same_length, of_ratings
-from sklearn_reject.metrics._inside import (
-    check_pos_label,
-    find_tuner,
-    names_of_classifiers,
-    recount,
-)
+from sklearn_reject.metrics import _inside as inside
 from sklearn_reject.metrics._plot._base import CurveDisplay
-from sklearn_reject.metrics._plot._targets import ink
 from sklearn_reject.metrics._pn import rated_documents
 from sklearn_reject.thresholds import OperatingPoint, ThresholdPath
-
-_PATH_STYLE = {"linewidth": 6, "alpha": 0.25, "solid_capstyle": "butt"}
-_POINT_STYLE = {"fmt": "o", "capsize": 3, "zorder": 3}
-_TANGENT_STYLE = {"linestyle": "--", "linewidth": 1.2, "zorder": 1.9}
-
-# Of the false positives at the operating point, or of the upper end of their interval,
-# how many fit into the axes: the point is in the left part, and not in a corner.
-_VIEW = 4
-
-# By how much, relatively, axes are higher than what is in them.
-_ROOM = 1.05
-
-# By which sums of weights in another order may differ, relative to them.
-_ROUNDING = 1e-12
 
 
 @dataclass(eq=False, repr=False)
@@ -110,19 +89,18 @@ class PNCurveDisplay(CurveDisplay):
     fp: Sequence[ArrayLike]
     tp: Sequence[ArrayLike]
     _: KW_ONLY
-    area: Sequence[float] | None = None
-    path: ThresholdPath | None = None
-    operating_point: OperatingPoint | None = None
-    name: str | Sequence[str] | None = None
+    point: OperatingPoint | None = None
 
-    _are_alike = False
-    _way_out = (
-        "Call from_path with what it takes, or from_estimator with an "
-        "EnsembleThresholdTuner."
-    )
     _axes = "fp", "tp"
     _labels = "False positives", "True positives"
-    _function = "pn_curve"
+    _xlim = 0, None
+
+    @property
+    def _shown(self):
+        """So many false positives as leave the point in the left part of the axes."""
+        ends = () if self.point is None else (self.point.fp, self.point.fp_interval[1])
+        right = 4 * np.nanmax(ends, initial=0)
+        return 0, right if 0 < right < np.inf else np.inf
 
     @classmethod
     @of_ratings
@@ -172,11 +150,11 @@ class PNCurveDisplay(CurveDisplay):
             If a score is not finite, a class has no rated documents, or there are more
             than two.
         """
-        sample = rated_documents(
+        scores, is_positive, weight = rated_documents(
             y_true, y_score, pos_label, unrated_label, sample_weight
         )
-        display = cls._of_counts([_known_curve(*sample)], name=name)
-        return display.plot(ax, **plot_options)
+        curve = curves.pn_curve(scores, is_positive, sample_weight=weight)[:2]
+        return cls._of_counts([curve], name).plot(ax, **plot_options)
 
     @classmethod
     def from_estimator(
@@ -247,39 +225,28 @@ class PNCurveDisplay(CurveDisplay):
             If the classifier has other classes or no score, single curves are wanted of
             what is no tuner, or a class has no rated documents.
         """
-        check_is_fitted(estimator)
         kind = type(estimator).__name__
-        tuner, inner_X = find_tuner(estimator, X)
-        if tuner is not None:
-            pos_label = check_pos_label(tuner, pos_label)
-        elif plot_single:
-            raise ValueError(
-                "plot_single=True draws the curve of each classifier of an "
-                f"EnsembleThresholdTuner, got {kind}."
-            )
-        if is_automatic(unrated_label):
-            unrated_label = getattr(tuner, "unrated_label", -1)
+        name = kind if name is None else name
         labels = {"pos_label": pos_label, "unrated_label": unrated_label}
+        tuner, inner_X = inside.find_tuner(estimator, X)
+        if tuner is not None:
+            labels["pos_label"] = inside.check_pos_label(tuner, pos_label)
+        if is_automatic(unrated_label):
+            labels["unrated_label"] = getattr(tuner, "unrated_label", -1)
         ratings = rate(y, sample_weight=sample_weight, **labels)
         score = positive_score(estimator, X, ratings.classes, name=kind)
         check_same_length(len(score), y=y)
-        columns, known, joint = [score[ratings.rows]], [None], {}
-        if tuner is not None:
-            scores = tuner.joint_scores(inner_X)
-            path, point = recount(tuner, scores, ratings)
-            joint = {"path": path, "operating_point": point}
-            scores = scores[ratings.rows]
-            known = _find_known(scores, path)
-        name = kind if name is None else name
+        count = partial(_count, ratings)
+        if tuner is None:
+            return cls._of_counts([count(score)], name).plot(ax, **plot_options)
+        scores = tuner.joint_scores(inner_X)
+        path, point = inside.recount(tuner, scores, ratings)
+        counts = [(path.fp[::-1], path.tp[::-1])]
         if plot_single:
-            columns += list(scores.T)
-            names = names_of_classifiers(tuner)
-            name = [name, *names] if isinstance(name, str) else name
-        counts = [
-            _known_curve(column, ratings.is_positive, ratings.weight, some)
-            for column, some in zip(columns, known, strict=False)
-        ]
-        return cls._of_counts(counts, name=name, **joint).plot(ax, **plot_options)
+            counts += map(count, scores.T, path.thresholds[0])
+            if isinstance(name, str):
+                name = [name, *inside.names_of_classifiers(tuner)]
+        return cls._of_counts(counts, name, point).plot(ax, **plot_options)
 
     @classmethod
     def from_path(
@@ -320,168 +287,47 @@ class PNCurveDisplay(CurveDisplay):
         ValueError
             If `path` is none, or something is wanted that is not given.
         """
-        if not isinstance(path, ThresholdPath):
-            raise ValueError(
-                f"path must be a ThresholdPath, such as optimal_path returns, got "
-                f"{path!r}."
-            )
-        display = cls(
-            [path.fp[::-1]],
-            [path.tp[::-1]],
-            area=[path.area],
-            path=path,
-            operating_point=operating_point,
-            name=name,
-        )
-        return display.plot(ax, **plot_options)
+        curve = path.fp[::-1], path.tp[::-1]
+        return cls._of_counts([curve], name, operating_point).plot(ax, **plot_options)
 
     @classmethod
-    def _of_counts(cls, counts, **options):
+    def _of_counts(cls, counts, name, point=None):
         fp, tp = map(list, zip(*counts, strict=True))
         areas = [float(trapezoid(*each)) for each in zip(tp, fp, strict=True)]
-        return cls(fp, tp, area=areas, **options)
+        display = cls(fp, tp, area=areas, point=point, name=name)
+        ends = [0, fp[0][-1]], [0, tp[0][-1]]
+        display.random, display.oracle = (
+            ends,
+            ([0, 0, fp[0][-1]], [0, *ends[1][1:] * 2]),
+        )
+        if point is not None and not np.isnan(point.target_derivative):
+            display.target = {"max_fp_per_tp": 1 / point.target_derivative}
+        return display
 
-    def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        name: str | Sequence[str] | None = None,
-        plot_path: bool | None = None,
-        plot_point: bool | None = None,
-        plot_tangent: bool | None = None,
-        curve_kwargs: Options | Sequence[Options] | None = None,
-    ) -> Self:
-        """Draw the curves.
-
-        Where an operating point is drawn, the axes show four times its false positives,
-        which may be few of all; ``display.ax_.autoscale()`` shows the whole curves.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to draw on. None makes a new figure.
-
-        name : str or list of str, default=None
-            Name of the curve, or of each curve. None takes that of the display.
-
-        plot_path : bool, default=None
-            Whether to mark the part of the first curve that belongs to the path; the
-            rest are documents below the lowest thresholds. None does it where there is
-            such a rest.
-
-        plot_point : bool, default=None
-            Whether to draw the operating point, with its intervals as error bars. None
-            does it where it is known.
-
-        plot_tangent : bool, default=None
-            Whether to draw the line of the target derivative through the operating
-            point. None does it where the point is drawn.
-
-        curve_kwargs : dict or list of dict, default=None
-            Passed to matplotlib's `plot` for all curves, or for each. The rest of what
-            is drawn can be styled afterwards, as attributes of the display.
-
-        Returns
-        -------
-        display : PNCurveDisplay
-            The display itself.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
-        ValueError
-            If there are not as many names or `curve_kwargs` as curves, or something is
-            wanted that the display does not have.
-        """
-        point = self.operating_point
-        if plot_path is None and self.path is not None:
-            plot_path = self._goes_on_below_path()
-        if plot_tangent is None:
-            plot_tangent = plot_point
-        parts = {
-            "path": (plot_path, self.path),
-            "point": (plot_point, point),
-            "tangent": (plot_tangent, point),
-        }
-        shown = 0.0 if ax is None or not ax.has_data() else ax.get_xlim()[1]
-        self._plot(ax, name, curve_kwargs, parts)
-        self.ax_.set_xlim(left=0, auto=True)
-        if self.point_ is not None:
-            self._show_point(shown)
-        return self
-
-    def _goes_on_below_path(self):
-        """Tell whether documents of the first curve are below the path's thresholds."""
-        reached = self.path.fp[0] + self.path.tp[0]
-        rated = self.fp[0][-1] + self.tp[0][-1]
-        return reached < rated * (1 - _ROUNDING)
-
-    def _draw_path(self, path):
-        color = np.atleast_1d(self.line_)[0].get_color()
-        style = {"label": "path", "color": color, **_PATH_STYLE}
-        return self.ax_.plot(path.fp, path.tp, **style)[0]
-
-    def _draw_tangent(self, point):
-        """Draw the line of the target derivative through a point; None without one."""
-        slope = point.target_derivative
-        if np.isnan(slope):
-            return None  # targets that are no slopes have no tangent
-        label = f"target: dTP/dFP = {slope:.3g}"
-        style = {"label": label, "color": ink(), **_TANGENT_STYLE}
-        return self.ax_.axline((point.fp, point.tp), slope=slope, **style)
+    def _draw_target(self, target):
+        """Draw the line of the price through the operating point."""
+        style = self._style_of_target(target, ["max_fp_per_tp"])
+        slope = 1 / target["max_fp_per_tp"]
+        return self.ax_.axline((self.point.fp, self.point.tp), slope=slope, **style)
 
     def _draw_point(self, point):
         """Draw an operating point, with its intervals as error bars."""
-        done = f"precision = {point.precision:.3g}"
-        done = "predicts nothing" if np.isnan(point.precision) else done
-        label = f"operating point ({done})"
-        style = {"label": label, "color": ink(), **_POINT_STYLE}
-        across = _lengths(point.fp, point.fp_interval)
-        up = _lengths(point.tp, point.tp_interval)
+        label = f"operating point (precision = {point.precision:.3g})"
+        up, across = (
+            [[max(value - low, 0.0)], [max(high - value, 0.0)]]
+            for value, (low, high) in (
+                (point.tp, point.tp_interval),
+                (point.fp, point.fp_interval),
+            )
+        )
+        style = {"label": label, "color": self.ax_.xaxis.label.get_color()}
+        style |= {"fmt": "o", "capsize": 3, "zorder": 3}
         return self.ax_.errorbar(point.fp, point.tp, up, across, **style)
 
-    def _show_point(self, shown):
-        """Set limits near the operating point, not below what was shown before."""
-        point = self.operating_point
-        right = max(_VIEW * _upper_end(point.fp, point.fp_interval), shown)
-        if not 0 < right < max(fp[-1] for fp in self.fp):
-            return
-        heights = map(partial(np.interp, right), self.fp, self.tp)
-        top = max(*heights, _upper_end(point.tp, point.tp_interval))
-        before = self.ax_.get_ylim()[1] if shown else 0.0
-        self.ax_.set(xlim=(0, right), ylim=(0, max(_ROOM * top, before)))
 
-
-def _known_curve(scores, is_positive, weight, known=None):
-    """Return false and true positives of a score down to the documents not known."""
-    if known is None:
-        return curves.pn_curve(scores, is_positive, sample_weight=weight)[:2]
-    # Ranks, so that any document can be below all others.
-    ranks = np.unique(scores, return_inverse=True)[1] + 1.0
-    ranks[~known] = 0.0
-    fp, tp, thresholds = curves.pn_curve(ranks, is_positive, sample_weight=weight)
-    return fp[thresholds > 0], tp[thresholds > 0]
-
-
-def _find_known(scores, path):
-    """Return which documents the curve of a path, and of each score, can count.
-
-    Below its base, a detector sees documents that others have chosen, and with the rule
-    "all" only documents that all of them have.
-    """
-    reached = scores >= path.thresholds[0]
-    if path.rule == "all":
-        return [reached.all(axis=1)] * (1 + scores.shape[1])
-    return [reached.any(axis=1), *reached.T]
-
-
-def _lengths(value, interval):
-    """Return how far error bars reach to either side."""
-    low, high = interval
-    return [[max(value - low, 0.0)], [max(high - value, 0.0)]]
-
-
-def _upper_end(value, interval):
-    """Return the larger of a count and the upper end of its interval."""
-    return max(float(value), float(np.nan_to_num(interval[1], posinf=0.0)))
+def _count(ratings, scores, lowest=-np.inf):
+    """Return false and true positives of scores, down to the lowest that are known."""
+    scores = np.maximum(scores[ratings.rows], np.nextafter(lowest, -np.inf))
+    options = {"sample_weight": ratings.weight}
+    fp, tp, thresholds = curves.pn_curve(scores, ratings.is_positive, **options)
+    return fp[thresholds >= lowest], tp[thresholds >= lowest]
