@@ -11,11 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_reject._sklearn import (
-    _num_samples,
-    _safe_indexing,
-    check_matplotlib_support,
-)
+from sklearn_reject._sklearn import _safe_indexing, check_matplotlib_support
 from sklearn_reject._typing import Axes, Figure, Line2D, Options, Other
 from sklearn_reject._validation import check_sample_weight
 from sklearn_reject.metrics._inside import find, locate
@@ -58,20 +54,19 @@ class CurveDisplay:
     name: str | Sequence[str] | None = None
 
     _area_name = "area"
-    _xlim, _ylim = (-0.01, 1.01), (0, None)
+    _xlim = -0.01, 1.01
     # The part of a curve, along x, that axes show as a whole.
     _shown = -np.inf, np.inf
 
     @classmethod
     def _of_samples(cls, samples, name):
         """Make the display of samples, one a curve, with the references of all."""
-        x, y, areas = map(
-            list, zip(*(cls._curve(*each) for each in samples), strict=True)
-        )
-        together = [
+        drawn = [cls._curve(*sample) for sample in samples]
+        x, y, areas = map(list, zip(*drawn, strict=True))
+        together = (
             None if parts[0] is None else np.concatenate(parts)
             for parts in zip(*samples, strict=True)
-        ]
+        )
         oracle, random = cls._references(*together)
         return cls(x, y, area=areas, oracle=oracle, random=random, name=name)
 
@@ -97,14 +92,12 @@ class CurveDisplay:
                 "cv_results has no 'estimator' or no 'indices'. Call cross_validate "
                 "with return_estimator=True and return_indices=True."
             )
-        weight = check_sample_weight(sample_weight, _num_samples(y))
-        estimators, judged = cv_results["estimator"], []
-        for number, rows in enumerate(cv_results["indices"]["test"]):
-            arrays = (
-                None if array is None else _safe_indexing(array, rows)
-                for array in (X, y, weight, *others)
-            )
-            judged.append(cls._judge(estimators[number], *arrays, **options))
+        arrays = X, y, check_sample_weight(sample_weight, len(y)), *others
+        estimators, rows = cv_results["estimator"], cv_results["indices"]["test"]
+        judged = []
+        for estimator, some in zip(estimators, rows, strict=True):
+            held_out = (a if a is None else _safe_indexing(a, some) for a in arrays)
+            judged.append(cls._judge(estimator, *held_out, **options))
         return cls._of_rules(estimators, judged, name)
 
     def plot(
@@ -162,7 +155,13 @@ class CurveDisplay:
             If there are not as many names or `curve_kwargs` as curves, or something is
             wanted that the display does not have.
         """
-        self._use_axes(ax)
+        if ax is None:
+            check_matplotlib_support(f"{type(self).__name__}.plot")
+            import matplotlib.pyplot as plt
+
+            ax = plt.subplots(layout="tight")[1]
+        self.ax_: Axes = ax
+        self.figure_: Figure = ax.figure
         self.line_: Line2D | Other = self._draw_curves(
             self.name if name is None else name, curve_kwargs
         )
@@ -173,20 +172,10 @@ class CurveDisplay:
         self.random_: Line2D | Other = self._draw("random", plot_random, self.random)
         self.ax_.set(xlabel=self._labels[0], ylabel=self._labels[1])
         self.ax_.set_xlim(*self._xlim, auto=None in self._xlim)
-        self.ax_.set_ylim(*self._ylim, auto=None in self._ylim)
+        self.ax_.set_ylim(bottom=0, auto=True)
         if self.ax_.get_legend_handles_labels()[1]:
             self.ax_.legend(loc="best", fontsize="small")
         return self
-
-    def _use_axes(self, ax):
-        """Draw on the axes given, or on those of a new figure with whole labels."""
-        if ax is None:
-            check_matplotlib_support(f"{type(self).__name__}.plot")
-            import matplotlib.pyplot as plt
-
-            ax = plt.subplots(layout="tight")[1]
-        self.ax_: Axes = ax
-        self.figure_: Figure = ax.figure
 
     def _draw_curves(self, names, curve_kwargs):
         """Draw each curve; options in a list, one dict a curve, are complete."""
@@ -290,8 +279,7 @@ def find_target(estimator):
     """
     inner, _ = find(estimator, "rule_")
     asked = getattr(inner, "_asked", {})
-    values = {name: asked.get(name) for name in _BOUNDS}
-    target = {name: float(v) for name, v in values.items() if isinstance(v, Real)}
+    target = {n: float(asked[n]) for n in _BOUNDS if isinstance(asked.get(n), Real)}
     level = asked.get("confidence_level")
     if target and level is not None and getattr(inner.rule_, "certificate", None):
         target["confidence_level"] = float(level)
@@ -328,5 +316,5 @@ def short(value, digits=3):
 
 
 def one_or_all(drawn):
-    """Return what was drawn, without a list where it is one thing."""
-    return drawn[0] if len(drawn) == 1 else drawn
+    """Return what was drawn, without a list where it is one thing, or None."""
+    return drawn if len(drawn) > 1 else next(iter(drawn), None)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,37 +17,29 @@ from sklearn_reject.metrics._inside import predict_with_both_scores
 from sklearn_reject.metrics._plot import _base
 
 
-class _Kind(NamedTuple):
-    """What the axes show, what is said of a rule, and what makes curves."""
-
-    labels: tuple[str, str]
-    bounds: tuple[tuple[str], tuple[str]]  # on x and on y
-    rule: str
-    curve: Any
-    frontier: Any
-
-
+# What the axes of a kind show, the bounds on x and on y, what is said of a rule, the
+# curve of one score, the frontier of two, and what both take of a sample.
 _KINDS = {
-    "roc": _Kind(
+    "roc": (
         ("FPR (OOD samples accepted)", "TPR (ID samples accepted)"),
         (("max_fpr",), ("min_tpr",)),
         "FPR {}, TPR {}",
-        curves.ood_roc_curve,
-        curves.roc_frontier,
+        *(curves.ood_roc_curve, curves.roc_frontier),
+        (),
     ),
-    "precision_recall": _Kind(
+    "precision_recall": (
         ("Recall (ID samples accepted)", "Precision (ID of accepted)"),
         (("min_tpr",), ("min_precision",)),
         "recall {}, precision {}",
-        curves.ood_precision_recall_curve,
-        curves.precision_recall_frontier,
+        *(curves.ood_precision_recall_curve, curves.precision_recall_frontier),
+        ("ood_prior",),
     ),
-    "risk_coverage": _Kind(
+    "risk_coverage": (
         ("TPR (ID samples accepted)", "Selective risk"),
         (("min_tpr",), ("max_risk",)),
         "TPR {}, risk {}",
-        curves.risk_coverage_curve,
-        curves.risk_coverage_frontier,
+        *(curves.risk_coverage_curve, curves.risk_coverage_frontier),
+        ("losses", "max_fpr"),
     ),
 }
 
@@ -129,13 +120,10 @@ class OODFrontierDisplay(_base.CurveDisplay):
     kind: Literal["roc", "precision_recall", "risk_coverage"] = "roc"
 
     _axes = "x", "y"
+    _shown = 0.1, 1.0
 
     def __post_init__(self):
         self._labels, self._bounds, self._rule, *_ = _KINDS[self.kind]
-        if self.kind == "risk_coverage":
-            self._shown = 0.1, 1.0
-        else:
-            self._ylim = 0, 1.01
 
     @classmethod
     def from_estimator(
@@ -217,17 +205,15 @@ class OODFrontierDisplay(_base.CurveDisplay):
         check_option(kind, "kind", tuple(_KINDS))
         y_pred, *scores = predict_with_both_scores(estimator, X)
         ood_label, is_ood = origins.ood_label_for(estimator, y, y_pred, ood_label)
-        losses = np.zeros(len(is_ood))
+        losses = None
         if kind == "risk_coverage":
             losses = origins.judge_inside(estimator, y, y_pred, is_ood, loss, labels)
         scores, is_ood = origins.scores_and_origins(y, *scores, ood_label)
-        sample = scores, is_ood, losses, sample_weight, max_fpr, ood_prior
-        display, point = cls._of_sample(
-            kind, parts, name or type(estimator).__name__, *sample
-        )
+        sample = _Sample(scores, is_ood, losses, sample_weight, max_fpr, ood_prior)
+        display = cls._of_sample(kind, sample, parts, name or type(estimator).__name__)
         accepted = _base.acceptance(estimator, X, y_pred, scores)
         if accepted is not None:
-            display.point = [point(accepted)]
+            display.point = [sample.point(kind, accepted)]
             display.target = _base.find_target(estimator)
         return display.plot(ax, **plot_options)
 
@@ -312,68 +298,74 @@ class OODFrontierDisplay(_base.CurveDisplay):
             invalid or hold no OOD ones.
         """
         check_option(kind, "kind", tuple(_KINDS))
-        scores = uncertainty, novelty
+        scores, losses = (uncertainty, novelty), None
         if kind == "risk_coverage":
-            judged = origins.ood_samples(
-                y_true, y_pred, *scores, ood_label, loss, labels
-            )
-            scores, losses, is_ood = judged
+            judged = y_true, y_pred, *scores, ood_label, loss, labels
+            scores, losses, is_ood = origins.ood_samples(*judged)
         else:
             scores, is_ood = origins.scores_and_origins(y_true, *scores, ood_label)
-            losses = np.zeros(len(is_ood))
-        sample = scores, is_ood, losses, sample_weight, max_fpr, ood_prior
-        display, _ = cls._of_sample(kind, parts, name, *sample)
-        return display.plot(ax, **plot_options)
+        sample = _Sample(scores, is_ood, losses, sample_weight, max_fpr, ood_prior)
+        return cls._of_sample(kind, sample, parts, name).plot(ax, **plot_options)
 
     @classmethod
-    def _of_sample(cls, kind, parts, name, scores, is_ood, losses, weight, *options):
-        """Make the display, and return what gives the point of a rule."""
-        weight = check_sample_weight(weight, len(is_ood))
-        max_fpr, ood_prior = options
-        options = {"is_ood": is_ood, "sample_weight": weight}
-        if kind == "precision_recall":
-            options["ood_prior"] = ood_prior
-        if kind == "risk_coverage":
-            options["losses"] = losses
-            options |= {} if max_fpr is None else {"max_fpr": max_fpr}
-        curves = [_points(kind, scores, options)]
-        if parts and scores.ndim == 2:
-            curves += [_points(kind, column, options) for column in scores.T]
+    def _of_sample(cls, kind, sample, parts, name):
+        """Make the display of one score, or of two and maybe each alone."""
+        drawn = [sample.curve(kind, sample.scores)]
+        if parts and sample.scores.ndim == 2:
+            drawn += [sample.curve(kind, column) for column in sample.scores.T]
             if not isinstance(name, list):
                 name = [name or "risk and novelty", "risk alone", "novelty alone"]
-        x, y = map(list, zip(*curves, strict=True))
-        weight = np.ones(len(is_ood)) if weight is None else weight
-        point = partial(_point, kind, is_ood, losses, weight, ood_prior)
-        _, end = point(np.ones(len(is_ood)))
+        x, y = map(list, zip(*drawn, strict=True))
+        _, end = sample.point(kind, np.ones(len(sample.is_ood)))
         random = [0, 1], [0.0 if kind == "roc" else end, end]
-        return cls(x, y, kind=kind, random=random, name=name), point
+        return cls(x, y, kind=kind, random=random, name=name)
 
 
-def _points(kind, scores, options):
-    """Return the curve of one score, or the corners of the frontier of two."""
-    is_single = scores.ndim == 1
-    find = _KINDS[kind].curve if is_single else _KINDS[kind].frontier
-    x, y = find(scores, **options)[:2]
-    if kind == "precision_recall":
-        x, y = y, x
-    if is_single:
-        return x, y
-    if kind == "roc":
-        x, y = np.append(x, 1.0), np.append(y, y[-1:])
-        return np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]
-    # The value of each point holds down to the one before, the first to zero.
-    x, y = np.append(0.0 * x[:1], x), np.append(y[:1], y)
-    return np.repeat(x, 2)[:-1], np.repeat(y, 2)[1:]
+@dataclass(eq=False)
+class _Sample:
+    """ID and OOD samples with one score or two, and what curves are judged by."""
 
+    scores: np.ndarray  # (n_samples,), or (n_samples, 2): risk and novelty
+    is_ood: np.ndarray
+    losses: np.ndarray | None
+    weight: np.ndarray | None
+    max_fpr: float | None
+    ood_prior: float | None
 
-def _point(kind, is_ood, losses, weight, ood_prior, accepted):
-    """Return x and y of a rule that accepts samples with these probabilities."""
-    tpr, risk = _base.share_and_mean(accepted, losses, weight * ~is_ood)
-    if kind == "risk_coverage":
-        return tpr, risk
-    fpr, _ = _base.share_and_mean(accepted, losses, weight * is_ood)
-    if kind == "roc":
-        return fpr, tpr
-    share = np.average(is_ood, weights=weight) if ood_prior is None else ood_prior
-    good = (1 - share) * tpr
-    return tpr, float(good / (good + share * fpr)) if tpr + fpr else float("nan")
+    def __post_init__(self):
+        self.weight = check_sample_weight(self.weight, len(self.is_ood))
+
+    def curve(self, kind, scores):
+        """Return the curve of one score, or the corners of the frontier of two."""
+        is_single, (*_, of_one, of_two, needed) = scores.ndim == 1, _KINDS[kind]
+        options = {name: getattr(self, name) for name in needed}
+        if kind == "risk_coverage" and self.max_fpr is None:
+            options["max_fpr"] = None if is_single else 1.0
+        options |= {"is_ood": self.is_ood, "sample_weight": self.weight}
+        x, y = (of_one if is_single else of_two)(scores, **options)[:2]
+        if kind == "precision_recall":
+            x, y = y, x
+        if is_single:
+            return x, y
+        if kind == "roc":
+            x, y = np.append(x, 1.0), np.append(y, y[-1:])
+            return np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]
+        # The value of each point holds down to the one before, the first to zero.
+        x, y = np.append(0.0 * x[:1], x), np.append(y[:1], y)
+        return np.repeat(x, 2)[:-1], np.repeat(y, 2)[1:]
+
+    def point(self, kind, accepted):
+        """Return x and y of a rule that accepts samples with these probabilities."""
+        losses = np.zeros(len(accepted)) if self.losses is None else self.losses
+        weight = np.ones(len(accepted)) if self.weight is None else self.weight
+        tpr, risk = _base.share_and_mean(accepted, losses, weight * ~self.is_ood)
+        if kind == "risk_coverage":
+            return tpr, risk
+        fpr, _ = _base.share_and_mean(accepted, losses, weight * self.is_ood)
+        if kind == "roc":
+            return fpr, tpr
+        share = self.ood_prior
+        if share is None:
+            share = np.average(self.is_ood, weights=weight)
+        good = (1 - share) * tpr
+        return tpr, float(good / (good + share * fpr)) if tpr + fpr else float("nan")

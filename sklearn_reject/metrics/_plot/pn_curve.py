@@ -98,9 +98,11 @@ class PNCurveDisplay(CurveDisplay):
     @property
     def _shown(self):
         """So many false positives as leave the point in the left part of the axes."""
-        ends = () if self.point is None else (self.point.fp, self.point.fp_interval[1])
-        right = 4 * np.nanmax(ends, initial=0)
-        return 0, right if 0 < right < np.inf else np.inf
+        if self.point is None:
+            return 0, np.inf
+        ends = self.point.fp, self.point.fp_interval[1]
+        right = 4 * max(end for end in ends if np.isfinite(end))
+        return 0, right or np.inf
 
     @classmethod
     @of_ratings
@@ -294,12 +296,8 @@ class PNCurveDisplay(CurveDisplay):
     def _of_counts(cls, counts, name, point=None):
         fp, tp = map(list, zip(*counts, strict=True))
         areas = [float(trapezoid(*each)) for each in zip(tp, fp, strict=True)]
-        display = cls(fp, tp, area=areas, point=point, name=name)
-        ends = [0, fp[0][-1]], [0, tp[0][-1]]
-        display.random, display.oracle = (
-            ends,
-            ([0, 0, fp[0][-1]], [0, *ends[1][1:] * 2]),
-        )
+        random = [0, fp[0][-1]], [0, tp[0][-1]]
+        display = cls(fp, tp, area=areas, random=random, point=point, name=name)
         if point is not None and not np.isnan(point.target_derivative):
             display.target = {"max_fp_per_tp": 1 / point.target_derivative}
         return display
@@ -313,16 +311,15 @@ class PNCurveDisplay(CurveDisplay):
     def _draw_point(self, point):
         """Draw an operating point, with its intervals as error bars."""
         label = f"operating point (precision = {point.precision:.3g})"
-        up, across = (
-            [[max(value - low, 0.0)], [max(high - value, 0.0)]]
-            for value, (low, high) in (
-                (point.tp, point.tp_interval),
-                (point.fp, point.fp_interval),
-            )
-        )
+        counts = [point.tp], [point.fp]
+        intervals = [point.tp_interval], [point.fp_interval]
+        bars = [
+            abs(np.transpose(ends) - x)
+            for x, ends in zip(counts, intervals, strict=True)
+        ]
         style = {"label": label, "color": self.ax_.xaxis.label.get_color()}
         style |= {"fmt": "o", "capsize": 3, "zorder": 3}
-        return self.ax_.errorbar(point.fp, point.tp, up, across, **style)
+        return self.ax_.errorbar(point.fp, point.tp, *bars, **style)
 
 
 def _count(ratings, scores, lowest=-np.inf):

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from sklearn_reject import _curves as curves
-from sklearn_reject._sklearn import _num_samples
 from sklearn_reject._typing import (
     Axes,
     Estimator,
@@ -25,17 +24,12 @@ from sklearn_reject.metrics._bootstrap import Resamples, percentile_ends
 from sklearn_reject.metrics._inside import predict_with_uncertainty
 from sklearn_reject.metrics._intervals import check_resamples
 from sklearn_reject.metrics._losses import judge
-from sklearn_reject.metrics._plot._base import (
-    CurveDisplay,
-    acceptance,
-    one_or_all,
-    share_and_mean,
-)
+from sklearn_reject.metrics._plot import _base
 from sklearn_reject.metrics._risk_coverage import scores_and_losses
 
 
 @dataclass(eq=False, repr=False)
-class RiskCoverageDisplay(CurveDisplay):
+class RiskCoverageDisplay(_base.CurveDisplay):
     """Selective risk against coverage, lower is better.
 
     Make it with :meth:`from_estimator`, :meth:`from_predictions` or
@@ -342,11 +336,13 @@ class RiskCoverageDisplay(CurveDisplay):
     @staticmethod
     def _judge(estimator, X, y, sample_weight, *, loss, labels):
         """Return the sample of an estimator, and the point of its rule or None."""
-        weight = check_sample_weight(sample_weight, _num_samples(y))
+        weight = check_sample_weight(sample_weight, len(y))
         y_pred, scores = predict_with_uncertainty(estimator, X)
         losses = judge(estimator, y, y_pred, loss, labels)
-        accepted = acceptance(estimator, X, y_pred, scores)
-        point = None if accepted is None else share_and_mean(accepted, losses, weight)
+        accepted = _base.acceptance(estimator, X, y_pred, scores)
+        point = (
+            None if accepted is None else _base.share_and_mean(accepted, losses, weight)
+        )
         return (curves.make_finite(scores), losses, weight), point
 
     @staticmethod
@@ -389,13 +385,11 @@ class RiskCoverageDisplay(CurveDisplay):
         self.band = [(x, *ends)]
 
     def _draw_curves(self, names, curve_kwargs):
-        lines, self.band_ = super()._draw_curves(names, curve_kwargs), None
-        if self.band is not None:
-            drawn = []
-            for line, band in zip(np.atleast_1d(lines), self.band, strict=True):
-                style = {"color": line.get_color(), "alpha": 0.2, "linewidth": 0}
-                drawn.append(self._draw_shown(self.ax_.fill_between, *band, **style))
-            self.band_ = one_or_all(drawn)
+        lines, bands = super()._draw_curves(names, curve_kwargs), []
+        for line, band in zip(np.atleast_1d(lines), self.band or (), strict=False):
+            style = {"color": line.get_color(), "alpha": 0.2, "linewidth": 0}
+            bands.append(self._draw_shown(self.ax_.fill_between, *band, **style))
+        self.band_ = _base.one_or_all(bands)
         return lines
 
     def _draw_target(self, target):
