@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from numbers import Real
 from typing import Any, Self
 
@@ -51,7 +50,7 @@ class CurveDisplay:
     random: Any = None
     point: Any = None
     target: Mapping[str, float] | None = None
-    name: str | Sequence[str] | None = None
+    name: str | None = None
 
     _area_name = "area"
     _xlim = -0.01, 1.01
@@ -104,13 +103,13 @@ class CurveDisplay:
         self,
         ax: Axes | None = None,
         *,
-        name: str | Sequence[str] | None = None,
+        name: str | None = None,
         plot_point: bool | None = None,
         plot_target: bool | None = None,
         plot_oracle: bool = False,
         plot_random: bool = False,
         target: Mapping[str, float] | None = None,
-        curve_kwargs: Options | Sequence[Options] | None = None,
+        curve_kwargs: Options | None = None,
     ) -> Self:
         """Draw the curves.
 
@@ -119,8 +118,8 @@ class CurveDisplay:
         ax : matplotlib Axes, default=None
             Axes to draw on. None makes a new figure.
 
-        name : str or list of str, default=None
-            Name of the curve, or of each curve. None takes that of the display.
+        name : str, default=None
+            Name of the curve, or of all. None takes that of the display.
 
         plot_point : bool, default=None
             Whether to draw the operating point. None does it where it is known.
@@ -138,9 +137,9 @@ class CurveDisplay:
             Bounds to draw in place of those of the rule, such as
             ``{"target_risk": 0.02}`` or ``{"max_fpr": 0.2, "min_tpr": 0.7}``.
 
-        curve_kwargs : dict or list of dict, default=None
-            Passed to matplotlib's `plot` for all curves, or for each. The rest of what
-            is drawn can be styled afterwards, as attributes of the display.
+        curve_kwargs : dict, default=None
+            Passed to matplotlib's `plot` for all curves. What is drawn can be styled
+            afterwards, too, as attributes of the display.
 
         Returns
         -------
@@ -152,8 +151,7 @@ class CurveDisplay:
         ImportError
             If matplotlib is not installed.
         ValueError
-            If there are not as many names or `curve_kwargs` as curves, or something is
-            wanted that the display does not have.
+            If something is wanted that the display does not have.
         """
         if ax is None:
             check_matplotlib_support(f"{type(self).__name__}.plot")
@@ -177,30 +175,21 @@ class CurveDisplay:
             self.ax_.legend(loc="best", fontsize="small")
         return self
 
-    def _draw_curves(self, names, curve_kwargs):
-        """Draw each curve; options in a list, one dict a curve, are complete."""
+    def _draw_curves(self, name, curve_kwargs):
+        """Draw each curve; in the legend is the first one, with the area of all."""
+        text = ""
+        if self.area:
+            text = f"{self._area_name} = {short(np.mean(self.area), 4)}"
+        if len(self.area or ()) > 1:
+            text += f" ± {short(np.std(self.area), 2)}"
         x, y = (getattr(self, axis) for axis in self._axes)
-        n_curves, style = len(x), {}
-        texts = [f"{self._area_name} = {short(each, 4)}" for each in self.area or ()]
-        if not isinstance(names, list):
-            names = [names] + [None] * (n_curves - 1)
-            if n_curves > 1:
-                style = _STYLE_OF_ALIKE
-            if len(texts) > 1:
-                mean, spread = short(np.mean(self.area), 4), short(np.std(self.area), 2)
-                texts = [f"{self._area_name} = {mean} ± {spread}"]
-        if not isinstance(curve_kwargs, list):
-            curve_kwargs = [{**style, **(curve_kwargs or {})}] * n_curves
-        for what, given in (("name", names), ("curve_kwargs", curve_kwargs)):
-            if len(given) != n_curves:
-                raise ValueError(
-                    f"{what} has {len(given)} entries for {n_curves} curves."
-                )
+        style = {"label": f"{name} ({text})" if name and text else name or text or None}
+        style |= _STYLE_OF_ALIKE if len(x) > 1 else {}
+        style |= curve_kwargs or {}
         lines = []
-        for *curve, name, text, style in zip_longest(x, y, names, texts, curve_kwargs):
-            label = f"{name} ({text})" if name and text else name or text
-            style = {"label": label, **style}
+        for curve in zip(x, y, strict=True):
             lines += self._draw_shown(self.ax_.plot, *curve, **style)
+            style["label"] = None
         return one_or_all(lines)
 
     def _draw_shown(self, draw, x, *ys, **style):
@@ -226,13 +215,12 @@ class CurveDisplay:
 
     def _draw_point(self, points):
         """Draw the point of the rule of each curve, in its color."""
-        labels = ["rules"] + [None] * (len(points) - 1)
+        label, drawn = "rules", []
         if len(points) == 1:
-            labels = [f"rule ({self._rule.format(*map(short, points[0]))})"]
-        lines, drawn = np.atleast_1d(self.line_)[: len(points)], []
-        for line, point, label in zip(lines, points, labels, strict=True):
-            style = {"label": label, "color": line.get_color(), **_POINT_STYLE}
-            drawn += self.ax_.plot(*point, **style)
+            label = f"rule ({self._rule.format(*map(short, points[0]))})"
+        for line, point in zip(np.atleast_1d(self.line_), points, strict=True):
+            style = {"color": line.get_color(), **_POINT_STYLE}
+            drawn += self.ax_.plot(*point, label=self._once(label), **style)
         return one_or_all(drawn)
 
     def _draw_target(self, target):
@@ -272,18 +260,14 @@ class CurveDisplay:
 
 
 def find_target(estimator):
-    """Return what was asked of the rule of an estimator, or None.
+    """Return the bounds and the confidence level asked of a rule, or None.
 
-    A dict of the bounds that are numbers, and of `confidence_level` where they are
-    certified.
+    Those that are numbers: of bounds for each group there is no line.
     """
-    inner, _ = find(estimator, "rule_")
-    asked = getattr(inner, "_asked", {})
-    target = {n: float(asked[n]) for n in _BOUNDS if isinstance(asked.get(n), Real)}
-    level = asked.get("confidence_level")
-    if target and level is not None and getattr(inner.rule_, "certificate", None):
-        target["confidence_level"] = float(level)
-    return target or None
+    asked = getattr(find(estimator, "rule_")[0], "_asked", {})
+    names = *_BOUNDS, "confidence_level"
+    target = {n: float(asked[n]) for n in names if isinstance(asked.get(n), Real)}
+    return target if target.keys() & _BOUNDS.keys() else None
 
 
 def acceptance(estimator, X, labels, scores):

@@ -237,7 +237,7 @@ class DeferralCurveDisplay(CurveDisplay):
         loss: TaskLossLike | None = None,
         labels: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
-        name: str | Sequence[str] | None = None,
+        name: str | None = None,
         ax: Axes | None = None,
         **plot_options: Any,
     ) -> Self:

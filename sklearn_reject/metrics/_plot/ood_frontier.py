@@ -16,7 +16,6 @@ from sklearn_reject.metrics import _origins as origins
 from sklearn_reject.metrics._inside import predict_with_both_scores
 from sklearn_reject.metrics._plot import _base
 
-
 # What the axes of a kind show, the bounds on x and on y, what is said of a rule, the
 # curve of one score, the frontier of two, and what both take of a sample.
 _KINDS = {
@@ -24,8 +23,7 @@ _KINDS = {
         ("FPR (OOD samples accepted)", "TPR (ID samples accepted)"),
         (("max_fpr",), ("min_tpr",)),
         "FPR {}, TPR {}",
-        *(curves.ood_roc_curve, curves.roc_frontier),
-        (),
+        *(curves.ood_roc_curve, curves.roc_frontier, ()),
     ),
     "precision_recall": (
         ("Recall (ID samples accepted)", "Precision (ID of accepted)"),
@@ -133,14 +131,13 @@ class OODFrontierDisplay(_base.CurveDisplay):
         y: ArrayLike,
         *,
         kind: Literal["roc", "precision_recall", "risk_coverage"] = "roc",
-        parts: bool = False,
-        max_fpr: float | None = None,
+        max_fpr: float = 1.0,
         ood_prior: float | None = None,
         ood_label: Label = "auto",
         loss: TaskLossLike | None = None,
         labels: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
-        name: str | Sequence[str] | None = None,
+        name: str | None = None,
         ax: Axes | None = None,
         **plot_options: Any,
     ) -> Self:
@@ -209,8 +206,9 @@ class OODFrontierDisplay(_base.CurveDisplay):
         if kind == "risk_coverage":
             losses = origins.judge_inside(estimator, y, y_pred, is_ood, loss, labels)
         scores, is_ood = origins.scores_and_origins(y, *scores, ood_label)
-        sample = _Sample(scores, is_ood, losses, sample_weight, max_fpr, ood_prior)
-        display = cls._of_sample(kind, sample, parts, name or type(estimator).__name__)
+        weight = check_sample_weight(sample_weight, len(is_ood))
+        sample = _Sample(scores, is_ood, losses, weight, max_fpr, ood_prior)
+        display = cls._of_sample(kind, sample, name or type(estimator).__name__)
         accepted = _base.acceptance(estimator, X, y_pred, scores)
         if accepted is not None:
             display.point = [sample.point(kind, accepted)]
@@ -227,14 +225,13 @@ class OODFrontierDisplay(_base.CurveDisplay):
         *,
         novelty: ArrayLike | None = None,
         kind: Literal["roc", "precision_recall", "risk_coverage"] = "roc",
-        parts: bool = False,
-        max_fpr: float | None = None,
+        max_fpr: float = 1.0,
         ood_prior: float | None = None,
         ood_label: Label = "auto",
         loss: TaskLossLike = "zero_one",
         labels: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
-        name: str | Sequence[str] | None = None,
+        name: str | None = None,
         ax: Axes | None = None,
         **plot_options: Any,
     ) -> Self:
@@ -304,21 +301,16 @@ class OODFrontierDisplay(_base.CurveDisplay):
             scores, losses, is_ood = origins.ood_samples(*judged)
         else:
             scores, is_ood = origins.scores_and_origins(y_true, *scores, ood_label)
-        sample = _Sample(scores, is_ood, losses, sample_weight, max_fpr, ood_prior)
-        return cls._of_sample(kind, sample, parts, name).plot(ax, **plot_options)
+        weight = check_sample_weight(sample_weight, len(is_ood))
+        sample = _Sample(scores, is_ood, losses, weight, max_fpr, ood_prior)
+        return cls._of_sample(kind, sample, name).plot(ax, **plot_options)
 
     @classmethod
-    def _of_sample(cls, kind, sample, parts, name):
-        """Make the display of one score, or of two and maybe each alone."""
-        drawn = [sample.curve(kind, sample.scores)]
-        if parts and sample.scores.ndim == 2:
-            drawn += [sample.curve(kind, column) for column in sample.scores.T]
-            if not isinstance(name, list):
-                name = [name or "risk and novelty", "risk alone", "novelty alone"]
-        x, y = map(list, zip(*drawn, strict=True))
+    def _of_sample(cls, kind, sample, name):
+        x, y = sample.curve(kind)
         _, end = sample.point(kind, np.ones(len(sample.is_ood)))
         random = [0, 1], [0.0 if kind == "roc" else end, end]
-        return cls(x, y, kind=kind, random=random, name=name)
+        return cls([x], [y], kind=kind, random=random, name=name)
 
 
 @dataclass(eq=False)
@@ -329,20 +321,15 @@ class _Sample:
     is_ood: np.ndarray
     losses: np.ndarray | None
     weight: np.ndarray | None
-    max_fpr: float | None
+    max_fpr: float
     ood_prior: float | None
 
-    def __post_init__(self):
-        self.weight = check_sample_weight(self.weight, len(self.is_ood))
-
-    def curve(self, kind, scores):
+    def curve(self, kind):
         """Return the curve of one score, or the corners of the frontier of two."""
-        is_single, (*_, of_one, of_two, needed) = scores.ndim == 1, _KINDS[kind]
+        is_single, (*_, of_one, of_two, needed) = self.scores.ndim == 1, _KINDS[kind]
         options = {name: getattr(self, name) for name in needed}
-        if kind == "risk_coverage" and self.max_fpr is None:
-            options["max_fpr"] = None if is_single else 1.0
         options |= {"is_ood": self.is_ood, "sample_weight": self.weight}
-        x, y = (of_one if is_single else of_two)(scores, **options)[:2]
+        x, y = (of_one if is_single else of_two)(self.scores, **options)[:2]
         if kind == "precision_recall":
             x, y = y, x
         if is_single:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -152,11 +151,10 @@ class PNCurveDisplay(CurveDisplay):
             If a score is not finite, a class has no rated documents, or there are more
             than two.
         """
-        scores, is_positive, weight = rated_documents(
+        sample = rated_documents(
             y_true, y_score, pos_label, unrated_label, sample_weight
         )
-        curve = curves.pn_curve(scores, is_positive, sample_weight=weight)[:2]
-        return cls._of_counts([curve], name).plot(ax, **plot_options)
+        return cls._of_sample(*sample, name).plot(ax, **plot_options)
 
     @classmethod
     def from_estimator(
@@ -165,11 +163,10 @@ class PNCurveDisplay(CurveDisplay):
         X: MatrixLike,
         y: ArrayLike,
         *,
-        plot_single: bool = False,
         pos_label: Label = None,
         unrated_label: Label = "auto",
         sample_weight: ArrayLike | None = None,
-        name: str | Sequence[str] | None = None,
+        name: str | None = None,
         ax: Axes | None = None,
         **plot_options: Any,
     ) -> Self:
@@ -228,7 +225,6 @@ class PNCurveDisplay(CurveDisplay):
             what is no tuner, or a class has no rated documents.
         """
         kind = type(estimator).__name__
-        name = kind if name is None else name
         labels = {"pos_label": pos_label, "unrated_label": unrated_label}
         tuner, inner_X = inside.find_tuner(estimator, X)
         if tuner is not None:
@@ -236,19 +232,16 @@ class PNCurveDisplay(CurveDisplay):
         if is_automatic(unrated_label):
             labels["unrated_label"] = getattr(tuner, "unrated_label", -1)
         ratings = rate(y, sample_weight=sample_weight, **labels)
-        score = positive_score(estimator, X, ratings.classes, name=kind)
-        check_same_length(len(score), y=y)
-        count = partial(_count, ratings)
         if tuner is None:
-            return cls._of_counts([count(score)], name).plot(ax, **plot_options)
-        scores = tuner.joint_scores(inner_X)
-        path, point = inside.recount(tuner, scores, ratings)
-        counts = [(path.fp[::-1], path.tp[::-1])]
-        if plot_single:
-            counts += map(count, scores.T, path.thresholds[0])
-            if isinstance(name, str):
-                name = [name, *inside.names_of_classifiers(tuner)]
-        return cls._of_counts(counts, name, point).plot(ax, **plot_options)
+            scores = positive_score(estimator, X, ratings.classes, name=kind)
+        else:
+            scores = tuner.joint_scores(inner_X)
+        check_same_length(len(scores), y=y)
+        if tuner is None:
+            sample = scores[ratings.rows], ratings.is_positive, ratings.weight
+            return cls._of_sample(*sample, name or kind).plot(ax, **plot_options)
+        path = inside.recount(tuner, scores, ratings)
+        return cls._of_path(*path, name or kind).plot(ax, **plot_options)
 
     @classmethod
     def from_path(
@@ -289,18 +282,25 @@ class PNCurveDisplay(CurveDisplay):
         ValueError
             If `path` is none, or something is wanted that is not given.
         """
-        curve = path.fp[::-1], path.tp[::-1]
-        return cls._of_counts([curve], name, operating_point).plot(ax, **plot_options)
+        return cls._of_path(path, operating_point, name).plot(ax, **plot_options)
 
     @classmethod
-    def _of_counts(cls, counts, name, point=None):
-        fp, tp = map(list, zip(*counts, strict=True))
-        areas = [float(trapezoid(*each)) for each in zip(tp, fp, strict=True)]
-        random = [0, fp[0][-1]], [0, tp[0][-1]]
-        display = cls(fp, tp, area=areas, random=random, point=point, name=name)
+    def _of_sample(cls, scores, is_positive, weight, name):
+        fp, tp, _ = curves.pn_curve(scores, is_positive, sample_weight=weight)
+        return cls._of_counts(fp, tp, name)
+
+    @classmethod
+    def _of_path(cls, path, point, name):
+        display = cls._of_counts(path.fp[::-1], path.tp[::-1], name)
+        display.point = point
         if point is not None and not np.isnan(point.target_derivative):
             display.target = {"max_fp_per_tp": 1 / point.target_derivative}
         return display
+
+    @classmethod
+    def _of_counts(cls, fp, tp, name):
+        area, random = float(trapezoid(tp, fp)), ([0, fp[-1]], [0, tp[-1]])
+        return cls([fp], [tp], area=[area], random=random, name=name)
 
     def _draw_target(self, target):
         """Draw the line of the price through the operating point."""
@@ -311,20 +311,8 @@ class PNCurveDisplay(CurveDisplay):
     def _draw_point(self, point):
         """Draw an operating point, with its intervals as error bars."""
         label = f"operating point (precision = {point.precision:.3g})"
-        counts = [point.tp], [point.fp]
-        intervals = [point.tp_interval], [point.fp_interval]
-        bars = [
-            abs(np.transpose(ends) - x)
-            for x, ends in zip(counts, intervals, strict=True)
-        ]
+        ends = np.array([point.tp_interval, point.fp_interval])
+        bars = abs(ends - [[point.tp], [point.fp]])[:, :, np.newaxis]
         style = {"label": label, "color": self.ax_.xaxis.label.get_color()}
         style |= {"fmt": "o", "capsize": 3, "zorder": 3}
         return self.ax_.errorbar(point.fp, point.tp, *bars, **style)
-
-
-def _count(ratings, scores, lowest=-np.inf):
-    """Return false and true positives of scores, down to the lowest that are known."""
-    scores = np.maximum(scores[ratings.rows], np.nextafter(lowest, -np.inf))
-    options = {"sample_weight": ratings.weight}
-    fp, tp, thresholds = curves.pn_curve(scores, ratings.is_positive, **options)
-    return fp[thresholds >= lowest], tp[thresholds >= lowest]

@@ -279,7 +279,7 @@ class RiskCoverageDisplay(_base.CurveDisplay):
         loss: TaskLossLike | None = None,
         labels: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
-        name: str | Sequence[str] | None = None,
+        name: str | None = None,
         ax: Axes | None = None,
         **plot_options: Any,
     ) -> Self:
@@ -381,8 +381,8 @@ class RiskCoverageDisplay(_base.CurveDisplay):
         n_effective = share.sum() ** 2 / (share @ share)  # Kish
         tail = ((1 - level) / 2) ** (1 / (x * n_effective))
         largest = losses.max() or 1.0
-        ends = np.minimum(low, largest * tail), np.maximum(high, largest * (1 - tail))
-        self.band = [(x, *ends)]
+        low = np.minimum(low, largest * tail)
+        self.band = [(x, low, np.maximum(high, largest * (1 - tail)))]
 
     def _draw_curves(self, names, curve_kwargs):
         lines, bands = super()._draw_curves(names, curve_kwargs), []
