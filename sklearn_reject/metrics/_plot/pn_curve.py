@@ -151,10 +151,11 @@ class PNCurveDisplay(CurveDisplay):
             If a score is not finite, a class has no rated documents, or there are more
             than two.
         """
-        sample = rated_documents(
+        scores, is_positive, weight = rated_documents(
             y_true, y_score, pos_label, unrated_label, sample_weight
         )
-        return cls._of_sample(*sample, name).plot(ax, **plot_options)
+        fp, tp, _ = curves.pn_curve(scores, is_positive, sample_weight=weight)
+        return cls._of_counts(fp, tp, name).plot(ax, **plot_options)
 
     @classmethod
     def from_estimator(
@@ -225,23 +226,22 @@ class PNCurveDisplay(CurveDisplay):
             what is no tuner, or a class has no rated documents.
         """
         kind = type(estimator).__name__
+        options = {"name": name or kind, "ax": ax, **plot_options}
         labels = {"pos_label": pos_label, "unrated_label": unrated_label}
         tuner, inner_X = inside.find_tuner(estimator, X)
         if tuner is not None:
             labels["pos_label"] = inside.check_pos_label(tuner, pos_label)
         if is_automatic(unrated_label):
             labels["unrated_label"] = getattr(tuner, "unrated_label", -1)
-        ratings = rate(y, sample_weight=sample_weight, **labels)
+        labels["sample_weight"] = sample_weight
+        ratings = rate(y, **labels)
         if tuner is None:
             scores = positive_score(estimator, X, ratings.classes, name=kind)
-        else:
-            scores = tuner.joint_scores(inner_X)
+            return cls.from_predictions(y, scores, **labels, **options)
+        scores = tuner.joint_scores(inner_X)
         check_same_length(len(scores), y=y)
-        if tuner is None:
-            sample = scores[ratings.rows], ratings.is_positive, ratings.weight
-            return cls._of_sample(*sample, name or kind).plot(ax, **plot_options)
-        path = inside.recount(tuner, scores, ratings)
-        return cls._of_path(*path, name or kind).plot(ax, **plot_options)
+        path, point = inside.recount(tuner, scores, ratings)
+        return cls.from_path(path, operating_point=point, **options)
 
     @classmethod
     def from_path(
@@ -282,20 +282,11 @@ class PNCurveDisplay(CurveDisplay):
         ValueError
             If `path` is none, or something is wanted that is not given.
         """
-        return cls._of_path(path, operating_point, name).plot(ax, **plot_options)
-
-    @classmethod
-    def _of_sample(cls, scores, is_positive, weight, name):
-        fp, tp, _ = curves.pn_curve(scores, is_positive, sample_weight=weight)
-        return cls._of_counts(fp, tp, name)
-
-    @classmethod
-    def _of_path(cls, path, point, name):
         display = cls._of_counts(path.fp[::-1], path.tp[::-1], name)
-        display.point = point
-        if point is not None and not np.isnan(point.target_derivative):
-            display.target = {"max_fp_per_tp": 1 / point.target_derivative}
-        return display
+        display.point = operating_point
+        slope = getattr(operating_point, "target_derivative", np.nan)
+        display.target = None if np.isnan(slope) else {"max_fp_per_tp": 1 / slope}
+        return display.plot(ax, **plot_options)
 
     @classmethod
     def _of_counts(cls, fp, tp, name):

@@ -339,10 +339,8 @@ class RiskCoverageDisplay(_base.CurveDisplay):
         weight = check_sample_weight(sample_weight, len(y))
         y_pred, scores = predict_with_uncertainty(estimator, X)
         losses = judge(estimator, y, y_pred, loss, labels)
-        accepted = _base.acceptance(estimator, X, y_pred, scores)
-        point = (
-            None if accepted is None else _base.share_and_mean(accepted, losses, weight)
-        )
+        chance = _base.acceptance(estimator, X, y_pred, scores)
+        point = None if chance is None else _base.share_and_mean(chance, losses, weight)
         return (curves.make_finite(scores), losses, weight), point
 
     @staticmethod
