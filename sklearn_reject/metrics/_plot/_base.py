@@ -188,17 +188,16 @@ class CurveDisplay:
         style |= curve_kwargs or {}
         lines = []
         for curve in zip(x, y, strict=True):
-            lines += self._draw_shown(self.ax_.plot, *curve, **style)
+            lines += self._add(self._shown, self.ax_.plot, *curve, **style)
             style["label"] = None
         return one_or_all(lines)
 
-    def _draw_shown(self, draw, x, *ys, **style):
-        """Draw something whose end of few samples has no say in the limits."""
+    def _add(self, shown, draw, x, *ys, **style):
+        """Add something of which only the part `shown`, along x, sets the limits."""
         limits = self.ax_.dataLim.frozen()
         drawn = draw(x, *ys, **style)
         self.ax_.dataLim.set(limits)
-        low, high = self._shown
-        is_shown = (np.asarray(x) >= low) & (np.asarray(x) <= high)
+        is_shown = np.clip(x, *shown) == x
         self.ax_.update_datalim(np.column_stack([x, ys[-1]])[is_shown])
         return drawn
 

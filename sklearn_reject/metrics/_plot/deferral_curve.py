@@ -41,9 +41,9 @@ class DeferralCurveDisplay(CurveDisplay):
         Deferral rate and system risk of the score that orders the samples by the loss
         of the first opinion minus that of the second.
 
-    random : tuple of float, default=None
-        Mean losses of the first and of the second opinion, between which a random
-        score is.
+    random : tuple of ndarray, default=None
+        Deferral rate and system risk of a random score, on a line between the mean
+        losses of both opinions.
 
     point : list of tuple of float, default=None
         Operating points: deferral rate and system risk of the rule in use, one tuple a
@@ -53,8 +53,8 @@ class DeferralCurveDisplay(CurveDisplay):
         What was asked of the rule: `max_deferral` or `target_risk`, and the
         `confidence_level` where it is certified.
 
-    name : str or list of str, default=None
-        Name of the curve, or of each curve.
+    name : str, default=None
+        Name of the curve, or of all.
 
     Attributes
     ----------
@@ -267,8 +267,8 @@ class DeferralCurveDisplay(CurveDisplay):
         labels, sample_weight : optional
             As in :func:`deferral_area_score`.
 
-        name : str or list of str, default=None
-            Name of all folds together, or of each.
+        name : str, default=None
+            Name of all folds together.
 
         ax : matplotlib Axes, default=None
             Axes to draw on. None makes a new figure.

@@ -48,9 +48,10 @@ class OODFrontierDisplay(_base.CurveDisplay):
 
     One score is drawn by its own curve. Two scores, risk and novelty, are drawn by the
     frontier of all their weighted sums: no rule of the family lies beyond it. A rule
-    that was tuned without OOD samples is of another family and may. Make the display
-    with :meth:`from_estimator` or :meth:`from_predictions`; the parameters below are
-    what they compute.
+    that was tuned without OOD samples is of another family and may. Draw each score
+    alone on the same axes to see what the other adds. Make the display with
+    :meth:`from_estimator` or :meth:`from_predictions`; the parameters below are what
+    they compute.
 
     Parameters
     ----------
@@ -59,29 +60,35 @@ class OODFrontierDisplay(_base.CurveDisplay):
         better), recall and precision ("precision_recall", up and right is better), TPR
         and selective risk ("risk_coverage", down and right is better).
 
-    kind : {"roc", "precision_recall", "risk_coverage"}, default="roc"
-        What is drawn.
+    area : list of float, default=None
+        None: the legend shows no area.
 
-    random : tuple of float, default=None
-        What a random score has on the left and on the right of the axes.
+    oracle : tuple of ndarray, default=None
+        None: there is no perfect score to compare with.
 
-    point : tuple of float, default=None
-        Operating point of the rule in use, on the axes of the first curve.
+    random : tuple of ndarray, default=None
+        The line of a random score.
+
+    point : list of tuple of float, default=None
+        Operating point of the rule in use, a single one.
 
     target : dict of str to float, default=None
         What was asked of the rule: some of `min_tpr`, `max_fpr`, `max_risk` and
         `min_precision`, and the `confidence_level` where they are certified.
 
-    name : str or list of str, default=None
-        Name of the curve, or of each curve.
+    name : str, default=None
+        Name of the curve.
+
+    kind : {"roc", "precision_recall", "risk_coverage"}, default="roc"
+        What is drawn.
 
     Attributes
     ----------
-    line_ : matplotlib Line2D or list of them
-        The curve, a list where there are several.
+    line_ : matplotlib Line2D
+        The curve.
 
     target_ : matplotlib Line2D or None
-        The bounds, drawn as the corner of what is within all of them.
+        The bounds; two are drawn as the corner of what is within both.
 
     point_ : matplotlib Line2D or None
         The operating point.
@@ -107,7 +114,7 @@ class OODFrontierDisplay(_base.CurveDisplay):
     ...     sample.prediction,
     ...     sample.risk,
     ...     novelty=sample.likelihood_ratio,
-    ...     bounds=(0.2, 0.7),
+    ...     target={"max_fpr": 0.2, "min_tpr": 0.7},
     ... )
     >>> plt.show()
     """
@@ -131,7 +138,7 @@ class OODFrontierDisplay(_base.CurveDisplay):
         y: ArrayLike,
         *,
         kind: Literal["roc", "precision_recall", "risk_coverage"] = "roc",
-        max_fpr: float = 1.0,
+        max_fpr: float | None = None,
         ood_prior: float | None = None,
         ood_label: Label = "auto",
         loss: TaskLossLike | None = None,
@@ -161,7 +168,7 @@ class OODFrontierDisplay(_base.CurveDisplay):
         y : array-like of shape (n_samples,)
             True labels, and `ood_label` for OOD samples.
 
-        kind, parts, max_fpr, ood_prior : optional
+        kind, max_fpr, ood_prior : optional
             As in :meth:`from_predictions`.
 
         ood_label : "auto", None or label, default="auto"
@@ -178,7 +185,7 @@ class OODFrontierDisplay(_base.CurveDisplay):
         labels, sample_weight : optional
             As in :func:`selective_risk_at_tpr_fpr_score`.
 
-        name : str or list of str, default=None
+        name : str, default=None
             Name in the legend. None takes the class name of the estimator.
 
         ax : matplotlib Axes, default=None
@@ -195,14 +202,13 @@ class OODFrontierDisplay(_base.CurveDisplay):
         Raises
         ------
         ValueError
-            If the kind is unknown, `parts` are wanted of one score, the samples are
-            invalid or hold no OOD ones, or a label is neither a class nor that of OOD
-            samples.
+            If the kind is unknown, the samples are invalid or hold no OOD ones, or a
+            label is neither a class nor that of OOD samples.
         """
         check_option(kind, "kind", tuple(_KINDS))
         y_pred, *scores = predict_with_both_scores(estimator, X)
         ood_label, is_ood = origins.ood_label_for(estimator, y, y_pred, ood_label)
-        losses = None
+        losses = np.zeros(len(is_ood))
         if kind == "risk_coverage":
             losses = origins.judge_inside(estimator, y, y_pred, is_ood, loss, labels)
         scores, is_ood = origins.scores_and_origins(y, *scores, ood_label)
@@ -225,7 +231,7 @@ class OODFrontierDisplay(_base.CurveDisplay):
         *,
         novelty: ArrayLike | None = None,
         kind: Literal["roc", "precision_recall", "risk_coverage"] = "roc",
-        max_fpr: float = 1.0,
+        max_fpr: float | None = None,
         ood_prior: float | None = None,
         ood_label: Label = "auto",
         loss: TaskLossLike = "zero_one",
@@ -256,14 +262,10 @@ class OODFrontierDisplay(_base.CurveDisplay):
         kind : {"roc", "precision_recall", "risk_coverage"}, default="roc"
             What is drawn.
 
-        parts : bool, default=False
-            Whether to draw, beside the frontier of two scores, the curve of each alone.
-
         max_fpr : float in [0, 1], default=None
-            For "risk_coverage": largest share of OOD samples to accept. None for no
-            bound.
+            For "risk_coverage": largest share of OOD samples to accept. None for any.
 
-        ood_prior : float in [0, 1[, default=None
+        ood_prior : float in [0, 1), default=None
             For "precision_recall": share of OOD where the rule is going to be used.
             None takes the share in the sample.
 
@@ -274,8 +276,8 @@ class OODFrontierDisplay(_base.CurveDisplay):
         loss, labels, sample_weight : optional
             As in :func:`selective_risk_at_tpr_fpr_score`.
 
-        name : str or list of str, default=None
-            Name in the legend. With `parts` a name of the frontier, or three names.
+        name : str, default=None
+            Name in the legend.
 
         ax : matplotlib Axes, default=None
             Axes to draw on. None makes a new figure.
@@ -291,16 +293,16 @@ class OODFrontierDisplay(_base.CurveDisplay):
         Raises
         ------
         ValueError
-            If the kind is unknown, `parts` are wanted of one score, or the samples are
-            invalid or hold no OOD ones.
+            If the kind is unknown, or the samples are invalid or hold no OOD ones.
         """
         check_option(kind, "kind", tuple(_KINDS))
-        scores, losses = (uncertainty, novelty), None
+        scores = uncertainty, novelty
         if kind == "risk_coverage":
             judged = y_true, y_pred, *scores, ood_label, loss, labels
             scores, losses, is_ood = origins.ood_samples(*judged)
         else:
             scores, is_ood = origins.scores_and_origins(y_true, *scores, ood_label)
+            losses = np.zeros(len(is_ood))
         weight = check_sample_weight(sample_weight, len(is_ood))
         sample = _Sample(scores, is_ood, losses, weight, max_fpr, ood_prior)
         return cls._of_sample(kind, sample, name).plot(ax, **plot_options)
@@ -319,15 +321,17 @@ class _Sample:
 
     scores: np.ndarray  # (n_samples,), or (n_samples, 2): risk and novelty
     is_ood: np.ndarray
-    losses: np.ndarray | None
+    losses: np.ndarray
     weight: np.ndarray | None
-    max_fpr: float
+    max_fpr: float | None
     ood_prior: float | None
 
     def curve(self, kind):
         """Return the curve of one score, or the corners of the frontier of two."""
         is_single, (*_, of_one, of_two, needed) = self.scores.ndim == 1, _KINDS[kind]
         options = {name: getattr(self, name) for name in needed}
+        if options.get("max_fpr", 1.0) is None:
+            options["max_fpr"] = 1.0
         options |= {"is_ood": self.is_ood, "sample_weight": self.weight}
         x, y = (of_one if is_single else of_two)(self.scores, **options)[:2]
         if kind == "precision_recall":
@@ -343,12 +347,11 @@ class _Sample:
 
     def point(self, kind, accepted):
         """Return x and y of a rule that accepts samples with these probabilities."""
-        losses = np.zeros(len(accepted)) if self.losses is None else self.losses
         weight = np.ones(len(accepted)) if self.weight is None else self.weight
-        tpr, risk = _base.share_and_mean(accepted, losses, weight * ~self.is_ood)
+        tpr, risk = _base.share_and_mean(accepted, self.losses, weight * ~self.is_ood)
         if kind == "risk_coverage":
             return tpr, risk
-        fpr, _ = _base.share_and_mean(accepted, losses, weight * self.is_ood)
+        fpr, _ = _base.share_and_mean(accepted, self.losses, weight * self.is_ood)
         if kind == "roc":
             return fpr, tpr
         share = self.ood_prior

@@ -26,47 +26,51 @@ class PNCurveDisplay(CurveDisplay):
     """True positives against false positives, both counted; up and left is better.
 
     Make it with :meth:`from_estimator`, :meth:`from_predictions` or :meth:`from_path`;
-    the parameters below are what they compute.
+    the parameters below are what they compute. Where there is an operating point, the
+    axes show four times its false positives, which may be few of all:
+    ``display.ax_.relim(); display.ax_.autoscale()`` shows the whole curve.
 
     Parameters
     ----------
     fp, tp : list of ndarray of shape (n_thresholds,)
-        False and true positives, one array a curve, increasing. Those of a tuner end
-        at its base thresholds, as nothing is known of what is below them: that of the
-        path at all of them, that of each classifier at its own.
+        False and true positives, one array a curve, increasing. Those of a path of
+        joint thresholds end at the lowest, as nothing is known of what is below.
 
     area : list of float, default=None
         Area under each curve, as :func:`pn_auc_score` has it, as far as the curve is
         known, shown in the legend.
 
-    path : ThresholdPath, default=None
-        Path through the space of joint thresholds, with the counts of the documents.
+    oracle : tuple of ndarray, default=None
+        None: a perfect score counts all true positives first.
 
-    operating_point : OperatingPoint, default=None
+    random : tuple of ndarray, default=None
+        False and true positives of a random score.
+
+    point : OperatingPoint, default=None
         Joint thresholds, with the counts of the documents.
 
-    name : str or list of str, default=None
-        Name of the curve, or of each curve.
+    target : dict of str to float, default=None
+        What was asked of the thresholds, `max_fp_per_tp`.
+
+    name : str, default=None
+        Name of the curve.
 
     Attributes
     ----------
-    line_ : matplotlib Line2D or list of them
-        The curve, a list where there are several.
-
-    path_ : matplotlib Line2D or None
-        The part of the first curve that belongs to the path.
+    line_ : matplotlib Line2D
+        The curve.
 
     point_ : matplotlib ErrorbarContainer or None
         The operating point, with its intervals.
 
-    tangent_ : matplotlib Line2D or None
-        The line of the target derivative through the operating point.
+    target_ : matplotlib Line2D or None
+        The price through the operating point: the slope is 1 / `max_fp_per_tp`.
 
-    ax_ : matplotlib Axes
-        Axes with the curves.
+    random_ : matplotlib Line2D or None
+        The line of a random score.
 
-    figure_ : matplotlib Figure
-        Figure with these axes.
+    ax_, figure_ : matplotlib Axes and Figure
+        Axes with the curve, and their figure.
 
     See Also
     --------
@@ -188,9 +192,6 @@ class PNCurveDisplay(CurveDisplay):
             Ratings: two classes, and `unrated_label` or a missing value for documents
             that were not rated, which never count.
 
-        plot_single : bool, default=False
-            Whether to draw, beside the curve of a tuner, that of each classifier in it.
-
         pos_label : label, default=None
             The positive class. None is that of a tuner, and else 1 where the classes
             are 0 and 1, or the last of two sorted classes.
@@ -202,9 +203,8 @@ class PNCurveDisplay(CurveDisplay):
         sample_weight : array-like of shape (n_documents,), default=None
             Non-negative weights.
 
-        name : str or list of str, default=None
-            Name in the legend, or one a curve. None takes the class name of the
-            estimator, and the names of the classifiers in it.
+        name : str, default=None
+            Name in the legend. None takes the class name of the estimator.
 
         ax : matplotlib Axes, default=None
             Axes to draw on. None makes a new figure.
@@ -219,11 +219,9 @@ class PNCurveDisplay(CurveDisplay):
 
         Raises
         ------
-        NotFittedError
-            If the classifier is not fitted.
         ValueError
-            If the classifier has other classes or no score, single curves are wanted of
-            what is no tuner, or a class has no rated documents.
+            If the classifier is not fitted, has other classes or no score, or a class
+            has no rated documents.
         """
         kind = type(estimator).__name__
         options = {"name": name or kind, "ax": ax, **plot_options}
@@ -280,7 +278,7 @@ class PNCurveDisplay(CurveDisplay):
         Raises
         ------
         ValueError
-            If `path` is none, or something is wanted that is not given.
+            If something is wanted that is not given.
         """
         display = cls._of_counts(path.fp[::-1], path.tp[::-1], name)
         display.point = operating_point

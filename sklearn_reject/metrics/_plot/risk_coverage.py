@@ -33,7 +33,9 @@ class RiskCoverageDisplay(_base.CurveDisplay):
     """Selective risk against coverage, lower is better.
 
     Make it with :meth:`from_estimator`, :meth:`from_predictions` or
-    :meth:`from_cv_results`; the parameters below are what they compute.
+    :meth:`from_cv_results`; the parameters below are what they compute. Below a
+    coverage of 0.1 a curve rests on few samples, and may leave the axes at the top:
+    ``display.ax_.set_ylim(0, 1)`` shows all of it.
 
     Parameters
     ----------
@@ -43,18 +45,14 @@ class RiskCoverageDisplay(_base.CurveDisplay):
     risk : list of ndarray of shape (n_thresholds,)
         Selective risks, one array a curve.
 
-    aurc : list of float, default=None
+    area : list of float, default=None
         Area under each curve, as :func:`aurc_score` has it, shown in the legend.
 
     oracle : tuple of ndarray, default=None
         Coverage and risk of the score that orders the samples by their loss.
 
-    random : float, default=None
-        Mean loss: the risk of a random score at any coverage.
-
-    band : list of tuple of ndarray, default=None
-        Coverages, and the lower and the upper end of the risk at each, one tuple a
-        curve.
+    random : tuple of ndarray, default=None
+        Coverage and risk of a random score, whose risk is the mean loss.
 
     point : list of tuple of float, default=None
         Operating points: coverage and selective risk of the rule in use, one tuple a
@@ -64,8 +62,12 @@ class RiskCoverageDisplay(_base.CurveDisplay):
         What was asked of the rule: `target_risk`, `target_coverage` or
         `target_failure_rate`, and the `confidence_level` where it is certified.
 
-    name : str or list of str, default=None
-        Name of the curve, or of each curve.
+    name : str, default=None
+        Name of the curve, or of all.
+
+    band : list of tuple of ndarray, default=None
+        Coverages, and the lower and the upper end of the risk at each, one tuple a
+        curve.
 
     Attributes
     ----------
@@ -168,12 +170,11 @@ class RiskCoverageDisplay(_base.CurveDisplay):
         labels, sample_weight : optional
             As in :func:`aurc_score`.
 
-        confidence_level : float in ]0, 1[, default=None
+        confidence_level : float in (0, 1), default=None
             Draw a band that holds, at each coverage by itself, the risk on all samples
             in this share of test sets like this one; not the whole curve. The model is
-            fixed. It is wide at the left, where few samples are accepted, of which
-            none may have a loss by chance; axes are not scaled to that. None draws no
-            band.
+            fixed. Where all accepted losses are zero, or the largest there is, its ends
+            are exact ones. None draws no band.
 
         n_resamples : int, default=1000
             Number of bootstrap resamples that the band is made of.
@@ -236,12 +237,11 @@ class RiskCoverageDisplay(_base.CurveDisplay):
         loss, labels, sample_weight : optional
             As in :func:`aurc_score`.
 
-        confidence_level : float in ]0, 1[, default=None
+        confidence_level : float in (0, 1), default=None
             Draw a band that holds, at each coverage by itself, the risk on all samples
             in this share of test sets like this one; not the whole curve. The model is
-            fixed. It is wide at the left, where few samples are accepted, of which
-            none may have a loss by chance; axes are not scaled to that. None draws no
-            band.
+            fixed. Where all accepted losses are zero, or the largest there is, its ends
+            are exact ones. None draws no band.
 
         n_resamples : int, default=1000
             Number of bootstrap resamples that the band is made of.
@@ -309,8 +309,8 @@ class RiskCoverageDisplay(_base.CurveDisplay):
         labels, sample_weight : optional
             As in :func:`aurc_score`.
 
-        name : str or list of str, default=None
-            Name of all folds together, or of each.
+        name : str, default=None
+            Name of all folds together.
 
         ax : matplotlib Axes, default=None
             Axes to draw on. None makes a new figure.
@@ -359,8 +359,7 @@ class RiskCoverageDisplay(_base.CurveDisplay):
         """Add the band of a curve; of many thresholds it has three hundred."""
         if level is None:
             return
-        level = check_level(level, "confidence_level")
-        check_resamples(n_resamples, level)
+        check_resamples(n_resamples, check_level(level, "confidence_level"))
         scores, losses, weight = sample
         if weight is not None:
             scores, losses, weight = (each[weight > 0] for each in sample)
@@ -386,7 +385,7 @@ class RiskCoverageDisplay(_base.CurveDisplay):
         lines, bands = super()._draw_curves(names, curve_kwargs), []
         for line, band in zip(np.atleast_1d(lines), self.band or (), strict=False):
             style = {"color": line.get_color(), "alpha": 0.2, "linewidth": 0}
-            bands.append(self._draw_shown(self.ax_.fill_between, *band, **style))
+            bands.append(self._add(self._shown, self.ax_.fill_between, *band, **style))
         self.band_ = _base.one_or_all(bands)
         return lines
 
@@ -397,4 +396,4 @@ class RiskCoverageDisplay(_base.CurveDisplay):
             return super()._draw_target(target)
         x = np.linspace(max(rate, 0.01), 1, 200)
         style = self._style_of_target(target, ["target_failure_rate"])
-        return self._draw_shown(self.ax_.plot, x, rate / x, **style)[0]
+        return self._add((1, 1), self.ax_.plot, x, rate / x, **style)[0]

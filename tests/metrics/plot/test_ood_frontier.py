@@ -67,11 +67,6 @@ def frontier(kind, uncertainty, novelty, y_pred=SAMPLE.prediction, **options):
     return curves.risk_coverage_frontier(scores, errors, is_ood, **options)
 
 
-def named(display):
-    """Return what the legend has beside the line of a random score."""
-    return [text for text in legend_of(display) if text != "random"]
-
-
 def assert_steps(kind, line, points):
     """Check that a line has the value of a frontier between any two of its points."""
     x, y = line.get_data()
@@ -94,15 +89,9 @@ def test_a_curve_of_one_score_and_a_frontier_of_two(kind, weight):
     display = from_predictions(*PREDICTIONS, kind=kind, name="risk", **options)
     expected = curve(kind, RISK, **options)
     np.testing.assert_array_equal(display.line_.get_data(), expected)
-    assert named(display) == ["risk"]
-    display = from_predictions(
-        *PREDICTIONS, novelty=RATIO, kind=kind, parts=True, **options
-    )
-    assert_steps(kind, display.line_[0], frontier(kind, RISK, RATIO, **options))
-    for line, score in zip(display.line_[1:], (RISK, RATIO), strict=True):
-        np.testing.assert_array_equal(line.get_data(), curve(kind, score, **options))
-    assert named(display) == ["risk and novelty", "risk alone", "novelty alone"]
-    assert len({line.get_color() for line in display.line_}) == 3
+    assert legend_of(display) == ["risk"]
+    display = from_predictions(*PREDICTIONS, novelty=RATIO, kind=kind, **options)
+    assert_steps(kind, display.line_, frontier(kind, RISK, RATIO, **options))
 
 
 @kinds
@@ -111,7 +100,7 @@ def test_from_estimator_of_any_classifier(kind):
     uncertainty = np.sort(BAYES.predict_proba(X))[:, :2].sum(axis=1)
     expected = curve(kind, uncertainty, BAYES.predict(X), **KINDS[kind])
     np.testing.assert_allclose(display.line_.get_data(), expected)
-    assert named(display) == ["GaussianNB"]
+    assert legend_of(display) == ["GaussianNB"]
 
 
 @weights
@@ -139,28 +128,30 @@ def test_frontier_rule_and_chance_of_a_double_score(kind, weight, fitted):
         ),
     }[kind]
     np.testing.assert_allclose(display.point_.get_xydata(), [point])
-    np.testing.assert_allclose(display.random_.get_ydata(), chance)
-    assert kind == "risk_coverage" or display.ax_.get_ylim()[1] > 1
     rule = "rule (FPR {:.3g}, TPR {:.3g})".format(*point)
-    assert kind != "roc" or named(display)[1:] == ["target: TPR ≥ 0.3", rule]
+    assert kind != "roc" or legend_of(display)[1:] == [rule, "target: TPR ≥ 0.3"]
+    random = display.plot(plot_random=True).random_
+    np.testing.assert_allclose(random.get_data(), ([0, 1], chance))
 
 
 @pytest.mark.parametrize(
-    ("kind", "best", "label"),
+    ("kind", "bounds", "best", "label"),
     [
-        ("roc", (0, 1), "FPR ≤ 0.2, TPR ≥ 0.7"),
-        ("precision_recall", (1, 1), "TPR ≥ 0.2, precision ≥ 0.7"),
-        ("risk_coverage", (1, 0), "TPR ≥ 0.2, risk ≤ 0.7"),
+        ("roc", ("max_fpr", "min_tpr"), (0, 1), "FPR ≤ 0.2, TPR ≥ 0.7"),
+        (
+            *("precision_recall", ("min_tpr", "min_precision"), (1, 1)),
+            "TPR ≥ 0.2, precision ≥ 0.7",
+        ),
+        ("risk_coverage", ("min_tpr", "max_risk"), (1, 0), "TPR ≥ 0.2, risk ≤ 0.7"),
     ],
 )
-def test_bounds_are_a_corner(kind, best, label):
+def test_two_bounds_are_a_corner(kind, bounds, best, label):
     """Of what is within them, as far as the best corner of the axes."""
-    display = from_predictions(
-        *PREDICTIONS, kind=kind, bounds=(0.2, 0.7), **KINDS[kind]
-    )
+    target = dict(zip(bounds, (0.2, 0.7), strict=True))
+    display = from_predictions(*PREDICTIONS, kind=kind, target=target, **KINDS[kind])
     corner = [(best[0], 0.7), (0.2, 0.7), (0.2, best[1])]
     np.testing.assert_array_equal(display.target_.get_xydata(), corner)
-    assert named(display) == [f"target: {label}"]
+    assert legend_of(display) == [f"target: {label}"]
     assert display.plot().target_ is None
 
 
@@ -219,7 +210,6 @@ def test_the_classifier_inside_predicts_once(kind, fitted, monkeypatch):
     ("options", "message"),
     [
         ({"kind": "pr"}, "kind must be one of"),
-        ({"parts": True}, r"parts=True .* one score only"),
         ({"uncertainty": RISK[:3]}, "uncertainty has 3 elements, but there are 300"),
         ({"ood_label": 12}, "is_ood is False for all samples"),
         ({"kind": "precision_recall", "ood_prior": 2}, "ood_prior must be in"),
