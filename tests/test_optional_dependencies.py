@@ -168,9 +168,9 @@ def test_works_without():
     for name, message in report.items():
         if "matplotlib" not in name:
             assert message is None
-        else:  # what to install, and where the numbers are without it
-            words = r"RiskCoverageDisplay.plot requires matplotlib.*pip install matplotlib"
-            assert re.match(words + "(?s:.*)risk_coverage_curve", message)
+        else:
+            words = "RiskCoverageDisplay.plot requires .*pip install matplotlib"
+            assert re.match(words, message)
 
 
 @pytest.mark.slow
