@@ -118,15 +118,14 @@ def wanted(known):
 
 @pytest.mark.parametrize("kind", DISPLAYS)
 def test_axes_are_those_given_or_new_ones(kind):
-    figure, (left, right) = plt.subplots(1, 2)
+    figure, ax = plt.subplots()
     display = make(kind)
-    assert display.plot(right) is display
-    assert (display.ax_, display.figure_) == (right, figure)
-    assert (right.get_xlabel(), right.get_ylabel()) == DISPLAYS[kind][2]
-    assert right.get_ylim()[0] == 0
-    assert not left.lines
+    assert display.plot(ax) is display
+    assert (display.ax_, display.figure_) == (ax, figure)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == DISPLAYS[kind][2]
+    assert ax.get_ylim()[0] == 0
     first, second = display.plot().ax_, display.plot().ax_
-    assert len({left, right, first, second}) == 4
+    assert len({ax, first, second}) == 3
     assert display.figure_ is second.figure
     np.testing.assert_array_equal(display.line_.get_data(), DISPLAYS[kind][0])
 
@@ -184,6 +183,19 @@ TARGETS = [
     (OODFrontierDisplay, PR, {"min_tpr": 0.3, "max_fpr": 0.1}, RISE, "TPR ≥ 0.3"),
     (OODFrontierDisplay, RISK, {"min_tpr": 0.3, "max_fpr": 0.1}, RISE, "TPR ≥ 0.3"),
     (OODFrontierDisplay, RISK, {"min_precision": 0.9}, None, None),
+    # Two bounds are the corner of what is within them, up to the best of the axes.
+    (
+        *(OODFrontierDisplay, ROC, {"max_fpr": 0.3, "min_tpr": 0.6}),
+        *([(0, 0.6), (0.3, 0.6), (0.3, 1)], "FPR ≤ 0.3, TPR ≥ 0.6"),
+    ),
+    (
+        *(OODFrontierDisplay, PR, {"min_tpr": 0.3, "min_precision": 0.6}),
+        *([(1, 0.6), (0.3, 0.6), (0.3, 1)], "TPR ≥ 0.3, precision ≥ 0.6"),
+    ),
+    (
+        *(OODFrontierDisplay, RISK, {"min_tpr": 0.3, "max_risk": 0.6}),
+        *([(1, 0.6), (0.3, 0.6), (0.3, 0)], "TPR ≥ 0.3, risk ≤ 0.6"),
+    ),
 ]
 
 
@@ -196,10 +208,9 @@ def test_targets_that_the_axes_show_are_lines(kind, axes, target, points, text):
         return
     np.testing.assert_array_equal(display.target_.get_xydata(), points)
     assert legend_of(display) == [f"target: {text}"]
-    certified = make(kind, target={"min_fpr": 1}, **options)
-    certified.plot(target={**target, "confidence_level": 0.9})
-    np.testing.assert_array_equal(certified.target_.get_xydata(), points)
-    assert legend_of(certified) == [f"certified: {text} (90%)"]
+    display.plot(target={**target, "confidence_level": 0.9})
+    np.testing.assert_array_equal(display.target_.get_xydata(), points)
+    assert legend_of(display) == [f"certified: {text} (90%)"]
 
 
 @pytest.mark.parametrize("kind", DISPLAYS)
@@ -223,11 +234,16 @@ def test_displays_on_the_same_axes_share_entries_of_the_legend(kind):
     assert sorted(both) == sorted(texts + own)
 
 
-@pytest.mark.parametrize("kind", DISPLAYS)
-def test_without_matplotlib(kind, monkeypatch):
+def test_the_left_end_of_a_curve_of_risk_has_no_say_in_the_limits():
+    display = RiskCoverageDisplay([[0.01, 0.1, 1.0]], [[1.0, 0.2, 0.1]]).plot()
+    assert display.ax_.get_ylim() == pytest.approx((0, 0.205))
+
+
+def test_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=rf"{kind.__name__}.plot .*pip install"):
-        make(kind).plot()
+    for kind in DISPLAYS:
+        with pytest.raises(ImportError, match=rf"{kind.__name__}.plot .*pip install"):
+            make(kind).plot()
 
 
 # References

@@ -92,13 +92,9 @@ def test_a_curve_of_one_score_and_a_frontier_of_two(kind, weight):
     assert legend_of(display) == ["risk"]
     display = from_predictions(*PREDICTIONS, novelty=RATIO, kind=kind, **options)
     assert_steps(kind, display.line_, frontier(kind, RISK, RATIO, **options))
-
-
-@kinds
-def test_from_estimator_of_any_classifier(kind):
-    display = OODFrontierDisplay.from_estimator(BAYES, X, y, kind=kind, **KINDS[kind])
+    display = OODFrontierDisplay.from_estimator(BAYES, X, y, kind=kind, **options)
     uncertainty = np.sort(BAYES.predict_proba(X))[:, :2].sum(axis=1)
-    expected = curve(kind, uncertainty, BAYES.predict(X), **KINDS[kind])
+    expected = curve(kind, uncertainty, BAYES.predict(X), **options)
     np.testing.assert_allclose(display.line_.get_data(), expected)
     assert legend_of(display) == ["GaussianNB"]
 
@@ -134,34 +130,6 @@ def test_frontier_rule_and_chance_of_a_double_score(kind, weight, fitted):
     np.testing.assert_allclose(random.get_data(), ([0, 1], chance))
 
 
-@pytest.mark.parametrize(
-    ("kind", "bounds", "best", "label"),
-    [
-        ("roc", ("max_fpr", "min_tpr"), (0, 1), "FPR ≤ 0.2, TPR ≥ 0.7"),
-        (
-            *("precision_recall", ("min_tpr", "min_precision"), (1, 1)),
-            "TPR ≥ 0.2, precision ≥ 0.7",
-        ),
-        ("risk_coverage", ("min_tpr", "max_risk"), (1, 0), "TPR ≥ 0.2, risk ≤ 0.7"),
-    ],
-)
-def test_two_bounds_are_a_corner(kind, bounds, best, label):
-    """Of what is within them, as far as the best corner of the axes."""
-    target = dict(zip(bounds, (0.2, 0.7), strict=True))
-    display = from_predictions(*PREDICTIONS, kind=kind, target=target, **KINDS[kind])
-    corner = [(best[0], 0.7), (0.2, 0.7), (0.2, best[1])]
-    np.testing.assert_array_equal(display.target_.get_xydata(), corner)
-    assert legend_of(display) == [f"target: {label}"]
-    assert display.plot().target_ is None
-
-
-def test_labels_are_needed_for_risks_only():
-    for kind in ("roc", "precision_recall"):
-        from_predictions(y, None, RISK, kind=kind)
-    with pytest.raises(ValueError, match="y_pred is None"):
-        from_predictions(y, None, RISK, kind="risk_coverage")
-
-
 def test_no_rule_within_the_bound_draws_nothing():
     # The two most certain samples are OOD and always accepted.
     novelty = np.where(np.cumsum(y == -1) <= 2, -np.inf, RATIO)
@@ -171,20 +139,12 @@ def test_no_rule_within_the_bound_draws_nothing():
     assert len(display.line_.get_xdata()) == 0
 
 
-@pytest.fixture(scope="module")
-def of_another_label():
-    """A fitted pipeline, and labels of which 99 is that of OOD samples."""
-    labels = np.where(y == -1, 99, y)
-    return make_pipeline(double(ood_label=99)).fit(X, labels), labels
-
-
 @kinds
-def test_the_ood_label_is_that_of_the_estimator(kind, of_another_label):
-    model, labels = of_another_label
+def test_the_ood_label_is_that_of_the_estimator(kind):
+    labels = np.where(y == -1, 99, y)
+    model = make_pipeline(double(ood_label=99)).fit(X, labels)
     draw = partial(OODFrontierDisplay.from_estimator, model, X, kind=kind)
     display = draw(y=labels, **KINDS[kind])
-    scores = *model[-1].risk_and_novelty(X), model[-1].predict_label(X)
-    assert_steps(kind, display.line_, frontier(kind, *scores, **KINDS[kind]))
     # One that is given wins, and a warning tells of what is no class either.
     given = draw(y=y, ood_label=-1, **KINDS[kind])
     np.testing.assert_array_equal(given.line_.get_data(), display.line_.get_data())

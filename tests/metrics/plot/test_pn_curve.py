@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, Perceptron
@@ -139,41 +140,29 @@ def test_detectors_that_did_not_run_and_targets_without_a_slope(rule):
     display.figure_.canvas.draw()
 
 
-def fitted_ensemble(**options):
+@pytest.mark.parametrize("pos_label", ["common", "rare"])
+def test_tuners_inside_of_others_and_their_positive_class(pos_label):
+    names = np.array(["common", "rare"])[y2]
     halves = [
         ("left", LogisticRegression(), slice(0, 10)),
         ("right", GaussianNB(), slice(10, 20)),
     ]
-    options = {"max_fp_per_tp": 1 / D, "n_thresholds": 20, "cv": 2, **options}
-    return EnsembleThresholdTuner(halves, **options)
-
-
-def test_tuners_inside_of_others():
+    options = {"max_fp_per_tp": 1 / D, "cv": 2, "pos_label": pos_label, **OPTIONS}
+    tuner = EnsembleThresholdTuner(halves, **options)
     scaled = StandardScaler().fit_transform(X2)
-    tuner = fitted_ensemble().fit(scaled, y2)
-    expected = PNCurveDisplay.from_estimator(tuner, scaled, y2)
-    pipeline = make_pipeline(StandardScaler(), fitted_ensemble())
-    rules = {"ensemblethresholdtuner__rule": ["any"]}
-    search = GridSearchCV(pipeline, rules, cv=2).fit(X2, y2)
-    for model in (search, FrozenEstimator(search.best_estimator_)):
-        display = PNCurveDisplay.from_estimator(model, X2, y2)
-        np.testing.assert_array_equal(
-            display.line_.get_xydata(), expected.line_.get_xydata()
-        )
-        assert display.point.tp == expected.point.tp
-        assert legend_of(display)[0].startswith(f"{type(model).__name__} (area")
-
-
-@pytest.mark.parametrize("pos_label", ["common", "rare"])
-def test_positive_class_of_the_tuner(pos_label):
-    names = np.array(["common", "rare"])[y2]
-    tuner = fitted_ensemble(pos_label=pos_label).fit(X2, names)
-    display = PNCurveDisplay.from_estimator(tuner, X2, names)
-    point = display.point
-    predicted = tuner.predict(X2) == pos_label
+    expected = PNCurveDisplay.from_estimator(tuner.fit(scaled, names), scaled, names)
+    point = expected.point
+    predicted = tuner.predict(scaled) == pos_label
     assert point.tp == np.count_nonzero(predicted & (names == pos_label))
     assert point.fp == np.count_nonzero(predicted & (names != pos_label))
-    assert (point.fp, point.tp) in set(zip(display.fp[0], display.tp[0], strict=True))
+    pipeline = make_pipeline(StandardScaler(), clone(tuner))
+    rules = {"ensemblethresholdtuner__rule": ["any"]}
+    search = GridSearchCV(pipeline, rules, cv=2).fit(X2, names)
+    for model in (search, FrozenEstimator(search.best_estimator_)):
+        display = PNCurveDisplay.from_estimator(model, X2, names)
+        for one, other in zip(display.ax_.lines, expected.ax_.lines, strict=True):
+            np.testing.assert_array_equal(one.get_xydata(), other.get_xydata())
+        assert legend_of(display)[0].startswith(f"{type(model).__name__} (area")
     with pytest.raises(ValueError, match=r"pos_label='odd', but .* tuned for"):
         PNCurveDisplay.from_estimator(tuner, X2, names, pos_label="odd")
 
