@@ -298,10 +298,8 @@ def _read(value, kinds):
         return np.array(value, dtype=np.float64)  # reads text such as "NaN", too
     if tuple in kinds and isinstance(value, (list, tuple)):
         return tuple(
-            each
-            if isinstance(each, str) and each not in _NUMBERS
-            else _read_number(each)
-            for each in value
+            x if isinstance(x, str) and x not in _NUMBERS else _read_number(x)
+            for x in value
         )
     if float in kinds:
         return _read_number(value)
