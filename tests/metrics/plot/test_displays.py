@@ -21,20 +21,13 @@ from sklearn_reject import (
     DoubleScoreOODClassifier,
     SelectiveClassifier,
     SelectiveRegressor,
+    metrics,
 )
 from sklearn_reject.metrics import (
     DeferralCurveDisplay,
     OODFrontierDisplay,
     PNCurveDisplay,
     RiskCoverageDisplay,
-    aurc_score,
-    deferral_area_score,
-    deferral_curve,
-    get_selective_scorer,
-    pn_auc_score,
-    pn_curve,
-    risk_coverage_curve,
-    selective_risk_at_coverage_score,
 )
 from sklearn_reject.scores import SELE
 from sklearn_reject.thresholds import operating_point
@@ -106,14 +99,14 @@ def make(display, n_curves=1, **options):
     return display(*([curve] * n_curves for curve in DISPLAYS[display][0]), **options)
 
 
+def wanted(kind):
+    return {f"plot_{part}": True for part in DISPLAYS[kind][1] if part != "area"}
+
+
 def draw_full(kind, ax=None):
     """Draw all that belongs to a curve."""
-    known = DISPLAYS[kind][1]
-    return make(kind, name="mine", **known).plot(ax, **wanted(known))
-
-
-def wanted(known):
-    return {f"plot_{part}": True for part in known if part != "area"}
+    display = make(kind, name="mine", **DISPLAYS[kind][1])
+    return display.plot(ax, **wanted(kind))
 
 
 @pytest.mark.parametrize("kind", DISPLAYS)
@@ -133,12 +126,11 @@ def test_axes_are_those_given_or_new_ones(kind):
 @pytest.mark.parametrize("kind", DISPLAYS)
 def test_curves_have_a_name_an_area_and_a_style(kind):
     assert legend_of(make(kind).plot()) == []
-    display = make(kind, name="a").plot(curve_kwargs={"color": "red"})
+    display = make(kind, name="a").plot()
     assert legend_of(display) == ["a"]
-    assert display.line_.get_color() == "red"
     assert legend_of(display.plot(name="b")) == ["b"]
-    assert display.name == "a"
-    assert legend_of(display.plot(curve_kwargs={"label": "c"})) == ["c"]
+    display.plot(curve_kwargs={"label": "c", "color": "red"})
+    assert (legend_of(display), display.line_.get_color()) == (["c"], "red")
     title = "AuRC" if kind is RiskCoverageDisplay else "area"
     assert legend_of(make(kind, area=[0.12345]).plot()) == [f"{title} = 0.1235"]
     display = make(kind, area=[12345.6], name="a").plot()
@@ -151,9 +143,14 @@ def test_curves_have_a_name_an_area_and_a_style(kind):
 
 
 NUMBERS = [
-    (RiskCoverageDisplay, SAMPLES, risk_coverage_curve, aurc_score),
-    (DeferralCurveDisplay, OPINIONS, deferral_curve, deferral_area_score),
-    (PNCurveDisplay, RATED, pn_curve, pn_auc_score),
+    (RiskCoverageDisplay, SAMPLES, metrics.risk_coverage_curve, metrics.aurc_score),
+    (
+        DeferralCurveDisplay,
+        OPINIONS,
+        metrics.deferral_curve,
+        metrics.deferral_area_score,
+    ),
+    (PNCurveDisplay, RATED, metrics.pn_curve, metrics.pn_auc_score),
 ]
 
 
@@ -216,7 +213,7 @@ def test_targets_that_the_axes_show_are_lines(kind, axes, target, points, text):
 @pytest.mark.parametrize("kind", DISPLAYS)
 def test_a_part_is_drawn_where_it_is_wanted_and_known(kind):
     display = draw_full(kind)
-    for option in wanted(DISPLAYS[kind][1]):
+    for option in wanted(kind):
         part = option.removeprefix("plot_")
         drawn = getattr(display, f"{part}_")
         assert getattr(drawn, "lines", [drawn])[0] in display.ax_.lines
@@ -265,7 +262,7 @@ def test_the_oracle_orders_by_loss_or_gain_and_chance_has_mean_losses(weight):
     np.testing.assert_allclose(chance, [(0, means[0]), (1, means[0])])
     display = DeferralCurveDisplay.from_predictions(*OPINIONS, **options)
     by_gain = None, None, None, losses[0] - losses[1]
-    expected = deferral_curve(*by_gain, loss=losses, sample_weight=weight)[:2]
+    expected = metrics.deferral_curve(*by_gain, loss=losses, sample_weight=weight)[:2]
     np.testing.assert_array_equal(display.oracle_.get_data(), expected)
     chance = display.random_.get_xydata()
     np.testing.assert_allclose(chance, [(0, means[0]), (1, means[1])])
@@ -307,7 +304,7 @@ def test_an_estimator_is_drawn_with_its_rule_wherever_it_is(
     np.testing.assert_array_equal(display.line_.get_data(), alone.line_.get_data())
     display = kind.from_estimator(search.fit(X, y), X, y, sample_weight=WEIGHT)
     assert display.target == target
-    area = get_selective_scorer(scorer)(search, X, y, sample_weight=WEIGHT)
+    area = metrics.get_selective_scorer(scorer)(search, X, y, sample_weight=WEIGHT)
     assert display.area == [pytest.approx(-area, rel=1e-14)]
 
 
@@ -316,7 +313,7 @@ def test_each_fold_has_the_curve_and_the_point_of_its_test_rows(
     kind, model, target, scorer
 ):
     results = cross_validate(
-        model, X, y, cv=3, scoring=get_selective_scorer(scorer),
+        model, X, y, cv=3, scoring=metrics.get_selective_scorer(scorer),
         return_estimator=True, return_indices=True,
     )  # fmt: skip
     options = {"sample_weight": WEIGHT, "loss": COSTS}
@@ -383,7 +380,7 @@ def test_a_classifier_without_a_rule_has_no_point():
     svm = LinearSVC(random_state=0).fit(X[:120], names[y[:120]])
     for model, truth in ((BAYES, y_test), (svm, names[y_test])):
         display = of_classifier(model, X_test, truth)
-        area = get_selective_scorer("neg_aurc")(model, X_test, truth)
+        area = metrics.get_selective_scorer("neg_aurc")(model, X_test, truth)
         assert display.area == [-area]
         assert display.point is display.target is display.band_ is None
         assert legend_of(display)[0].startswith(f"{type(model).__name__} (AuRC = ")
@@ -468,7 +465,7 @@ def test_a_band_holds_quantiles_of_the_risk_at_each_coverage(weight):
     for at in (40, 100, 119):
         options = {"coverage": coverage[at], "randomize": True, "labels": [0, 1, 2]}
         risks = [
-            selective_risk_at_coverage_score(
+            metrics.selective_risk_at_coverage_score(
                 *(each[rows] for each in SAMPLES),
                 sample_weight=None if weight is None else weight[rows],
                 **options,

@@ -7,17 +7,12 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
-from sklearn_reject import DoubleScoreOODClassifier
+from sklearn_reject import DoubleScoreOODClassifier, metrics
 from sklearn_reject import _curves as curves
 from sklearn_reject.datasets import make_fpp23_mixture
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.losses import check_loss
-from sklearn_reject.metrics import (
-    OODFrontierDisplay,
-    ood_precision_recall_curve,
-    ood_roc_curve,
-    risk_coverage_curve,
-)
+from sklearn_reject.metrics import OODFrontierDisplay
 from tests.metrics.plot.drawn import legend_of
 
 SAMPLE = make_fpp23_mixture(300, return_X_y=False, random_state=0)
@@ -50,10 +45,12 @@ def fitted():
 def curve(kind, uncertainty, y_pred=SAMPLE.prediction, **options):
     """Return x and y of the curve of one score."""
     if kind == "roc":
-        return ood_roc_curve(y, uncertainty, **options)[:2]
+        return metrics.ood_roc_curve(y, uncertainty, **options)[:2]
     if kind == "precision_recall":
-        return ood_precision_recall_curve(y, uncertainty, **options)[1::-1]
-    return risk_coverage_curve(y, y_pred, uncertainty, ood_label="auto", **options)[:2]
+        return metrics.ood_precision_recall_curve(y, uncertainty, **options)[1::-1]
+    return metrics.risk_coverage_curve(
+        y, y_pred, uncertainty, ood_label="auto", **options
+    )[:2]
 
 
 def frontier(kind, uncertainty, novelty, y_pred=SAMPLE.prediction, **options):
@@ -173,11 +170,12 @@ def test_the_classifier_inside_predicts_once(kind, fitted, monkeypatch):
         ({"uncertainty": RISK[:3]}, "uncertainty has 3 elements, but there are 300"),
         ({"ood_label": 12}, "is_ood is False for all samples"),
         ({"kind": "precision_recall", "ood_prior": 2}, "ood_prior must be in"),
+        ({"kind": "risk_coverage"}, "y_pred is None"),
     ],
 )
 def test_bad_input(options, message):
     arguments = {"uncertainty": RISK, **options}
-    with pytest.raises(ValueError, match=message):
-        from_predictions(y, SAMPLE.prediction, **arguments)
+    with pytest.raises(ValueError, match=message):  # only risks need predictions
+        from_predictions(y, None, **arguments)
     with pytest.raises(ValueError, match=r"Mark OOD samples: .* with ood_label"):
         OODFrontierDisplay.from_estimator(BAYES, X[y != -1], y[y != -1])
