@@ -197,8 +197,8 @@ class CurveDisplay:
         limits = self.ax_.dataLim.frozen()
         drawn = draw(x, *ys, **style)
         self.ax_.dataLim.set(limits)
-        is_shown = np.clip(x, *shown) == x
-        self.ax_.update_datalim(np.column_stack([x, ys[-1]])[is_shown])
+        at = slice(np.searchsorted(x, shown[0]), np.searchsorted(x, shown[1], "right"))
+        self.ax_.update_datalim(np.column_stack([x[at], ys[-1][at]]))
         return drawn
 
     def _draw(self, part, is_wanted, known):
@@ -208,9 +208,8 @@ class CurveDisplay:
                 f"plot_{part}=True, but the display has no {part}. Use from_estimator, "
                 f"or pass {part}= to {type(self).__name__}."
             )
-        if known is None or is_wanted is False:
-            return None
-        return getattr(self, f"_draw_{part}")(known)
+        is_drawn = known is not None and is_wanted is not False
+        return getattr(self, f"_draw_{part}")(known) if is_drawn else None
 
     def _draw_point(self, points):
         """Draw the point of the rule of each curve, in its color."""

@@ -309,8 +309,9 @@ class DeferralCurveDisplay(CurveDisplay):
         options = {"sample_weight": weight}
         return x, y, curves.deferral_area_score(scores, first, second, **options)
 
-    @classmethod
-    def _references(cls, _, first, second, weight, __):
-        oracle = cls._curve(first - second, first, second, weight, None)[:2]
+    @staticmethod
+    def _references(_, first, second, weight, __):
+        gain, options = first - second, {"sample_weight": weight}
+        oracle = curves.deferral_curve(gain, first, second, **options)[:2]
         means = [float(np.average(loss, weights=weight)) for loss in (first, second)]
         return oracle, ([0, 1], means)
