@@ -64,7 +64,8 @@ class PNCurveDisplay(CurveDisplay):
         The operating point, with its intervals.
 
     target_ : matplotlib Line2D or None
-        The price through the operating point: the slope is 1 / `max_fp_per_tp`.
+        The price through the operating point, or through the origin: the slope is
+        1 / `max_fp_per_tp`.
 
     random_ : matplotlib Line2D or None
         The line of a random score.
@@ -292,16 +293,16 @@ class PNCurveDisplay(CurveDisplay):
         return cls([fp], [tp], area=[area], random=random, name=name)
 
     def _draw_target(self, target):
-        """Draw the line of the price through the operating point."""
+        """Draw the line of the price through the operating point, or the origin."""
         style = self._style_of_target(target, ["max_fp_per_tp"])
-        slope = 1 / target["max_fp_per_tp"]
-        return self.ax_.axline((self.point.fp, self.point.tp), slope=slope, **style)
+        at = (0, 0) if self.point is None else (self.point.fp, self.point.tp)
+        return self.ax_.axline(at, slope=1 / target["max_fp_per_tp"], **style)
 
     def _draw_point(self, point):
         """Draw an operating point, with its intervals as error bars."""
         label = f"operating point (precision = {point.precision:.3g})"
         ends = np.array([point.tp_interval, point.fp_interval])
         bars = abs(ends - [[point.tp], [point.fp]])[:, :, np.newaxis]
-        style = {"label": label, "color": self.ax_.xaxis.label.get_color()}
-        style |= {"fmt": "o", "capsize": 3, "zorder": 3}
-        return self.ax_.errorbar(point.fp, point.tp, *bars, **style)
+        style = {"color": self.ax_.xaxis.label.get_color(), "fmt": "o", "capsize": 3}
+        counts = point.fp, point.tp
+        return self.ax_.errorbar(*counts, *bars, label=label, zorder=3, **style)

@@ -89,6 +89,8 @@ def test_any_classifier_of_two_classes(model, pos_label):
     expected = pn_curve(truth, score, pos_label=pos_label)[:2]
     np.testing.assert_array_equal(display.line_.get_data(), expected)
     assert legend_of(display) == [f"Pipeline (area = {display.area[0]:.4g})"]
+    display.plot(target={"max_fp_per_tp": 2})  # through the origin
+    np.testing.assert_allclose(ends_of(display.target_) @ [1, -2], 0, atol=1e-9)
 
 
 def test_path_and_point_as_they_were_counted(tuner):
