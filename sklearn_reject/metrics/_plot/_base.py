@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_reject._sklearn import _safe_indexing, check_matplotlib_support
 from sklearn_reject._typing import Axes, Figure, Line2D, Options, Other
-from sklearn_reject._validation import check_sample_weight
+from sklearn_reject._validation import check_option, check_sample_weight
 from sklearn_reject.metrics._inside import find, locate
 
 # Of several curves that are alike, such as those of folds.
@@ -163,6 +163,8 @@ class CurveDisplay:
         self.line_: Line2D | Other = self._draw_curves(
             self.name if name is None else name, curve_kwargs
         )
+        for bound in target or ():
+            check_option(bound, "target", [*_BOUNDS, "confidence_level"])
         target = self.target if target is None else target
         self.point_: Other = self._draw("point", plot_point, self.point)
         self.target_: Line2D | Other = self._draw("target", plot_target, target)
@@ -177,14 +179,14 @@ class CurveDisplay:
 
     def _draw_curves(self, name, curve_kwargs):
         """Draw each curve; in the legend is the first one, with the area of all."""
-        text = ""
-        if self.area:
-            text = f"{self._area_name} = {short(np.mean(self.area), 4)}"
-        if len(self.area or ()) > 1:
-            text += f" ± {short(np.std(self.area), 2)}"
+        areas = self.area or []
+        text = f"{self._area_name} = {short(np.mean(areas), 4)}" if areas else ""
+        text += f" ± {short(np.std(areas), 2)}" if len(areas) > 1 else ""
         x, y = (getattr(self, axis) for axis in self._axes)
         style = {"label": f"{name} ({text})" if name and text else name or text or None}
         style |= _STYLE_OF_ALIKE if len(x) > 1 else {}
+        # A single point would not be seen without a marker.
+        style |= {"marker": "."} if min(map(len, x)) == 1 else {}
         style |= curve_kwargs or {}
         lines = []
         for curve in zip(x, y, strict=True):

@@ -354,8 +354,7 @@ class _Sample:
         fpr, _ = _base.share_and_mean(accepted, self.losses, weight * self.is_ood)
         if kind == "roc":
             return fpr, tpr
-        share = self.ood_prior
-        if share is None:
-            share = np.average(self.is_ood, weights=weight)
+        prior = self.ood_prior
+        share = np.average(self.is_ood, weights=weight) if prior is None else prior
         good = (1 - share) * tpr
         return tpr, float(good / (good + share * fpr)) if tpr + fpr else float("nan")

@@ -101,9 +101,9 @@ class PNCurveDisplay(CurveDisplay):
 
     @property
     def _shown(self):
-        """So many false positives as leave the point in the left part of the axes."""
+        """As many false positives as leave the point, or what is there, in view."""
         if self.point is None:
-            return 0, np.inf
+            return 0, self.ax_.dataLim.x1 if self.ax_.has_data() else np.inf
         ends = self.point.fp, self.point.fp_interval[1]
         right = 4 * max(end for end in ends if np.isfinite(end))
         return 0, right or np.inf

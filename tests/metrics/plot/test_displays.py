@@ -221,6 +221,8 @@ def test_a_part_is_drawn_where_it_is_wanted_and_known(kind):
         assert getattr(without, f"{part}_") is None
         with pytest.raises(ValueError, match=f"{option}=True, but .* no {part}. Use"):
             make(kind).plot(**{option: True})
+    with pytest.raises(ValueError, match=r"target must be one of .*, got 'risk'"):
+        display.plot(target={"risk": 0.1})
 
 
 @pytest.mark.parametrize("kind", DISPLAYS)
@@ -234,6 +236,7 @@ def test_displays_on_the_same_axes_share_entries_of_the_legend(kind):
 def test_the_left_end_of_a_curve_of_risk_has_no_say_in_the_limits():
     display = RiskCoverageDisplay([[0.01, 0.1, 1.0]], [[1.0, 0.2, 0.1]]).plot()
     assert display.ax_.get_ylim() == pytest.approx((0, 0.205))
+    assert RiskCoverageDisplay([[1.0]], [[0.1]]).plot().line_.get_marker() == "."
 
 
 def test_without_matplotlib(monkeypatch):

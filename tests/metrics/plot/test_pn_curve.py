@@ -107,6 +107,9 @@ def test_path_and_point_as_they_were_counted(tuner):
     assert low + D * (point.fp - left) == pytest.approx(point.tp)
     assert display.ax_.get_xlim()[1] < 1.1 * max(path.fp[0], 4 * point.fp_interval[1])
     assert display.ax_.get_ylim()[1] >= point.tp_interval[1]
+    right = display.ax_.get_xlim()[1]
+    PNCurveDisplay([[0, 10 * right]], [[0, 1]]).plot(display.ax_)
+    assert display.ax_.get_xlim()[1] == right  # other curves stay in view
     done = f"operating point (precision = {point.precision:.3g})"
     assert set(legend_of(display)[1:]) == {"target: FP per TP ≤ 2.5", done}
 
