@@ -226,16 +226,16 @@ class PNCurveDisplay(CurveDisplay):
         """
         kind = type(estimator).__name__
         options = {"name": name or kind, "ax": ax, **plot_options}
-        labels = {"pos_label": pos_label, "unrated_label": unrated_label}
+        labels = {"pos_label": pos_label, "sample_weight": sample_weight}
         tuner, inner_X = inside.find_tuner(estimator, X)
         if tuner is not None:
             labels["pos_label"] = inside.check_pos_label(tuner, pos_label)
-        if is_automatic(unrated_label):
-            labels["unrated_label"] = getattr(tuner, "unrated_label", -1)
-        labels["sample_weight"] = sample_weight
+        own = getattr(tuner, "unrated_label", -1)
+        labels["unrated_label"] = own if is_automatic(unrated_label) else unrated_label
         ratings = rate(y, **labels)
         if tuner is None:
             scores = positive_score(estimator, X, ratings.classes, name=kind)
+            check_same_length(len(scores), y=y)
             return cls.from_predictions(y, scores, **labels, **options)
         scores = tuner.joint_scores(inner_X)
         check_same_length(len(scores), y=y)

@@ -143,14 +143,9 @@ def test_curves_have_a_name_an_area_and_a_style(kind):
 
 
 NUMBERS = [
-    (RiskCoverageDisplay, SAMPLES, metrics.risk_coverage_curve, metrics.aurc_score),
-    (
-        DeferralCurveDisplay,
-        OPINIONS,
-        metrics.deferral_curve,
-        metrics.deferral_area_score,
-    ),
-    (PNCurveDisplay, RATED, metrics.pn_curve, metrics.pn_auc_score),
+    (RiskCoverageDisplay, SAMPLES, "risk_coverage_curve", "aurc_score"),
+    (DeferralCurveDisplay, OPINIONS, "deferral_curve", "deferral_area_score"),
+    (PNCurveDisplay, RATED, "pn_curve", "pn_auc_score"),
 ]
 
 
@@ -163,43 +158,41 @@ def test_curves_and_areas_are_those_of_the_metrics(kind, samples, curve, area, w
     for options in several:
         options["sample_weight"] = weight
         display = kind.from_predictions(*samples, **options)
-        expected = curve(*samples, **options)[:2]
+        expected = getattr(metrics, curve)(*samples, **options)[:2]
         np.testing.assert_array_equal(display.line_.get_data(), expected)
-        assert display.area == [area(*samples, **options)]
+        assert display.area == [getattr(metrics, area)(*samples, **options)]
 
 
 ACROSS, RISE = [(0, 0.3), (1, 0.3)], [(0.3, 0), (0.3, 1)]
-ROC, PR, RISK = "roc", "precision_recall", "risk_coverage"
+ROC, PR, RISK = (
+    {"kind": kind} for kind in ("roc", "precision_recall", "risk_coverage")
+)
 TARGETS = [
-    (RiskCoverageDisplay, None, {"target_risk": 0.3}, ACROSS, "risk ≤ 0.3"),
-    (RiskCoverageDisplay, None, {"target_coverage": 0.3}, RISE, "coverage ≥ 0.3"),
-    (DeferralCurveDisplay, None, {"max_deferral": 0.3}, RISE, "deferral rate ≤ 0.3"),
-    (DeferralCurveDisplay, None, {"target_risk": 0.3}, ACROSS, "risk ≤ 0.3"),
+    (RiskCoverageDisplay, {}, {"target_risk": 0.3}, ACROSS, "risk ≤ 0.3"),
+    (RiskCoverageDisplay, {}, {"target_coverage": 0.3}, RISE, "coverage ≥ 0.3"),
+    (DeferralCurveDisplay, {}, {"max_deferral": 0.3}, RISE, "deferral rate ≤ 0.3"),
+    (DeferralCurveDisplay, {}, {"target_risk": 0.3}, ACROSS, "risk ≤ 0.3"),
     (OODFrontierDisplay, ROC, {"min_tpr": 0.3, "max_risk": 0.9}, ACROSS, "TPR ≥ 0.3"),
     (OODFrontierDisplay, PR, {"min_precision": 0.3}, ACROSS, "precision ≥ 0.3"),
     (OODFrontierDisplay, PR, {"min_tpr": 0.3, "max_fpr": 0.1}, RISE, "TPR ≥ 0.3"),
     (OODFrontierDisplay, RISK, {"min_tpr": 0.3, "max_fpr": 0.1}, RISE, "TPR ≥ 0.3"),
     (OODFrontierDisplay, RISK, {"min_precision": 0.9}, None, None),
-    # Two bounds are the corner of what is within them, up to the best of the axes.
-    (
-        *(OODFrontierDisplay, ROC, {"max_fpr": 0.3, "min_tpr": 0.6}),
-        *([(0, 0.6), (0.3, 0.6), (0.3, 1)], "FPR ≤ 0.3, TPR ≥ 0.6"),
-    ),
-    (
-        *(OODFrontierDisplay, PR, {"min_tpr": 0.3, "min_precision": 0.6}),
-        *([(1, 0.6), (0.3, 0.6), (0.3, 1)], "TPR ≥ 0.3, precision ≥ 0.6"),
-    ),
-    (
-        *(OODFrontierDisplay, RISK, {"min_tpr": 0.3, "max_risk": 0.6}),
-        *([(1, 0.6), (0.3, 0.6), (0.3, 0)], "TPR ≥ 0.3, risk ≤ 0.6"),
-    ),
 ]
+# Two bounds are the corner of what is within them, up to the best one of the axes.
+CORNERS = [
+    (ROC, ("max_fpr", "min_tpr"), (0, 1), "FPR ≤ 0.3, TPR ≥ 0.6"),
+    (PR, ("min_tpr", "min_precision"), (1, 1), "TPR ≥ 0.3, precision ≥ 0.6"),
+    (RISK, ("min_tpr", "max_risk"), (1, 0), "TPR ≥ 0.3, risk ≤ 0.6"),
+]
+for axes, bounds, (far_x, far_y), text in CORNERS:
+    target = dict(zip(bounds, (0.3, 0.6), strict=True))
+    corner = [(far_x, 0.6), (0.3, 0.6), (0.3, far_y)]
+    TARGETS.append((OODFrontierDisplay, axes, target, corner, text))
 
 
 @pytest.mark.parametrize(("kind", "axes", "target", "points", "text"), TARGETS)
 def test_targets_that_the_axes_show_are_lines(kind, axes, target, points, text):
-    options = {} if axes is None else {"kind": axes}
-    display = make(kind, target=target, **options).plot()
+    display = make(kind, target=target, **axes).plot()
     if points is None:
         assert display.target_ is None
         return

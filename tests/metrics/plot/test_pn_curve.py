@@ -189,7 +189,7 @@ OF_THREE = GaussianNB().fit(X2, THREE)
     [
         (OF_THREE, y2, {}, r"GaussianNB has the classes .*'c'"),
         (OF_THREE, THREE, {}, "y must have two classes"),
-        (BINARY, [0, 1, 0], {}, "y_true has 3 elements, but there are 400"),
+        (BINARY, [0, 1, 0], {}, "y has 3 elements, but there are 400"),
         (GaussianNB(), y2, {}, r"GaussianNB has the classes \[\], but"),
         (LinearRegression().fit(X2, y2), y2, {}, r"LinearRegression has the classes"),
         (Mute().fit(X2, y2), y2, {}, "Mute has no scores"),
