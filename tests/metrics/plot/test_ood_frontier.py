@@ -45,9 +45,10 @@ def fitted():
 def curve(kind, uncertainty, y_pred=SAMPLE.prediction, **options):
     """Return x and y of the curve of one score."""
     if kind == "roc":
-        return metrics.ood_roc_curve(y, uncertainty, **options)[:2]
+        return curves.ood_roc_curve(uncertainty, y == -1, **options)[:2]
     if kind == "precision_recall":
-        return metrics.ood_precision_recall_curve(y, uncertainty, **options)[1::-1]
+        found = curves.ood_precision_recall_curve(uncertainty, y == -1, **options)
+        return found[1::-1]
     return metrics.risk_coverage_curve(
         y, y_pred, uncertainty, ood_label="auto", **options
     )[:2]
