@@ -10,8 +10,7 @@ from benchmarks._data import make_real_losses, make_sample
 from benchmarks._report import Row, at_most, ratio_row, show_time
 from benchmarks._timing import interleaved_medians
 from sklearn_reject.exceptions import RejectionWarning
-from sklearn_reject.metrics import aurc_score, bootstrap_interval
-from sklearn_reject.metrics._plot._risk_band import risk_band
+from sklearn_reject.metrics import RiskCoverageDisplay, aurc_score, bootstrap_interval
 
 TITLE = "bootstrap_interval of aurc_score, against scipy.stats.bootstrap around it"
 
@@ -83,7 +82,8 @@ def _band_row():
     options = {"n_resamples": _N_RESAMPLES, "random_state": 0}
     coverage = np.arange(1, _N_SAMPLES + 1) / _N_SAMPLES
     given = sample.scores, sample.errors, None
-    band = partial(risk_band, given, coverage, level=0.95, **options)
+    display = RiskCoverageDisplay([coverage], [coverage])
+    band = partial(display._add_band, given, 0.95, **options)
     labels = sample.y_true, sample.y_pred, sample.scores
     interval = partial(bootstrap_interval, aurc_score, labels, **options)
     what = "band of a display, against an interval of the area"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import MISSING, fields
+from dataclasses import fields
 from functools import cache
 from inspect import signature
 from numbers import Integral, Real
@@ -111,21 +111,12 @@ class DictMixin:
             such value as it has to be.
         """
         found = _type_of(state, cls)
-        known = {each.name: each for each in fields(found)}
-        required = {
-            name
-            for name, each in known.items()
-            if each.default is MISSING and each.default_factory is MISSING
-        }
-        _check_fields(state, known.keys(), required)
-        kinds = get_type_hints(found)
-        return found(
-            **{
-                name: _restore(state, name, kinds[name])
-                for name in known
-                if name in state
-            }
-        )
+        known = [each.name for each in fields(found)]
+        # Those of no default and no factory, which both are MISSING.
+        required = {f.name for f in fields(found) if f.default is f.default_factory}
+        _check_fields(state, {*known}, required)
+        kinds, given = get_type_hints(found), [name for name in known if name in state]
+        return found(**{name: _restore(state, name, kinds[name]) for name in given})
 
 
 @cache
@@ -277,8 +268,7 @@ def _to_plain(value):
 
 def _check_key(key):
     """Return a key that comes back as it is: numbers, booleans and text."""
-    is_infinite = isinstance(key, float) and not math.isfinite(key)
-    if isinstance(key, (bool, int, float, str)) and not is_infinite:
+    if isinstance(key, (bool, int, float, str)):
         return key
     raise TypeError(
         f"The group {key!r} cannot be written to JSON. Name groups by numbers or text."
@@ -305,11 +295,14 @@ def _read(value, kinds):
     if value is None and type(None) in kinds:
         return None
     if any(isinstance(kind, type) and issubclass(kind, DictMixin) for kind in kinds):
-        return _read_other(value, kinds)
+        value = DictMixin.from_dict(value)
     if np.ndarray in kinds and isinstance(value, (list, tuple, np.ndarray)):
         return np.array(value, dtype=np.float64)  # reads text such as "NaN", too
     if tuple in kinds and isinstance(value, (list, tuple)):
-        return tuple(each if _is_name(each) else _read_number(each) for each in value)
+        return tuple(
+            x if isinstance(x, str) and x not in _NUMBERS else _read_number(x)
+            for x in value
+        )
     if float in kinds:
         return _read_number(value)
     if int in kinds and isinstance(value, float) and value.is_integer():
@@ -319,30 +312,11 @@ def _read(value, kinds):
     raise ValueError(f"it is of type {' or '.join(kind.__name__ for kind in kinds)}.")
 
 
-def _is_name(value):
-    """Tell text that may be listed from the names of numbers that are not finite."""
-    return isinstance(value, str) and value not in _NUMBERS
-
-
-def _read_other(value, kinds):
-    """Return the dataclass of a dictionary inside."""
-    kinds = tuple(kind for kind in kinds if kind is not type(None))
-    other = DictMixin.from_dict(value)
-    if not isinstance(other, kinds):
-        raise ValueError(f"it is a {' or a '.join(kind.__name__ for kind in kinds)}.")
-    return other
-
-
 def _read_pairs(value, kinds):
     """Return a dict from pairs of a key and a value."""
     if not isinstance(value, (list, tuple)):
         raise ValueError("it is a list of pairs.")
-    found = {}
-    for key, each in value:
-        if _check_key(key) in found:
-            raise ValueError(f"{key!r} is there twice.")
-        found[key] = _read(each, kinds)
-    return found
+    return {_check_key(key): _read(each, kinds) for key, each in value}
 
 
 def _read_number(value):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.neural_network._base import ACTIVATIONS, DERIVATIVES
 from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils._optional_dependencies import check_matplotlib_support
 from sklearn.utils.metadata_routing import _routing_enabled
 from sklearn.utils.metaestimators import _BaseComposition, _safe_split
 from sklearn.utils.parallel import _threadpool_controller_decorator

@@ -16,18 +16,12 @@ _LARGEST_SUMMAND = 1e100
 # Integers beyond it do not survive the conversion to float64.
 LARGEST_EXACT_INTEGER = 2**53
 
-_COMPUTE = (
-    "All its rows are needed in memory at once. Pass `{name}.compute()`, after "
-    "`{name}.persist()` if they take long to compute and are used again."
-)
+_COMPUTE = "Its rows are needed in memory at once: pass `{name}.compute()`."
 _MAP = (
-    "Apply a method to the rows of its partitions, such as "
+    "Apply a method to its partitions, such as "
     "`sklearn_reject.dask.apply_rows(model.predict, {name})`."
 )
-_ADD_UP = (
-    "Pass `{name}.compute()`, or reduce it by the functions of `sklearn_reject.dask`, "
-    "which read one partition at a time."
-)
+_ADD_UP = "Pass `{name}.compute()`, or reduce it by functions of `sklearn_reject.dask`."
 
 # Samples, whose masks are up to the estimator, and answers, which may be unknown.
 _MAYBE_MASKED = {"X", "expert_labels", "loss_second", "y_second"}
@@ -51,10 +45,7 @@ def require_in_memory(*, may_be_masked=(), **arguments):
 
     `may_be_masked` are names of arguments of which what is masked is not known.
     """
-    for name, values in arguments.items():
-        refuse_dask(values, name, _COMPUTE)
-        if name not in _MAYBE_MASKED | {*may_be_masked}:
-            refuse_masked(values, name)
+    refuse_arrays(arguments, may_be_masked, _COMPUTE)
 
 
 def refuse_unmapped(X):
@@ -78,10 +69,10 @@ def of_arrays(function: Decorated, may_be_masked=()) -> Decorated:
     return checked
 
 
-def refuse_arrays(given, may_be_masked=()):
+def refuse_arrays(given, may_be_masked=(), way_out=_ADD_UP):
     """Raise for Dask and masked arrays among arguments by name."""
     for name, values in given.items():
-        refuse_dask(values, name)
+        refuse_dask(values, name, way_out)
         if name not in _MAYBE_MASKED and name not in may_be_masked:
             refuse_masked(values, name)
 
@@ -147,9 +138,7 @@ def check_extended_vector(values, name):
     """Return `values` as a float64 vector that may be infinite, but not NaN."""
     refuse_unread(values, name)
     values = np.asarray(values)
-    is_infinite = np.zeros(0, dtype=bool)
-    if values.dtype.kind == "f" and values.ndim == 1:
-        is_infinite = np.isinf(values)
+    is_infinite = np.isinf(values) if values.dtype.kind == "f" else np.False_
     if not is_infinite.any():
         return check_vector(values, name)
     check_vector(np.where(is_infinite, 0.0, values), name)
@@ -214,22 +203,11 @@ def as_label_array(labels):
     """
     dtype = getattr(labels, "dtype", None)
     if isinstance(dtype, np.dtype) and dtype.kind in "mM":
-        return _in_microseconds(np.asarray(labels))
+        return np.asarray(labels).astype(f"{dtype.kind}8[us]")
     if not isinstance(labels, (list, tuple)):
         return labels
     is_mixed = len({isinstance(label, str) for label in labels}) > 1
     return np.asarray(labels, dtype=object if is_mixed else None)
-
-
-def _in_microseconds(dates):
-    """Return dates, or spans of time, in the unit that Python has."""
-    coarse = dates.astype(f"{dates.dtype.kind}8[us]")
-    if not ((coarse == dates) | np.isnat(dates)).all():
-        raise ValueError(
-            "labels are dates with fractions of a microsecond, which would be lost. "
-            "Pass them as text, such as labels.astype(str)."
-        )
-    return coarse
 
 
 def refuse_masked(values, name):
@@ -278,50 +256,35 @@ def refuse_missing_labels(labels, name):
 
 def check_sample_weight(sample_weight, n_samples):
     """Return weights as a float64 vector, or None where all samples weigh one."""
-    if sample_weight is None:
-        return None
-    weight = _as_weight(sample_weight, n_samples)
-    if not weight.any():
+    weight = check_part_weight(sample_weight, n_samples)
+    if weight is not None and not weight.any():
         raise ValueError(
             "sample_weight is zero for every sample. Give at least one sample a "
             "positive weight, or pass sample_weight=None."
         )
-    _refuse_vanishing(weight)
     return weight
 
 
 def check_part_weight(sample_weight, n_samples):
     """Return weights as `check_sample_weight`, of a part of which all may weigh zero.
 
-    A part may also have no samples.
+    A number is the weight of all samples. A part may also have no samples.
     """
     if sample_weight is None:
         return None
-    if not n_samples:
-        if not isinstance(sample_weight, Real):
-            check_same_length(0, sample_weight=sample_weight)
-        return np.zeros(0)
-    weight = _as_weight(sample_weight, n_samples)
-    if weight.any():
-        _refuse_vanishing(weight)
-    return weight
-
-
-def _as_weight(sample_weight, n_samples):
-    """Return non-negative weights, one a sample; a number is that of all samples."""
     if isinstance(sample_weight, Real):
         sample_weight = np.full(n_samples, sample_weight, dtype=np.float64)
+    if not n_samples:
+        check_same_length(0, sample_weight=sample_weight)
+        return np.zeros(0)
     weight = check_vector(sample_weight, "sample_weight", non_negative=True)
     check_same_length(n_samples, sample_weight=weight)
-    return weight
-
-
-def _refuse_vanishing(weight):
-    if weight.max() < 1 / _LARGEST_SUMMAND:
+    if 0 < weight.max() < 1 / _LARGEST_SUMMAND:
         raise ValueError(
             f"sample_weight is at most {weight.max():g}, which is so small that "
             "products underflow. Divide the weights by the largest one."
         )
+    return weight
 
 
 def check_same_length(n_samples, **arrays):

@@ -178,7 +178,7 @@ ESTIMATORS = [
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda each: type(each).__name__)
 def test_fit_names_compute_and_the_mask(estimator):
-    way_out = r"is a Dask collection .*compute\(\).*persist\(\)"
+    way_out = r"is a Dask collection .*in memory at once.*compute\(\)"
     with pytest.raises(TypeError, match=f"X {way_out}"):
         estimator.fit(Lazy(X), Y)
     for name in ("y", "sample_weight", "groups"):

@@ -25,10 +25,10 @@ from sklearn_reject.metrics import get_selective_scorer, set_loss
 from tests.decoding.set_oracle import (
     BETAS,
     DEFINITIONS,
-    precision_loss,
-    recall_loss,
     ZERO_DIVISIONS,
     options_of,
+    precision_loss,
+    recall_loss,
     table,
 )
 from tests.metrics.models import TopOfEach

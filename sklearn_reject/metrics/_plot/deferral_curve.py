@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_reject import _curves as curves
 from sklearn_reject._typing import Axes, Estimator, MatrixLike, Options, TaskLossLike
-from sklearn_reject._validation import check_sample_weight, of_arrays
+from sklearn_reject._validation import of_arrays
 from sklearn_reject.metrics._arrays import scores_and_opinions
 from sklearn_reject.metrics._inside import locate
 from sklearn_reject.metrics._plot._base import CurveDisplay
@@ -41,9 +41,9 @@ class DeferralCurveDisplay(CurveDisplay):
         Deferral rate and system risk of the score that orders the samples by the loss
         of the first opinion minus that of the second.
 
-    random : tuple of float, default=None
-        Mean losses of the first and of the second opinion, between which a random
-        score is.
+    random : tuple of ndarray, default=None
+        Deferral rate and system risk of a random score, on a line between the mean
+        losses of both opinions.
 
     point : list of tuple of float, default=None
         Operating points: deferral rate and system risk of the rule in use, one tuple a
@@ -53,8 +53,8 @@ class DeferralCurveDisplay(CurveDisplay):
         What was asked of the rule: `max_deferral` or `target_risk`, and the
         `confidence_level` where it is certified.
 
-    name : str or list of str, default=None
-        Name of the curve, or of each curve.
+    name : str, default=None
+        Name of the curve, or of all.
 
     Attributes
     ----------
@@ -104,18 +104,11 @@ class DeferralCurveDisplay(CurveDisplay):
 
     deferral_rate: Sequence[ArrayLike]
     system_risk: Sequence[ArrayLike]
-    _: KW_ONLY
-    area: Sequence[float] | None = None
-    oracle: tuple[ArrayLike, ...] | None = None
-    random: tuple[float, ...] | None = None
-    point: Sequence[tuple[float, float]] | None = None
-    target: Mapping[str, float] | None = None
-    name: str | Sequence[str] | None = None
 
     _axes = "deferral_rate", "system_risk"
     _labels = "Deferral rate (share deferred)", "System risk"
+    _bounds = ("max_deferral",), ("target_risk",)
     _rule = "deferred {}, risk {}"
-    _function = "deferral_curve"
 
     @classmethod
     def from_estimator(
@@ -181,12 +174,10 @@ class DeferralCurveDisplay(CurveDisplay):
             If the estimator asks no second opinion, or `expert_labels` are missing
             where a person is asked.
         """
-        weight = check_sample_weight(sample_weight, len(y))
-        options = {"loss": loss, "labels": labels}
-        judged = cls._judge(estimator, X, y, weight, expert_labels, **options)
-        return cls._of_rules(
-            [estimator], [judged], name or type(estimator).__name__
-        ).plot(ax, **plot_options)
+        arrays, options = (X, y, sample_weight), {"loss": loss, "labels": labels}
+        judged = cls._judge(estimator, *arrays, expert_labels, **options)
+        display = cls._of_rules([estimator], [judged], name or type(estimator).__name__)
+        return display.plot(ax, **plot_options)
 
     @classmethod
     @of_arrays
@@ -246,7 +237,7 @@ class DeferralCurveDisplay(CurveDisplay):
         loss: TaskLossLike | None = None,
         labels: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
-        name: str | Sequence[str] | None = None,
+        name: str | None = None,
         ax: Axes | None = None,
         **plot_options: Any,
     ) -> Self:
@@ -276,8 +267,8 @@ class DeferralCurveDisplay(CurveDisplay):
         labels, sample_weight : optional
             As in :func:`deferral_area_score`.
 
-        name : str or list of str, default=None
-            Name of all folds together, or of each.
+        name : str, default=None
+            Name of all folds together.
 
         ax : matplotlib Axes, default=None
             Axes to draw on. None makes a new figure.
@@ -296,93 +287,31 @@ class DeferralCurveDisplay(CurveDisplay):
             If `cv_results` has no estimators or indices, if these ask no second
             opinion, or if `expert_labels` are missing where a person is asked.
         """
-        weight = check_sample_weight(sample_weight, len(y))
-        arrays = {"X": X, "y": y, "weight": weight, "expert_labels": expert_labels}
-        display = cls._of_folds(cv_results, arrays, loss, labels, name)
+        arrays, options = (X, y, sample_weight), {"loss": loss, "labels": labels}
+        display = cls._of_folds(cv_results, name, *arrays, expert_labels, **options)
         return display.plot(ax, **plot_options)
 
-    def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        name: str | Sequence[str] | None = None,
-        plot_point: bool | None = None,
-        plot_target: bool | None = None,
-        plot_oracle: bool = False,
-        plot_random: bool = False,
-        curve_kwargs: Options | Sequence[Options] | None = None,
-    ) -> Self:
-        """Draw the curves.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to draw on. None makes a new figure.
-
-        name : str or list of str, default=None
-            Name of the curve, or of each curve. None takes that of the display.
-
-        plot_point : bool, default=None
-            Whether to draw the operating point. None does it where it is known.
-
-        plot_target : bool, default=None
-            Whether to draw the target. None does it where it is known.
-
-        plot_oracle : bool, default=False
-            Whether to draw the curve of the score that orders the samples by what the
-            second opinion gains.
-
-        plot_random : bool, default=False
-            Whether to draw the line of a random score, from one mean loss to the other.
-
-        curve_kwargs : dict or list of dict, default=None
-            Passed to matplotlib's `plot` for all curves, or for each. The rest of what
-            is drawn can be styled afterwards, as attributes of the display.
-
-        Returns
-        -------
-        display : DeferralCurveDisplay
-            The display itself.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
-        ValueError
-            If there are not as many names or `curve_kwargs` as curves, or a point or a
-            reference is wanted that the display does not have.
-        """
-        parts = {
-            "point": (plot_point, self.point),
-            "target": (plot_target, self.target),
-            "oracle": (plot_oracle, self.oracle),
-            "random": (plot_random, self.random),
-        }
-        return self._plot(ax, name, curve_kwargs, parts, xlim=(-0.01, 1.01))
-
     @staticmethod
-    def _judge(estimator, X, y, weight, expert_labels, *, loss, labels):
+    def _judge(estimator, X, y, sample_weight, expert_labels, *, loss, labels):
         """Return the sample of an estimator, and the point of its rule."""
         sample = judge_opinions(estimator, X, y, expert_labels, loss, labels)
-        sample = curves.check_deferral_samples(*sample, weight)
-        inner, X = locate(estimator, X, "_opinions")
-        deferred = np.asarray(inner.defer_proba(X), dtype=np.float64)[sample.is_used]
-        sample = sample.used
+        sample = curves.check_deferral_samples(*sample, sample_weight)
+        inner, inner_X = locate(estimator, X, "_opinions")
+        deferred = np.asarray(inner.defer_proba(inner_X), dtype=np.float64)
+        deferred, sample = deferred[sample.is_used], sample.used
         losses = deferred * sample.loss_second + (1 - deferred) * sample.loss_first
         point = (np.average(each, weights=sample.weight) for each in (deferred, losses))
         return sample, tuple(map(float, point))
 
     @staticmethod
-    def _curve(scores, loss_first, loss_second, weight, _):
-        sample = scores, loss_first, loss_second
-        rate, risk, _ = curves.deferral_curve(*sample, sample_weight=weight)
-        return rate, risk, curves.deferral_area_score(*sample, sample_weight=weight)
+    def _curve(scores, first, second, weight, _):
+        x, y, _ = curves.deferral_curve(scores, first, second, sample_weight=weight)
+        options = {"sample_weight": weight}
+        return x, y, curves.deferral_area_score(scores, first, second, **options)
 
     @staticmethod
-    def _references(_, loss_first, loss_second, weight, __):
-        losses = loss_first, loss_second
-        oracle = curves.deferral_curve(
-            loss_first - loss_second, *losses, sample_weight=weight
-        )
-        means = (float(np.average(each, weights=weight)) for each in losses)
-        return oracle[:2], tuple(means)
+    def _references(_, first, second, weight, __):
+        gain, options = first - second, {"sample_weight": weight}
+        oracle = curves.deferral_curve(gain, first, second, **options)[:2]
+        means = [float(np.average(loss, weights=weight)) for loss in (first, second)]
+        return oracle, ([0, 1], means)

@@ -2,42 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_reject._typing import (
-    Axes,
-    Estimator,
-    Label,
-    MatrixLike,
-    Options,
-    TaskLossLike,
-)
+from sklearn_reject import _curves as curves
+from sklearn_reject._typing import Axes, Estimator, Label, MatrixLike, TaskLossLike
 from sklearn_reject._validation import check_option, check_sample_weight, of_arrays
-from sklearn_reject.metrics._arrays import (
-    judge_inside,
-    ood_label_for,
-    ood_samples,
-    scores_and_origins,
-)
+from sklearn_reject.metrics import _arrays as origins
 from sklearn_reject.metrics._inside import predict_with_both_scores
-from sklearn_reject.metrics._plot._base import CurveDisplay
-from sklearn_reject.metrics._plot._ood_sample import BOUNDS, KINDS, OODSample
-from sklearn_reject.metrics._plot._targets import acceptance, draw_corner, find_target
+from sklearn_reject.metrics._plot import _base
+
+# What the axes of a kind show, the bounds on x and on y, what is said of a rule, the
+# curve of one score, the frontier of two, and what both take of a sample.
+_KINDS = {
+    "roc": (
+        ("FPR (OOD samples accepted)", "TPR (ID samples accepted)"),
+        (("max_fpr",), ("min_tpr",)),
+        "FPR {}, TPR {}",
+        *(curves.ood_roc_curve, curves.roc_frontier, ()),
+    ),
+    "precision_recall": (
+        ("Recall (ID samples accepted)", "Precision (ID of accepted)"),
+        (("min_tpr",), ("min_precision",)),
+        "recall {}, precision {}",
+        *(curves.ood_precision_recall_curve, curves.precision_recall_frontier),
+        ("ood_prior",),
+    ),
+    "risk_coverage": (
+        ("TPR (ID samples accepted)", "Selective risk"),
+        (("min_tpr",), ("max_risk",)),
+        "TPR {}, risk {}",
+        *(curves.risk_coverage_curve, curves.risk_coverage_frontier),
+        ("losses", "max_fpr"),
+    ),
+}
 
 
 @dataclass(eq=False, repr=False)
-class OODFrontierDisplay(CurveDisplay):
+class OODFrontierDisplay(_base.CurveDisplay):
     """What thresholds attain with ID and OOD samples, for choosing feasible bounds.
 
     One score is drawn by its own curve. Two scores, risk and novelty, are drawn by the
     frontier of all their weighted sums: no rule of the family lies beyond it. A rule
-    that was tuned without OOD samples is of another family and may. Make the display
-    with :meth:`from_estimator` or :meth:`from_predictions`; the parameters below are
-    what they compute.
+    that was tuned without OOD samples is of another family and may. Draw each score
+    alone on the same axes to see what the other adds. Make the display with
+    :meth:`from_estimator` or :meth:`from_predictions`; the parameters below are what
+    they compute.
 
     Parameters
     ----------
@@ -46,29 +60,35 @@ class OODFrontierDisplay(CurveDisplay):
         better), recall and precision ("precision_recall", up and right is better), TPR
         and selective risk ("risk_coverage", down and right is better).
 
-    kind : {"roc", "precision_recall", "risk_coverage"}, default="roc"
-        What is drawn.
+    area : list of float, default=None
+        None: the legend shows no area.
 
-    random : tuple of float, default=None
-        What a random score has on the left and on the right of the axes.
+    oracle : tuple of ndarray, default=None
+        None: there is no perfect score to compare with.
 
-    point : tuple of float, default=None
-        Operating point of the rule in use, on the axes of the first curve.
+    random : tuple of ndarray, default=None
+        The line of a random score.
+
+    point : list of tuple of float, default=None
+        Operating point of the rule in use, a single one.
 
     target : dict of str to float, default=None
         What was asked of the rule: some of `min_tpr`, `max_fpr`, `max_risk` and
         `min_precision`, and the `confidence_level` where they are certified.
 
-    name : str or list of str, default=None
-        Name of the curve, or of each curve.
+    name : str, default=None
+        Name of the curve.
+
+    kind : {"roc", "precision_recall", "risk_coverage"}, default="roc"
+        What is drawn.
 
     Attributes
     ----------
-    line_ : matplotlib Line2D or list of them
-        The curve, a list where there are several.
+    line_ : matplotlib Line2D
+        The curve.
 
     target_ : matplotlib Line2D or None
-        The bounds, drawn as the corner of what is within all of them.
+        The bounds; two are drawn as the corner of what is within both.
 
     point_ : matplotlib Line2D or None
         The operating point.
@@ -94,7 +114,7 @@ class OODFrontierDisplay(CurveDisplay):
     ...     sample.prediction,
     ...     sample.risk,
     ...     novelty=sample.likelihood_ratio,
-    ...     bounds=(0.2, 0.7),
+    ...     target={"max_fpr": 0.2, "min_tpr": 0.7},
     ... )
     >>> plt.show()
     """
@@ -103,17 +123,12 @@ class OODFrontierDisplay(CurveDisplay):
     y: Sequence[ArrayLike]
     _: KW_ONLY
     kind: Literal["roc", "precision_recall", "risk_coverage"] = "roc"
-    random: tuple[float, ...] | None = None
-    point: tuple[float, ...] | None = None
-    target: Mapping[str, float] | None = None
-    name: str | Sequence[str] | None = None
 
     _axes = "x", "y"
-    _function = "ood_auroc_score"
-    _are_alike = False
+    _shown = 0.1, 1.0
 
     def __post_init__(self):
-        self._labels, self._bounds, self._best, self._rule = KINDS[self.kind]
+        self._labels, self._bounds, self._rule, *_ = _KINDS[self.kind]
 
     @classmethod
     def from_estimator(
@@ -123,14 +138,13 @@ class OODFrontierDisplay(CurveDisplay):
         y: ArrayLike,
         *,
         kind: Literal["roc", "precision_recall", "risk_coverage"] = "roc",
-        parts: bool = False,
         max_fpr: float | None = None,
         ood_prior: float | None = None,
         ood_label: Label = "auto",
         loss: TaskLossLike | None = None,
         labels: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
-        name: str | Sequence[str] | None = None,
+        name: str | None = None,
         ax: Axes | None = None,
         **plot_options: Any,
     ) -> Self:
@@ -154,7 +168,7 @@ class OODFrontierDisplay(CurveDisplay):
         y : array-like of shape (n_samples,)
             True labels, and `ood_label` for OOD samples.
 
-        kind, parts, max_fpr, ood_prior : optional
+        kind, max_fpr, ood_prior : optional
             As in :meth:`from_predictions`.
 
         ood_label : "auto", None or label, default="auto"
@@ -171,7 +185,7 @@ class OODFrontierDisplay(CurveDisplay):
         labels, sample_weight : optional
             As in :func:`selective_risk_at_tpr_fpr_score`.
 
-        name : str or list of str, default=None
+        name : str, default=None
             Name in the legend. None takes the class name of the estimator.
 
         ax : matplotlib Axes, default=None
@@ -188,24 +202,23 @@ class OODFrontierDisplay(CurveDisplay):
         Raises
         ------
         ValueError
-            If the kind is unknown, `parts` are wanted of one score, the samples are
-            invalid or hold no OOD ones, or a label is neither a class nor that of OOD
-            samples.
+            If the kind is unknown, the samples are invalid or hold no OOD ones, or a
+            label is neither a class nor that of OOD samples.
         """
-        check_option(kind, "kind", tuple(KINDS))
+        check_option(kind, "kind", tuple(_KINDS))
         y_pred, *scores = predict_with_both_scores(estimator, X)
-        ood_label, is_ood = ood_label_for(estimator, y, y_pred, ood_label)
-        losses = None
+        ood_label, is_ood = origins.ood_label_for(estimator, y, y_pred, ood_label)
+        losses = np.zeros(len(is_ood))
         if kind == "risk_coverage":
-            losses = judge_inside(estimator, y, y_pred, is_ood, loss, labels)
-        columns, is_ood = scores_and_origins(y, *scores, ood_label)
+            losses = origins.judge_inside(estimator, y, y_pred, is_ood, loss, labels)
+        scores, is_ood = origins.scores_and_origins(y, *scores, ood_label)
         weight = check_sample_weight(sample_weight, len(is_ood))
-        sample = OODSample(kind, columns, is_ood, losses, weight, max_fpr, ood_prior)
-        display = cls._of_sample(sample, parts, name or type(estimator).__name__)
-        accepted = acceptance(estimator, X, y_pred, columns)
+        sample = _Sample(scores, is_ood, losses, weight, max_fpr, ood_prior)
+        display = cls._of_sample(kind, sample, name or type(estimator).__name__)
+        accepted = _base.acceptance(estimator, X, y_pred, scores)
         if accepted is not None:
-            display.point = sample.point(accepted)
-            display.target = find_target(estimator, BOUNDS)
+            display.point = [sample.point(kind, accepted)]
+            display.target = _base.find_target(estimator)
         return display.plot(ax, **plot_options)
 
     @classmethod
@@ -218,14 +231,13 @@ class OODFrontierDisplay(CurveDisplay):
         *,
         novelty: ArrayLike | None = None,
         kind: Literal["roc", "precision_recall", "risk_coverage"] = "roc",
-        parts: bool = False,
         max_fpr: float | None = None,
         ood_prior: float | None = None,
         ood_label: Label = "auto",
         loss: TaskLossLike = "zero_one",
         labels: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
-        name: str | Sequence[str] | None = None,
+        name: str | None = None,
         ax: Axes | None = None,
         **plot_options: Any,
     ) -> Self:
@@ -250,14 +262,10 @@ class OODFrontierDisplay(CurveDisplay):
         kind : {"roc", "precision_recall", "risk_coverage"}, default="roc"
             What is drawn.
 
-        parts : bool, default=False
-            Whether to draw, beside the frontier of two scores, the curve of each alone.
-
         max_fpr : float in [0, 1], default=None
-            For "risk_coverage": largest share of OOD samples to accept. None for no
-            bound.
+            For "risk_coverage": largest share of OOD samples to accept. None for any.
 
-        ood_prior : float in [0, 1[, default=None
+        ood_prior : float in [0, 1), default=None
             For "precision_recall": share of OOD where the rule is going to be used.
             None takes the share in the sample.
 
@@ -268,8 +276,8 @@ class OODFrontierDisplay(CurveDisplay):
         loss, labels, sample_weight : optional
             As in :func:`selective_risk_at_tpr_fpr_score`.
 
-        name : str or list of str, default=None
-            Name in the legend. With `parts` a name of the frontier, or three names.
+        name : str, default=None
+            Name in the legend.
 
         ax : matplotlib Axes, default=None
             Axes to draw on. None makes a new figure.
@@ -285,103 +293,68 @@ class OODFrontierDisplay(CurveDisplay):
         Raises
         ------
         ValueError
-            If the kind is unknown, `parts` are wanted of one score, or the samples are
-            invalid or hold no OOD ones.
+            If the kind is unknown, or the samples are invalid or hold no OOD ones.
         """
-        check_option(kind, "kind", tuple(KINDS))
-        scores, losses = (uncertainty, novelty), None
+        check_option(kind, "kind", tuple(_KINDS))
+        scores = uncertainty, novelty
         if kind == "risk_coverage":
-            judged = ood_samples(y_true, y_pred, *scores, ood_label, loss, labels)
-            columns, losses, is_ood = judged
+            judged = y_true, y_pred, *scores, ood_label, loss, labels
+            scores, losses, is_ood = origins.ood_samples(*judged)
         else:
-            columns, is_ood = scores_and_origins(y_true, *scores, ood_label)
+            scores, is_ood = origins.scores_and_origins(y_true, *scores, ood_label)
+            losses = np.zeros(len(is_ood))
         weight = check_sample_weight(sample_weight, len(is_ood))
-        sample = OODSample(kind, columns, is_ood, losses, weight, max_fpr, ood_prior)
-        display = cls._of_sample(sample, parts, name)
-        return display.plot(ax, **plot_options)
+        sample = _Sample(scores, is_ood, losses, weight, max_fpr, ood_prior)
+        return cls._of_sample(kind, sample, name).plot(ax, **plot_options)
 
     @classmethod
-    def _of_sample(cls, sample, parts, name):
-        """Make the display of one score, or of two and maybe each alone."""
-        has_two = sample.scores.ndim == 2
-        if parts and not has_two:
-            raise ValueError(
-                "parts=True draws risk and novelty alone beside their frontier, but "
-                "there is one score only. Pass novelty=, or a classifier with "
-                "risk_and_novelty."
-            )
-        points = [sample.frontier() if has_two else sample.curve(sample.scores)]
-        if parts:
-            points += map(sample.curve, sample.scores.T)
-            if not isinstance(name, list):
-                name = [name or "risk and novelty", "risk alone", "novelty alone"]
-        x, y = map(list, zip(*points, strict=True))
-        return cls(x, y, kind=sample.kind, random=sample.chance(), name=name)
+    def _of_sample(cls, kind, sample, name):
+        x, y = sample.curve(kind)
+        _, end = sample.point(kind, np.ones(len(sample.is_ood)))
+        random = [0, 1], [0.0 if kind == "roc" else end, end]
+        return cls([x], [y], kind=kind, random=random, name=name)
 
-    def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        name: str | Sequence[str] | None = None,
-        bounds: tuple[float, float] | None = None,
-        plot_point: bool | None = None,
-        plot_target: bool | None = None,
-        plot_random: bool | None = None,
-        curve_kwargs: Options | Sequence[Options] | None = None,
-    ) -> Self:
-        """Draw the curves.
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to draw on. None makes a new figure.
+@dataclass(eq=False)
+class _Sample:
+    """ID and OOD samples with one score or two, and what curves are judged by."""
 
-        name : str or list of str, default=None
-            Name of the curve, or of each curve. None takes that of the display.
+    scores: np.ndarray  # (n_samples,), or (n_samples, 2): risk and novelty
+    is_ood: np.ndarray
+    losses: np.ndarray
+    weight: np.ndarray | None
+    max_fpr: float | None
+    ood_prior: float | None
 
-        bounds : tuple of two floats, default=None
-            A point on the axes, such as (max_fpr, min_tpr), (min_tpr, min_precision) or
-            (min_tpr, max_risk), in place of the target of the rule. It is drawn as
-            the corner of what is within both bounds: they can be met where a curve
-            passes through it.
+    def curve(self, kind):
+        """Return the curve of one score, or the corners of the frontier of two."""
+        is_single, (*_, of_one, of_two, needed) = self.scores.ndim == 1, _KINDS[kind]
+        options = {name: getattr(self, name) for name in needed}
+        if options.get("max_fpr", 1.0) is None:
+            options["max_fpr"] = 1.0
+        options |= {"is_ood": self.is_ood, "sample_weight": self.weight}
+        x, y = (of_one if is_single else of_two)(self.scores, **options)[:2]
+        if kind == "precision_recall":
+            x, y = y, x
+        if is_single:
+            return x, y
+        if kind == "roc":
+            x, y = np.append(x, 1.0), np.append(y, y[-1:])
+            return np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]
+        # The value of each point holds down to the one before, the first to zero.
+        x, y = np.append(0.0 * x[:1], x), np.append(y[:1], y)
+        return np.repeat(x, 2)[:-1], np.repeat(y, 2)[1:]
 
-        plot_point : bool, default=None
-            Whether to draw the operating point. None does it where it is known.
-
-        plot_target : bool, default=None
-            Whether to draw the target. None does it where it is known.
-
-        plot_random : bool, default=None
-            Whether to draw the line of a random score. None does it where it is known.
-
-        curve_kwargs : dict or list of dict, default=None
-            Passed to matplotlib's `plot` for all curves, or for each. The rest of what
-            is drawn can be styled afterwards, as attributes of the display.
-
-        Returns
-        -------
-        display : OODFrontierDisplay
-            The display itself.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
-        ValueError
-            If there are not as many names or `curve_kwargs` as curves, or something is
-            wanted that the display does not have.
-        """
-        target = self.target
-        if bounds is not None:
-            target = dict(zip(self._bounds, map(float, bounds), strict=True))
-        points = None if self.point is None else [self.point]
-        parts = {
-            "random": (plot_random, self.random),
-            "target": (plot_target, target),
-            "point": (plot_point, points),
-        }
-        limits = {} if self.kind == "risk_coverage" else {"ylim": (0, 1.01)}
-        return self._plot(ax, name, curve_kwargs, parts, xlim=(0, 1.01), **limits)
-
-    def _draw_target(self, target):
-        return draw_corner(self.ax_, target, self._bounds, self._best)
+    def point(self, kind, accepted):
+        """Return x and y of a rule that accepts samples with these probabilities."""
+        weight = np.ones(len(accepted)) if self.weight is None else self.weight
+        tpr, risk = _base.share_and_mean(accepted, self.losses, weight * ~self.is_ood)
+        if kind == "risk_coverage":
+            return tpr, risk
+        fpr, _ = _base.share_and_mean(accepted, self.losses, weight * self.is_ood)
+        if kind == "roc":
+            return fpr, tpr
+        prior = self.ood_prior
+        share = np.average(self.is_ood, weights=weight) if prior is None else prior
+        good = (1 - share) * tpr
+        return tpr, float(good / (good + share * fpr)) if tpr + fpr else float("nan")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import rankdata
 
 from sklearn_reject import _curves as curves
 from sklearn_reject._typing import (
@@ -18,25 +19,25 @@ from sklearn_reject._typing import (
     RandomState,
     TaskLossLike,
 )
-from sklearn_reject._validation import check_sample_weight, of_arrays
+from sklearn_reject._validation import check_level, check_sample_weight, of_arrays
 from sklearn_reject.metrics._arrays import judge, scores_and_losses
+from sklearn_reject.metrics._bootstrap import (
+    Resamples,
+    check_resamples,
+    percentile_ends,
+)
 from sklearn_reject.metrics._inside import predict_with_uncertainty
-from sklearn_reject.metrics._plot._base import CurveDisplay, one_or_all
-from sklearn_reject.metrics._plot._risk_band import risk_band
-from sklearn_reject.metrics._plot._targets import acceptance, share_and_mean
-
-# Below this share of the largest coverage, a band may be cut off.
-_LEFT_END = 0.1
-
-_BAND_STYLE = {"alpha": 0.2, "linewidth": 0}
+from sklearn_reject.metrics._plot import _base
 
 
 @dataclass(eq=False, repr=False)
-class RiskCoverageDisplay(CurveDisplay):
+class RiskCoverageDisplay(_base.CurveDisplay):
     """Selective risk against coverage, lower is better.
 
     Make it with :meth:`from_estimator`, :meth:`from_predictions` or
-    :meth:`from_cv_results`; the parameters below are what they compute.
+    :meth:`from_cv_results`; the parameters below are what they compute. Below a
+    coverage of 0.1 a curve rests on few samples, and may leave the axes at the top:
+    ``display.ax_.set_ylim(0, 1)`` shows all of it.
 
     Parameters
     ----------
@@ -46,18 +47,14 @@ class RiskCoverageDisplay(CurveDisplay):
     risk : list of ndarray of shape (n_thresholds,)
         Selective risks, one array a curve.
 
-    aurc : list of float, default=None
+    area : list of float, default=None
         Area under each curve, as :func:`aurc_score` has it, shown in the legend.
 
     oracle : tuple of ndarray, default=None
         Coverage and risk of the score that orders the samples by their loss.
 
-    random : float, default=None
-        Mean loss: the risk of a random score at any coverage.
-
-    band : list of tuple of ndarray, default=None
-        Coverages, and the lower and the upper end of the risk at each, one tuple a
-        curve.
+    random : tuple of ndarray, default=None
+        Coverage and risk of a random score, whose risk is the mean loss.
 
     point : list of tuple of float, default=None
         Operating points: coverage and selective risk of the rule in use, one tuple a
@@ -67,8 +64,12 @@ class RiskCoverageDisplay(CurveDisplay):
         What was asked of the rule: `target_risk`, `target_coverage` or
         `target_failure_rate`, and the `confidence_level` where it is certified.
 
-    name : str or list of str, default=None
-        Name of the curve, or of each curve.
+    name : str, default=None
+        Name of the curve, or of all.
+
+    band : list of tuple of ndarray, default=None
+        Coverages, and the lower and the upper end of the risk at each, one tuple a
+        curve.
 
     Attributes
     ----------
@@ -115,19 +116,14 @@ class RiskCoverageDisplay(CurveDisplay):
     coverage: Sequence[ArrayLike]
     risk: Sequence[ArrayLike]
     _: KW_ONLY
-    aurc: Sequence[float] | None = None
-    oracle: tuple[ArrayLike, ...] | None = None
-    random: float | None = None
     band: Sequence[tuple[ArrayLike, ...]] | None = None
-    point: Sequence[tuple[float, float]] | None = None
-    target: Mapping[str, float] | None = None
-    name: str | Sequence[str] | None = None
 
     _axes = "coverage", "risk"
-    _area, _area_name = "aurc", "AuRC"
+    _area_name = "AuRC"
     _labels = "Coverage (share accepted)", "Selective risk"
+    _bounds = ("target_coverage",), ("target_risk", "max_risk")
     _rule = "coverage {}, risk {}"
-    _function = "risk_coverage_curve"
+    _shown = 0.1, 1.0
 
     @classmethod
     def from_estimator(
@@ -176,12 +172,11 @@ class RiskCoverageDisplay(CurveDisplay):
         labels, sample_weight : optional
             As in :func:`aurc_score`.
 
-        confidence_level : float in ]0, 1[, default=None
+        confidence_level : float in (0, 1), default=None
             Draw a band that holds, at each coverage by itself, the risk on all samples
             in this share of test sets like this one; not the whole curve. The model is
-            fixed. It is wide at the left, where few samples are accepted, of which
-            none may have a loss by chance; axes are not scaled to that. None draws no
-            band.
+            fixed. Where all accepted losses are zero, or the largest there is, its ends
+            are exact ones. None draws no band.
 
         n_resamples : int, default=1000
             Number of bootstrap resamples that the band is made of.
@@ -208,8 +203,7 @@ class RiskCoverageDisplay(CurveDisplay):
         ValueError
             If a regressor has no `uncertainty`, or no `loss_` where `loss` is None.
         """
-        weight = check_sample_weight(sample_weight, len(y))
-        judged = cls._judge(estimator, X, y, weight, loss=loss, labels=labels)
+        judged = cls._judge(estimator, X, y, sample_weight, loss=loss, labels=labels)
         display = cls._of_rules([estimator], [judged], name or type(estimator).__name__)
         display._add_band(judged[0], confidence_level, n_resamples, random_state)
         return display.plot(ax, **plot_options)
@@ -245,12 +239,11 @@ class RiskCoverageDisplay(CurveDisplay):
         loss, labels, sample_weight : optional
             As in :func:`aurc_score`.
 
-        confidence_level : float in ]0, 1[, default=None
+        confidence_level : float in (0, 1), default=None
             Draw a band that holds, at each coverage by itself, the risk on all samples
             in this share of test sets like this one; not the whole curve. The model is
-            fixed. It is wide at the left, where few samples are accepted, of which
-            none may have a loss by chance; axes are not scaled to that. None draws no
-            band.
+            fixed. Where all accepted losses are zero, or the largest there is, its ends
+            are exact ones. None draws no band.
 
         n_resamples : int, default=1000
             Number of bootstrap resamples that the band is made of.
@@ -288,7 +281,7 @@ class RiskCoverageDisplay(CurveDisplay):
         loss: TaskLossLike | None = None,
         labels: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
-        name: str | Sequence[str] | None = None,
+        name: str | None = None,
         ax: Axes | None = None,
         **plot_options: Any,
     ) -> Self:
@@ -318,8 +311,8 @@ class RiskCoverageDisplay(CurveDisplay):
         labels, sample_weight : optional
             As in :func:`aurc_score`.
 
-        name : str or list of str, default=None
-            Name of all folds together, or of each.
+        name : str, default=None
+            Name of all folds together.
 
         ax : matplotlib Axes, default=None
             Axes to draw on. None makes a new figure.
@@ -338,110 +331,71 @@ class RiskCoverageDisplay(CurveDisplay):
             If `cv_results` has no estimators or indices, or if a regressor has no
             `uncertainty`, or no `loss_` where `loss` is None.
         """
-        weight = check_sample_weight(sample_weight, len(y))
-        arrays = {"X": X, "y": y, "weight": weight}
-        display = cls._of_folds(cv_results, arrays, loss, labels, name)
+        arrays, options = (X, y, sample_weight), {"loss": loss, "labels": labels}
+        display = cls._of_folds(cv_results, name, *arrays, **options)
         return display.plot(ax, **plot_options)
 
-    def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        name: str | Sequence[str] | None = None,
-        plot_point: bool | None = None,
-        plot_target: bool | None = None,
-        plot_oracle: bool = False,
-        plot_random: bool = False,
-        curve_kwargs: Options | Sequence[Options] | None = None,
-    ) -> Self:
-        """Draw the curves.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to draw on. None makes a new figure.
-
-        name : str or list of str, default=None
-            Name of the curve, or of each curve. None takes that of the display.
-
-        plot_point : bool, default=None
-            Whether to draw the operating point. None does it where it is known.
-
-        plot_target : bool, default=None
-            Whether to draw the target. None does it where it is known.
-
-        plot_oracle : bool, default=False
-            Whether to draw the curve of the score that orders the samples by loss.
-
-        plot_random : bool, default=False
-            Whether to draw the mean loss, the risk of a random score.
-
-        curve_kwargs : dict or list of dict, default=None
-            Passed to matplotlib's `plot` for all curves, or for each. The rest of what
-            is drawn can be styled afterwards, as attributes of the display.
-
-        Returns
-        -------
-        display : RiskCoverageDisplay
-            The display itself.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
-        ValueError
-            If there are not as many names or `curve_kwargs` as curves, or a reference
-            is wanted, or a band styled, that the display does not have.
-        """
-        parts = {
-            "band": (None, self.band),
-            "point": (plot_point, self.point),
-            "target": (plot_target, self.target),
-            "oracle": (plot_oracle, self.oracle),
-            "random": (plot_random, self.random),
-        }
-        return self._plot(ax, name, curve_kwargs, parts, xlim=(0, 1.01))
-
     @staticmethod
-    def _judge(estimator, X, y, weight, *, loss, labels):
+    def _judge(estimator, X, y, sample_weight, *, loss, labels):
         """Return the sample of an estimator, and the point of its rule or None."""
+        weight = check_sample_weight(sample_weight, len(y))
         y_pred, scores = predict_with_uncertainty(estimator, X)
         losses = judge(estimator, y, y_pred, loss, labels)
-        accepted = acceptance(estimator, X, y_pred, scores)
-        point = None if accepted is None else share_and_mean(accepted, losses, weight)
+        chance = _base.acceptance(estimator, X, y_pred, scores)
+        point = None if chance is None else _base.share_and_mean(chance, losses, weight)
         return (curves.make_finite(scores), losses, weight), point
 
     @staticmethod
     def _curve(scores, losses, weight):
-        coverage, risk, _ = curves.risk_coverage_curve(
-            scores, losses, sample_weight=weight
-        )
-        return coverage, risk, curves.aurc_score(scores, losses, sample_weight=weight)
+        x, y, _ = curves.risk_coverage_curve(scores, losses, sample_weight=weight)
+        return x, y, curves.aurc_score(scores, losses, sample_weight=weight)
 
     @staticmethod
     def _references(_, losses, weight):
-        # A running index unties the samples: the oracle may stop between equal losses.
-        rank = np.empty(len(losses))
-        rank[np.argsort(losses, kind="stable")] = np.arange(len(losses))
-        oracle = curves.risk_coverage_curve(rank, losses, sample_weight=weight)[:2]
-        return oracle, float(np.average(losses, weights=weight))
+        # Untied ranks: the oracle may stop between equal losses.
+        ranks = rankdata(losses, method="ordinal")
+        oracle = curves.risk_coverage_curve(ranks, losses, sample_weight=weight)[:2]
+        return oracle, ([0, 1], [float(np.average(losses, weights=weight))] * 2)
 
-    def _describe_rule(self, coverage, risk):
-        return super()._describe_rule(coverage, risk) if coverage else "accepts nothing"
+    def _add_band(self, sample, level, n_resamples, random_state):
+        """Add the band of a curve; of many thresholds it has three hundred."""
+        if level is None:
+            return
+        check_resamples(n_resamples, check_level(level, "confidence_level"))
+        scores, losses, weight = sample
+        if weight is not None:
+            scores, losses, weight = (each[weight > 0] for each in sample)
+        (x,) = self.coverage
+        even, left = np.linspace(0, len(x) - 1, 200), np.geomspace(1, len(x), 100) - 1
+        x = x[np.unique(np.append(even, left).round().astype(np.intp))]
+        resamples = Resamples(len(losses), None, n_resamples, random_state)
+        counted = curves.CountedSamples(scores, losses, weight)
+        counts = map(resamples.counts, range(resamples.n_drawn))
+        risks = np.concatenate([counted.risks(of_batch, x) for of_batch in counts])
+        low, high = percentile_ends(risks, level, axis=0)
+        # A risk r of losses of at most b is seen as none in k samples with a
+        # probability of at most (1 - r / b)^k, exactly so for 0/1 losses. All resamples
+        # of equal losses are equal: a bootstrap takes what it has seen for certain.
+        share = np.ones(len(losses)) if weight is None else weight
+        n_effective = share.sum() ** 2 / (share @ share)  # Kish
+        tail = ((1 - level) / 2) ** (1 / (x * n_effective))
+        largest = losses.max() or 1.0
+        low = np.minimum(low, largest * tail)
+        self.band = [(x, low, np.maximum(high, largest * (1 - tail)))]
 
-    def _add_band(self, sample, level, *options):
-        if level is not None:
-            self.band = [risk_band(sample, *self.coverage, level, *options)]
+    def _draw_curves(self, names, curve_kwargs):
+        lines, bands = super()._draw_curves(names, curve_kwargs), []
+        for line, band in zip(np.atleast_1d(lines), self.band or (), strict=False):
+            style = {"color": line.get_color(), "alpha": 0.2, "linewidth": 0}
+            bands.append(self._add(self._shown, self.ax_.fill_between, *band, **style))
+        self.band_ = _base.one_or_all(bands)
+        return lines
 
-    def _draw_band(self, bands):
-        """Draw the band of each line; its left end has no say in the limits."""
-        drawn = []
-        for line, band in zip(np.atleast_1d(self.line_), bands, strict=True):
-            coverage, low, high = map(np.asarray, band)
-            style = {"color": line.get_color(), **_BAND_STYLE}
-            limits = self.ax_.dataLim.frozen()
-            drawn.append(self.ax_.fill_between(coverage, low, high, **style))
-            self.ax_.dataLim.set(limits)
-            shown = coverage >= _LEFT_END * coverage.max()
-            self.ax_.update_datalim(np.c_[coverage, high][shown])
-        return one_or_all(drawn)
+    def _draw_target(self, target):
+        """Draw a bound on the failure rate as a curve: coverage times risk is below."""
+        rate = target.get("target_failure_rate")
+        if rate is None:
+            return super()._draw_target(target)
+        x = np.linspace(max(rate, 0.01), 1, 200)
+        style = self._style_of_target(target, ["target_failure_rate"])
+        return self._add((1, 1), self.ax_.plot, x, rate / x, **style)[0]

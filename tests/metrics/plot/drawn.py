@@ -4,7 +4,3 @@
 def legend_of(display):
     legend = display.ax_.get_legend()
     return [] if legend is None else [text.get_text() for text in legend.get_texts()]
-
-
-def areas_of(display):
-    return getattr(display, "aurc", None) or display.area

@@ -7,12 +7,12 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
-from sklearn_reject import DoubleScoreOODClassifier
+from sklearn_reject import DoubleScoreOODClassifier, metrics
 from sklearn_reject import _curves as curves
 from sklearn_reject.datasets import make_fpp23_mixture
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.losses import check_loss
-from sklearn_reject.metrics import OODFrontierDisplay, risk_coverage_curve
+from sklearn_reject.metrics import OODFrontierDisplay
 from tests.metrics.plot.drawn import legend_of
 
 SAMPLE = make_fpp23_mixture(300, return_X_y=False, random_state=0)
@@ -49,7 +49,9 @@ def curve(kind, uncertainty, y_pred=SAMPLE.prediction, **options):
     if kind == "precision_recall":
         found = curves.ood_precision_recall_curve(uncertainty, y == -1, **options)
         return found[1::-1]
-    return risk_coverage_curve(y, y_pred, uncertainty, ood_label="auto", **options)[:2]
+    return metrics.risk_coverage_curve(
+        y, y_pred, uncertainty, ood_label="auto", **options
+    )[:2]
 
 
 def frontier(kind, uncertainty, novelty, y_pred=SAMPLE.prediction, **options):
@@ -61,11 +63,6 @@ def frontier(kind, uncertainty, novelty, y_pred=SAMPLE.prediction, **options):
         return curves.precision_recall_frontier(scores, is_ood, **options)[::-1]
     errors = check_loss(options.pop("loss", "zero_one"))(y, y_pred)
     return curves.risk_coverage_frontier(scores, errors, is_ood, **options)
-
-
-def named(display):
-    """Return what the legend has beside the line of a random score."""
-    return [text for text in legend_of(display) if text != "random"]
 
 
 def assert_steps(kind, line, points):
@@ -90,24 +87,14 @@ def test_a_curve_of_one_score_and_a_frontier_of_two(kind, weight):
     display = from_predictions(*PREDICTIONS, kind=kind, name="risk", **options)
     expected = curve(kind, RISK, **options)
     np.testing.assert_array_equal(display.line_.get_data(), expected)
-    assert named(display) == ["risk"]
-    display = from_predictions(
-        *PREDICTIONS, novelty=RATIO, kind=kind, parts=True, **options
-    )
-    assert_steps(kind, display.line_[0], frontier(kind, RISK, RATIO, **options))
-    for line, score in zip(display.line_[1:], (RISK, RATIO), strict=True):
-        np.testing.assert_array_equal(line.get_data(), curve(kind, score, **options))
-    assert named(display) == ["risk and novelty", "risk alone", "novelty alone"]
-    assert len({line.get_color() for line in display.line_}) == 3
-
-
-@kinds
-def test_from_estimator_of_any_classifier(kind):
-    display = OODFrontierDisplay.from_estimator(BAYES, X, y, kind=kind, **KINDS[kind])
+    assert legend_of(display) == ["risk"]
+    display = from_predictions(*PREDICTIONS, novelty=RATIO, kind=kind, **options)
+    assert_steps(kind, display.line_, frontier(kind, RISK, RATIO, **options))
+    display = OODFrontierDisplay.from_estimator(BAYES, X, y, kind=kind, **options)
     uncertainty = np.sort(BAYES.predict_proba(X))[:, :2].sum(axis=1)
-    expected = curve(kind, uncertainty, BAYES.predict(X), **KINDS[kind])
+    expected = curve(kind, uncertainty, BAYES.predict(X), **options)
     np.testing.assert_allclose(display.line_.get_data(), expected)
-    assert named(display) == ["GaussianNB"]
+    assert legend_of(display) == ["GaussianNB"]
 
 
 @weights
@@ -135,36 +122,10 @@ def test_frontier_rule_and_chance_of_a_double_score(kind, weight, fitted):
         ),
     }[kind]
     np.testing.assert_allclose(display.point_.get_xydata(), [point])
-    np.testing.assert_allclose(display.random_.get_ydata(), chance)
-    assert kind == "risk_coverage" or display.ax_.get_ylim()[1] > 1
     rule = "rule (FPR {:.3g}, TPR {:.3g})".format(*point)
-    assert kind != "roc" or named(display)[1:] == ["target: TPR ≥ 0.3", rule]
-
-
-@pytest.mark.parametrize(
-    ("kind", "best", "label"),
-    [
-        ("roc", (0, 1), "FPR ≤ 0.2, TPR ≥ 0.7"),
-        ("precision_recall", (1, 1), "TPR ≥ 0.2, precision ≥ 0.7"),
-        ("risk_coverage", (1, 0), "TPR ≥ 0.2, risk ≤ 0.7"),
-    ],
-)
-def test_bounds_are_a_corner(kind, best, label):
-    """Of what is within them, as far as the best corner of the axes."""
-    display = from_predictions(
-        *PREDICTIONS, kind=kind, bounds=(0.2, 0.7), **KINDS[kind]
-    )
-    corner = [(best[0], 0.7), (0.2, 0.7), (0.2, best[1])]
-    np.testing.assert_array_equal(display.target_.get_xydata(), corner)
-    assert named(display) == [f"target: {label}"]
-    assert display.plot().target_ is None
-
-
-def test_labels_are_needed_for_risks_only():
-    for kind in ("roc", "precision_recall"):
-        from_predictions(y, None, RISK, kind=kind)
-    with pytest.raises(ValueError, match="y_pred is None"):
-        from_predictions(y, None, RISK, kind="risk_coverage")
+    assert kind != "roc" or legend_of(display)[1:] == [rule, "target: TPR ≥ 0.3"]
+    random = display.plot(plot_random=True).random_
+    np.testing.assert_allclose(random.get_data(), ([0, 1], chance))
 
 
 def test_no_rule_within_the_bound_draws_nothing():
@@ -176,20 +137,12 @@ def test_no_rule_within_the_bound_draws_nothing():
     assert len(display.line_.get_xdata()) == 0
 
 
-@pytest.fixture(scope="module")
-def of_another_label():
-    """A fitted pipeline, and labels of which 99 is that of OOD samples."""
-    labels = np.where(y == -1, 99, y)
-    return make_pipeline(double(ood_label=99)).fit(X, labels), labels
-
-
 @kinds
-def test_the_ood_label_is_that_of_the_estimator(kind, of_another_label):
-    model, labels = of_another_label
+def test_the_ood_label_is_that_of_the_estimator(kind):
+    labels = np.where(y == -1, 99, y)
+    model = make_pipeline(double(ood_label=99)).fit(X, labels)
     draw = partial(OODFrontierDisplay.from_estimator, model, X, kind=kind)
     display = draw(y=labels, **KINDS[kind])
-    scores = *model[-1].risk_and_novelty(X), model[-1].predict_label(X)
-    assert_steps(kind, display.line_, frontier(kind, *scores, **KINDS[kind]))
     # One that is given wins, and a warning tells of what is no class either.
     given = draw(y=y, ood_label=-1, **KINDS[kind])
     np.testing.assert_array_equal(given.line_.get_data(), display.line_.get_data())
@@ -215,15 +168,15 @@ def test_the_classifier_inside_predicts_once(kind, fitted, monkeypatch):
     ("options", "message"),
     [
         ({"kind": "pr"}, "kind must be one of"),
-        ({"parts": True}, r"parts=True .* one score only"),
         ({"uncertainty": RISK[:3]}, "uncertainty has 3 elements, but there are 300"),
         ({"ood_label": 12}, "is_ood is False for all samples"),
         ({"kind": "precision_recall", "ood_prior": 2}, "ood_prior must be in"),
+        ({"kind": "risk_coverage"}, "y_pred is None"),
     ],
 )
 def test_bad_input(options, message):
     arguments = {"uncertainty": RISK, **options}
-    with pytest.raises(ValueError, match=message):
-        from_predictions(y, SAMPLE.prediction, **arguments)
+    with pytest.raises(ValueError, match=message):  # only risks need predictions
+        from_predictions(y, None, **arguments)
     with pytest.raises(ValueError, match=r"Mark OOD samples: .* with ood_label"):
         OODFrontierDisplay.from_estimator(BAYES, X[y != -1], y[y != -1])

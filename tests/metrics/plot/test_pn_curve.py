@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, Perceptron
@@ -88,27 +89,29 @@ def test_any_classifier_of_two_classes(model, pos_label):
     expected = pn_curve(truth, score, pos_label=pos_label)[:2]
     np.testing.assert_array_equal(display.line_.get_data(), expected)
     assert legend_of(display) == [f"Pipeline (area = {display.area[0]:.4g})"]
+    display.plot(target={"max_fp_per_tp": 2})  # through the origin
+    np.testing.assert_allclose(ends_of(display.target_) @ [1, -2], 0, atol=1e-9)
 
 
 def test_path_and_point_as_they_were_counted(tuner):
     path, point = tuner.path_, tuner.operating_point_
-    display = PNCurveDisplay.from_path(
-        path, operating_point=point, plot_tangent=True, name="graph"
-    )
+    display = PNCurveDisplay.from_path(path, operating_point=point, name="graph")
     drawn = display.line_.get_data()
     np.testing.assert_array_equal(drawn, (path.fp[::-1], path.tp[::-1]))
     marker = display.point_.lines[0]
     assert marker.get_xydata().tolist() == [[point.fp, point.tp]]
     bars = point.fp_interval, point.tp_interval
     np.testing.assert_allclose(error_bars(display.point_), bars)
-    (left, low), (right, high) = ends_of(display.tangent_)
+    (left, low), (right, high) = ends_of(display.target_)
     assert (high - low) / (right - left) == pytest.approx(D)
     assert low + D * (point.fp - left) == pytest.approx(point.tp)
-    assert display.path_ is None  # it is the line
-    assert display.ax_.get_xlim()[1] >= min(path.fp[0], 4 * point.fp_interval[1])
+    assert display.ax_.get_xlim()[1] < 1.1 * max(path.fp[0], 4 * point.fp_interval[1])
     assert display.ax_.get_ylim()[1] >= point.tp_interval[1]
+    right = display.ax_.get_xlim()[1]
+    PNCurveDisplay([[0, 10 * right]], [[0, 1]]).plot(display.ax_)
+    assert display.ax_.get_xlim()[1] == right  # other curves stay in view
     done = f"operating point (precision = {point.precision:.3g})"
-    assert set(legend_of(display)[1:]) == {"target: dTP/dFP = 0.4", done}
+    assert set(legend_of(display)[1:]) == {"target: FP per TP ≤ 2.5", done}
 
 
 # Tuned thresholds on other documents
@@ -118,11 +121,9 @@ def test_path_and_point_as_they_were_counted(tuner):
 def test_path_and_point_are_counted_on_the_documents_given(tuner, rule, weight):
     sample, before = (SCORES[TEST], Y[TEST]), tuner.path_.fp.copy()
     display = PNCurveDisplay.from_estimator(tuner, *sample, sample_weight=weight)
-    path, point = display.path, display.operating_point
-    thresholds = tuner.path_.thresholds
+    thresholds, point = tuner.path_.thresholds[::-1], display.point
     counts = [count(*sample, row, rule, weight) for row in thresholds]
-    np.testing.assert_array_equal(np.column_stack([path.fp, path.tp]), counts)
-    np.testing.assert_array_equal(path.thresholds, thresholds)
+    np.testing.assert_array_equal(display.line_.get_xydata(), counts)
     expected = count(*sample, tuner.thresholds_, rule, weight)
     assert (point.fp, point.tp) == expected
     marker = display.point_.lines[0]
@@ -133,75 +134,40 @@ def test_path_and_point_are_counted_on_the_documents_given(tuner, rule, weight):
     np.testing.assert_array_equal(tuner.path_.fp, before)
 
 
-def test_curve_is_that_of_the_decision_function_and_goes_through_the_path(tuner):
-    display = PNCurveDisplay.from_estimator(tuner, SCORES[TEST], Y[TEST])
-    fp, tp, _ = pn_curve(Y[TEST], tuner.decision_function(SCORES[TEST]))
-    n_known = len(display.fp[0])
-    assert n_known >= len(fp) - 1  # but what is below the lowest thresholds
-    np.testing.assert_array_equal(display.fp[0], fp[:n_known])
-    np.testing.assert_array_equal(display.tp[0], tp[:n_known])
-    curve = set(zip(fp, tp, strict=True))
-    assert curve.issuperset(zip(display.path.fp, display.path.tp, strict=True))
-
-
 def test_detectors_that_did_not_run_and_targets_without_a_slope(rule):
     target = {"any": {"max_alerts": 60}, "all": {"min_recall": 0.3}}[rule]
     scores, y = SCORES.copy(), POSITIVE.astype(int)
     scores[::3, 0] = np.nan
     tuner = EnsembleThresholdTuner(None, rule=rule, **target, **OPTIONS)
-    display = PNCurveDisplay.from_estimator(
-        tuner.fit(scores, y), scores, y, plot_single=True, plot_tangent=True
-    )
-    assert display.tangent_ is None
-    known = ~np.isnan(scores[:, 0])
-    fp, tp, _ = pn_curve(y[known], scores[known, 0])
-    np.testing.assert_array_equal(display.fp[1], fp)
-    np.testing.assert_array_equal(display.tp[1], tp)
-    # Under "all" nobody is reported whom a detector has not seen.
-    n_known = known.sum() if rule == "all" else len(y)
-    assert all(display.fp[k][-1] + display.tp[k][-1] == n_known for k in (0, 2))
+    display = PNCurveDisplay.from_estimator(tuner.fit(scores, y), scores, y)
+    assert display.target is display.target_ is None
+    np.testing.assert_array_equal(display.line_.get_xdata(), tuner.path_.fp[::-1])
     display.figure_.canvas.draw()
 
 
-def fitted_ensemble(**options):
+@pytest.mark.parametrize("pos_label", ["common", "rare"])
+def test_tuners_inside_of_others_and_their_positive_class(pos_label):
+    names = np.array(["common", "rare"])[y2]
     halves = [
         ("left", LogisticRegression(), slice(0, 10)),
         ("right", GaussianNB(), slice(10, 20)),
     ]
-    options = {"max_fp_per_tp": 1 / D, "n_thresholds": 20, "cv": 2, **options}
-    return EnsembleThresholdTuner(halves, **options)
-
-
-def test_classifiers_by_name_and_tuners_inside_of_others():
-    tuner = fitted_ensemble()
+    options = {"max_fp_per_tp": 1 / D, "cv": 2, "pos_label": pos_label, **OPTIONS}
+    tuner = EnsembleThresholdTuner(halves, **options)
     scaled = StandardScaler().fit_transform(X2)
-    expected = PNCurveDisplay.from_estimator(
-        tuner.fit(scaled, y2), scaled, y2, plot_single=True
-    )
-    names = [text.split(" (")[0] for text in legend_of(expected)]
-    assert names[1:3] == ["left", "right"]
-    pipeline = make_pipeline(StandardScaler(), fitted_ensemble())
-    rules = {"ensemblethresholdtuner__rule": ["any"]}
-    search = GridSearchCV(pipeline, rules, cv=2).fit(X2, y2)
-    for model in (search, FrozenEstimator(search.best_estimator_)):
-        display = PNCurveDisplay.from_estimator(model, X2, y2, plot_single=True)
-        for one, other in zip(display.fp, expected.fp, strict=True):
-            np.testing.assert_array_equal(one, other)
-        np.testing.assert_array_equal(display.path.tp, expected.path.tp)
-        assert display.operating_point.tp == expected.operating_point.tp
-        assert legend_of(display)[0].startswith(f"{type(model).__name__} (area")
-
-
-@pytest.mark.parametrize("pos_label", ["common", "rare"])
-def test_positive_class_of_the_tuner(pos_label):
-    names = np.array(["common", "rare"])[y2]
-    tuner = fitted_ensemble(pos_label=pos_label).fit(X2, names)
-    display = PNCurveDisplay.from_estimator(tuner, X2, names)
-    point = display.operating_point
-    predicted = tuner.predict(X2) == pos_label
+    expected = PNCurveDisplay.from_estimator(tuner.fit(scaled, names), scaled, names)
+    point = expected.point
+    predicted = tuner.predict(scaled) == pos_label
     assert point.tp == np.count_nonzero(predicted & (names == pos_label))
     assert point.fp == np.count_nonzero(predicted & (names != pos_label))
-    assert (point.fp, point.tp) in set(zip(display.fp[0], display.tp[0], strict=True))
+    pipeline = make_pipeline(StandardScaler(), clone(tuner))
+    rules = {"ensemblethresholdtuner__rule": ["any"]}
+    search = GridSearchCV(pipeline, rules, cv=2).fit(X2, names)
+    for model in (search, FrozenEstimator(search.best_estimator_)):
+        display = PNCurveDisplay.from_estimator(model, X2, names)
+        for one, other in zip(display.ax_.lines, expected.ax_.lines, strict=True):
+            np.testing.assert_array_equal(one.get_xydata(), other.get_xydata())
+        assert legend_of(display)[0].startswith(f"{type(model).__name__} (area")
     with pytest.raises(ValueError, match=r"pos_label='odd', but .* tuned for"):
         PNCurveDisplay.from_estimator(tuner, X2, names, pos_label="odd")
 
@@ -223,8 +189,8 @@ OF_THREE = GaussianNB().fit(X2, THREE)
     [
         (OF_THREE, y2, {}, r"GaussianNB has the classes .*'c'"),
         (OF_THREE, THREE, {}, "y must have two classes"),
-        (BINARY, y2, {"plot_single": True}, r"plot_single=True .* got GaussianNB"),
         (BINARY, [0, 1, 0], {}, "y has 3 elements, but there are 400"),
+        (GaussianNB(), y2, {}, r"GaussianNB has the classes \[\], but"),
         (LinearRegression().fit(X2, y2), y2, {}, r"LinearRegression has the classes"),
         (Mute().fit(X2, y2), y2, {}, "Mute has no scores"),
     ],
@@ -232,5 +198,3 @@ OF_THREE = GaussianNB().fit(X2, THREE)
 def test_bad_input(model, y, options, message):
     with pytest.raises(ValueError, match=message):
         PNCurveDisplay.from_estimator(model, X2, y, **options)
-    with pytest.raises(ValueError, match=r"must be a ThresholdPath, .* got 3"):
-        PNCurveDisplay.from_path(3)
