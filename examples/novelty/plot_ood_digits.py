@@ -88,9 +88,18 @@ plt.show()
 
 from sklearn_reject.metrics import OODFrontierDisplay
 
-OODFrontierDisplay.from_predictions(
-    y_test, y_pred, risk, novelty=novelty, parts=True, bounds=(0.05, 0.9)
+display = OODFrontierDisplay.from_predictions(
+    y_test,
+    y_pred,
+    risk,
+    novelty=novelty,
+    name="risk and novelty",
+    target={"max_fpr": 0.05, "min_tpr": 0.9},
 )
+for name, score in {"risk alone": risk, "novelty alone": novelty}.items():
+    OODFrontierDisplay.from_predictions(
+        y_test, y_pred, score, name=name, ax=display.ax_
+    )
 plt.show()
 
 # %%

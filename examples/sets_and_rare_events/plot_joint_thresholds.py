@@ -69,15 +69,9 @@ import matplotlib.pyplot as plt
 from sklearn_reject.metrics import PNCurveDisplay
 
 fig, ax = plt.subplots(figsize=(6, 4.6), layout="constrained")
-PNCurveDisplay.from_estimator(
-    tuner,
-    scores,
-    ratings,
-    plot_single=True,
-    plot_tangent=True,
-    name=["joint", "first alone", "second alone"],
-    ax=ax,
-)
+PNCurveDisplay.from_estimator(tuner, scores, ratings, name="joint", ax=ax)
+for name, column in zip(("first alone", "second alone"), scores.T, strict=True):
+    PNCurveDisplay.from_predictions(ratings, column, name=name, ax=ax)
 plt.show()
 
 # %%
