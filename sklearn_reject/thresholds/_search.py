@@ -129,7 +129,7 @@ class Tuning:
             return None
         shared = Carried((self, replace(documents)))  # without what it has cached
         found = Parallel(n_jobs=n_jobs)(
-            delayed(_tune_and_judge)(shared, *map(np.packbits, fold)) for fold in folds
+            delayed(_tune_and_judge)(shared, fold) for fold in folds
         )
         thresholds, sums, areas = zip(*found, strict=True)
         known = [area for area in areas if not np.isnan(area)]
@@ -139,13 +139,10 @@ class Tuning:
         )
 
 
-def _tune_and_judge(shared, *fold):
+def _tune_and_judge(shared, fold):
     """Return thresholds, and sums and normalized area of the test part."""
     tuning, documents = shared.value
-    masks = (
-        np.unpackbits(mask, count=len(documents.ratings)).astype(bool) for mask in fold
-    )
-    train, test = map(documents.take, masks)
+    train, test = map(documents.take, fold)
     share = train.census.n_given / documents.census.n_given
     tuning = replace(tuning, target=tuning.target.of_share(share))
     path = tuning.find_path(train)
