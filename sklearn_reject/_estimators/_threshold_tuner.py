@@ -622,7 +622,7 @@ class EnsembleThresholdTuner(
         """Return what follows from a target, by the name of its attribute."""
         thresholds = tuning.find_thresholds(documents, path)
         path, vertex = tuning.make_path(documents, path, thresholds)
-        point = tuning.make_point(documents, thresholds)
+        point = tuning.make_point(documents, path.thresholds[vertex])
         judged = tuning.cross_validate(documents, folds, self.n_jobs)
         found = {"operating_point_": point, "cross_validated_point_": judged}
         found |= {"thresholds_": point.thresholds, "area_": path.area}

@@ -112,8 +112,7 @@ class Tuning:
         return replace(path, thresholds=moved), int(np.flatnonzero(is_there)[-1])
 
     def make_point(self, documents, thresholds):
-        """Return the operating point of some thresholds."""
-        [thresholds] = place_midway(thresholds[np.newaxis], documents)
+        """Return the operating point of some thresholds, which are placed midway."""
         sums = documents.sums_at(thresholds[np.newaxis])[:, 0]
         asked = self.target, self.confidence_level
         return make_point(thresholds, documents.rule, sums, documents.census, *asked)
@@ -496,4 +495,5 @@ def operating_point(
     ratings = unrated_label, sample_weight, pos_label, inclusion_proba
     documents = check_documents(scores, y, rule, *ratings)
     path = tuning.find_path(documents)
-    return tuning.make_point(documents, tuning.find_thresholds(documents, path))
+    found = tuning.find_thresholds(documents, path)[np.newaxis]
+    return tuning.make_point(documents, *place_midway(found, documents))
