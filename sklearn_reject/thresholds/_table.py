@@ -129,7 +129,7 @@ class PNTable:
         pairs = zip(self.thresholds, asked, strict=False)
         if len(asked) != len(self.thresholds) or not all(t in own for own, t in pairs):
             raise ValueError(
-                "thresholds must be one of those of the table for each of the "
+                "thresholds must be of the table for each of the "
                 f"{len(self.thresholds)} classifiers, got {asked}. Nothing was counted "
                 "between them."
             )
