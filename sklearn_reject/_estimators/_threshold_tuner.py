@@ -355,6 +355,7 @@ class EnsembleThresholdTuner(
         X, y = indexable(np.asarray(X) if isinstance(X, list) else X, y)
         ratings, joint.classes = self._rate(y)
         weight, *given = route_params(self, len(ratings), params, joint)
+        _check_weighted_classes(ratings, weight)
         if inclusion_proba is not None:
             inclusion_proba = check_inclusion_proba(inclusion_proba, ratings)
 
@@ -621,7 +622,7 @@ class EnsembleThresholdTuner(
         """Return what follows from a target, by the name of its attribute."""
         thresholds = tuning.find_thresholds(documents, path)
         path, vertex = tuning.make_path(documents, path, thresholds)
-        point = tuning.make_point(documents, thresholds)
+        point = tuning.make_point(documents, path.thresholds[vertex])
         judged = tuning.cross_validate(documents, folds, self.n_jobs)
         found = {"operating_point_": point, "cross_validated_point_": judged}
         found |= {"thresholds_": point.thresholds, "area_": path.area}
@@ -646,3 +647,13 @@ class EnsembleThresholdTuner(
                 "frequent one. Pass one."
             )
         return ratings, classes
+
+
+def _check_weighted_classes(ratings, weight):
+    """Raise if weights of zero leave a class without rated documents."""
+    for rating in (0, 1):
+        if weight is not None and not weight[ratings == rating].any():
+            raise ValueError(
+                "sample_weight is zero for all rated documents of a class. Give "
+                "documents of both classes a positive weight."
+            )

@@ -24,19 +24,14 @@ from sklearn_reject.thresholds._documents import (
     predict_positive,
 )
 
+_PRICE = partial(check_number, open_low=True, open_high=True)
 _SHARE = partial(check_number, high=1, open_low=True)
 
 # Of each target, of which exactly one is given: the check of its value, and what is
 # said if it cannot be met.
 _TARGETS = {
-    "max_fp_per_tp": (
-        partial(check_number, open_low=True, open_high=True),
-        "it must be at least {}, or no document is predicted positive",
-    ),
-    "max_alerts": (
-        check_count,
-        "the first true positive needs {} documents predicted positive",
-    ),
+    "max_fp_per_tp": (_PRICE, "it must be at least {} for anything to be predicted"),
+    "max_alerts": (check_count, "the first true positive needs {} documents predicted"),
     "min_recall": (_SHARE, "the lowest thresholds reach {} of all rated positives"),
     "min_precision": (_SHARE, "the precision is at most {}"),
     "objective": (partial(check_option, options=("f1",)), ""),
@@ -109,11 +104,9 @@ class Target:
         if met == -np.inf:
             return
         is_low = self.name.startswith("max")
-        value = met.item() if is_low else -met.item()
-        value = int(value) if self.name == "max_alerts" else value
-        reason = _TARGETS[self.name][1].format(
-            (round_up if is_low else round_down)(value)
-        )
+        value, rounded = (met, round_up) if is_low else (-met, round_down)
+        value = int(value) if self.name == "max_alerts" else float(value)
+        reason = _TARGETS[self.name][1].format(rounded(value))
         way_out = "Allow this number" if is_low else "Use a lower one"
         raise InfeasibleTargetError(
             f"{self.name}={self.value} cannot be met on these documents: {reason}",
@@ -141,8 +134,8 @@ def find_least(costs):
 
 def resolve_target(*values):
     """Return the one target that is given, of values in the order of TARGETS."""
-    pairs = zip(TARGETS, values, strict=True)
-    given = {name: value for name, value in pairs if value is not None}
+    named = dict(zip(TARGETS, values, strict=True))
+    given = {name: value for name, value in named.items() if value is not None}
     if len(given) != 1:
         raise ValueError(
             f"Exactly one of {', '.join(TARGETS[:-1])} and {TARGETS[-1]} must be "

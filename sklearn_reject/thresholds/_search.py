@@ -112,8 +112,7 @@ class Tuning:
         return replace(path, thresholds=moved), int(np.flatnonzero(is_there)[-1])
 
     def make_point(self, documents, thresholds):
-        """Return the operating point of some thresholds."""
-        [thresholds] = place_midway(thresholds[np.newaxis], documents)
+        """Return the operating point of some thresholds, which are placed midway."""
         sums = documents.sums_at(thresholds[np.newaxis])[:, 0]
         asked = self.target, self.confidence_level
         return make_point(thresholds, documents.rule, sums, documents.census, *asked)
@@ -129,7 +128,7 @@ class Tuning:
             return None
         shared = Carried((self, replace(documents)))  # without what it has cached
         found = Parallel(n_jobs=n_jobs)(
-            delayed(_tune_and_judge)(shared, *map(np.packbits, fold)) for fold in folds
+            delayed(_tune_and_judge)(shared, fold) for fold in folds
         )
         thresholds, sums, areas = zip(*found, strict=True)
         known = [area for area in areas if not np.isnan(area)]
@@ -139,13 +138,10 @@ class Tuning:
         )
 
 
-def _tune_and_judge(shared, *fold):
+def _tune_and_judge(shared, fold):
     """Return thresholds, and sums and normalized area of the test part."""
     tuning, documents = shared.value
-    masks = (
-        np.unpackbits(mask, count=len(documents.ratings)).astype(bool) for mask in fold
-    )
-    train, test = map(documents.take, masks)
+    train, test = map(documents.take, fold)
     share = train.census.n_given / documents.census.n_given
     tuning = replace(tuning, target=tuning.target.of_share(share))
     path = tuning.find_path(train)
@@ -499,4 +495,5 @@ def operating_point(
     ratings = unrated_label, sample_weight, pos_label, inclusion_proba
     documents = check_documents(scores, y, rule, *ratings)
     path = tuning.find_path(documents)
-    return tuning.make_point(documents, tuning.find_thresholds(documents, path))
+    found = tuning.find_thresholds(documents, path)[np.newaxis]
+    return tuning.make_point(documents, *place_midway(found, documents))

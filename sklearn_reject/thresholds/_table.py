@@ -129,7 +129,7 @@ class PNTable:
         pairs = zip(self.thresholds, asked, strict=False)
         if len(asked) != len(self.thresholds) or not all(t in own for own, t in pairs):
             raise ValueError(
-                "thresholds must be one of those of the table for each of the "
+                "thresholds must be of the table for each of the "
                 f"{len(self.thresholds)} classifiers, got {asked}. Nothing was counted "
                 "between them."
             )
@@ -178,10 +178,9 @@ class PNTable:
         """Find the joint thresholds that are best for a target.
 
         That of :func:`~sklearn_reject.thresholds.operating_point` by the method "graph"
-        on a grid with these thresholds, with the same counts and intervals. No document
-        is at hand to place thresholds midway between scores: they are those of the
-        table. Nor can anything warn of documents that look as if a high score had
-        selected them.
+        on a grid with these thresholds, with the same counts and intervals; for
+        `max_alerts` the best of all combinations on the grid. No document is at hand to
+        place thresholds midway between scores: they are those of the table.
 
         Parameters
         ----------

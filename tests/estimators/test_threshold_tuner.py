@@ -472,22 +472,6 @@ def log_week(rng, n):
     return rng.normal(size=(n, 2)) + 2.5 * shows, truth
 
 
-def test_inclusion_proba_is_that_of_arrays():
-    rng = np.random.default_rng(0)
-    scores, truth = log_week(rng, 20_000)
-    # What is reported is rated, and a share of the rest from 1.5 on.
-    best = scores.max(axis=1)
-    chance = np.select([best >= 2, best >= 1.5], [1.0, 0.3], np.nan)
-    y = np.where(rng.random(20_000) < np.nan_to_num(chance), truth, -1)
-    options = {"sample_weight": rng.uniform(1, 2, len(y)), "inclusion_proba": chance}
-    model = tuner(cv="prefit").fit(scores, y, **options)
-    point = operating_point(scores, y, **PRICE, **options)
-    assert model.operating_point_.to_dict() == point.to_dict()
-    # Documents that were drawn say nothing of how far down ratings are complete.
-    assert (model.base_thresholds_ < 1.6).all()
-    assert (tuner(cv="prefit").fit(scores, y).base_thresholds_ > 1.9).all()
-
-
 def test_inclusion_proba_reaches_no_classifier_and_is_sliced_by_folds():
     rng = np.random.default_rng(0)
     scores, truth = log_week(rng, 1500)

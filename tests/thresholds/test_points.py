@@ -205,27 +205,6 @@ def test_many_documents_of_two_classifiers(rule):
     assert point.tp - 0.3 * point.fp == pytest.approx(table.max(), abs=1e-9)
 
 
-@RULES
-@pytest.mark.parametrize(
-    ("n_classifiers", "n_documents"),
-    [
-        (1, 400),
-        pytest.param(3, 150, marks=pytest.mark.slow),
-        pytest.param(5, 400, marks=pytest.mark.slow),
-    ],
-)
-def test_direct_is_never_below_a_path(rule, n_classifiers, n_documents):
-    for seed, price in enumerate((5, 2.5, 1.25)):
-        scores, y = draw(seed, n_documents, n_classifiers)
-        options = {"rule": rule, "max_fp_per_tp": price, "n_thresholds": 12}
-        graph, analytic, direct = (
-            operating_point(scores, y, method=method, **options)
-            for method in ("graph", "analytic", "direct")
-        )
-        worths = [point.tp - point.fp / price for point in (graph, analytic, direct)]
-        assert worths[2] >= max(worths[:2]) - 1e-9
-
-
 @METHODS
 def test_f1_and_precision_are_those_of_scikit_learn(method):
     scores, y = draw()

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 from scipy.stats import binom, binomtest, poisson
 
 from sklearn_reject.exceptions import RejectionWarning
@@ -17,6 +16,7 @@ from sklearn_reject.thresholds import (
     pn_table,
     recount_point,
 )
+from tests.thresholds.threshold_oracle import samples
 
 RULES = pytest.mark.parametrize("rule", ["any", "all"])
 
@@ -29,37 +29,21 @@ def predict(scores, thresholds, rule):
 # Down to where ratings are known
 
 
-@st.composite
-def partial_ratings(draw):
-    """Few distinct scores, so that ties occur, of which some are rated."""
-    shape = draw(st.integers(4, 25)), draw(st.integers(1, 3))
-    scores = draw(hnp.arrays(np.float64, shape, elements=st.integers(0, 6)))
-    y = draw(hnp.arrays(np.int64, shape[0], elements=st.sampled_from([-1, 0, 1])))
-    return scores, y
-
-
 def region_of(scores, y, rule, **options):
-    """Return the lowest thresholds, None where there are none."""
-    try:
-        table = pn_table(scores, y, rule=rule, n_thresholds=2, **options)
-    except ValueError:
-        return None
-    return np.array([values[0] for values in table.thresholds]), table
+    """Return the lowest thresholds."""
+    table = pn_table(scores, y, rule=rule, n_thresholds=2, **options)
+    return np.array([values[0] for values in table.thresholds])
 
 
-@RULES
-@given(sample=partial_ratings())
-def test_no_unrated_document_is_ever_predicted(rule, sample):
-    scores, y = sample
-    region = region_of(scores, y, rule)
-    if region is None:
-        return
-    base, table = region
+@given(sample=samples(weights=False, missing=False))
+def test_no_unrated_document_is_ever_predicted(sample):
+    scores, y, rule = (sample[name] for name in ("scores", "y", "rule"))
+    base = region_of(scores, y, rule)
     reached = predict(scores, base, rule)
     assert not (reached & (y == -1)).any()
-    lowest = (0,) * scores.shape[1]
-    assert table.tp[lowest] == (reached & (y == 1)).sum()
-    assert table.fp[lowest] == (reached & (y == 0)).sum()
+    table = pn_table(scores, y, rule=rule, n_thresholds=2)
+    assert table.tp.flat[0] == (reached & (y == 1)).sum()
+    assert table.fp.flat[0] == (reached & (y == 0)).sum()
     if not (y == -1).any():
         assert base.tolist() == scores.min(axis=0).tolist()
     elif rule == "any":
@@ -88,32 +72,21 @@ def test_documents_of_weight_zero_are_absent_but_for_alerts():
     # A document that nobody has rated says so, whatever its weight.
     scores, y = np.array([0.1, 0.2, 0.3, 0.4, 0.5]), [-1, 0, -1, 1, 0]
     for weight in ([1, 1, 0, 1, 1], [1, 1, 1, 1, 1]):
-        base, _ = region_of(scores, y, "any", sample_weight=weight)
+        base = region_of(scores, y, "any", sample_weight=weight)
         assert base.tolist() == [0.4]
 
 
-@RULES
-@given(
-    sample=partial_ratings(),
-    gaps=hnp.arrays(np.float64, (25, 3), elements=st.floats(0, 1)),
-)
-def test_a_classifier_that_did_not_run_has_reached_nothing(rule, sample, gaps):
+@given(sample=samples())
+def test_a_classifier_that_did_not_run_has_reached_nothing(sample):
     # As if its score were below all others, but for the lowest thresholds.
-    scores, y = sample
-    is_gap = gaps[: len(scores), : scores.shape[1]] < 0.2
-    ends = np.full((3, scores.shape[1]), 7.0)
-    ends[2] = 0.0
-    y = np.r_[np.maximum(y, 0), 1, 0, 0]
-    missing = np.r_[np.where(is_gap, np.nan, scores), ends]
-    lowest = np.r_[np.where(is_gap, -50.0, scores), ends]
-    grid = pn_table(missing, y, rule=rule, n_thresholds=30).thresholds
-    tables = [
-        pn_table(each, y, rule=rule, thresholds=grid) for each in (missing, lowest)
-    ]
+    grid = pn_table(**sample, n_thresholds=30).thresholds
+    lowest = sample | {"scores": np.nan_to_num(sample["scores"], nan=-50.0)}
+    tables = [pn_table(**each, thresholds=grid) for each in (sample, lowest)]
     np.testing.assert_array_equal(tables[0].fp, tables[1].fp)
     np.testing.assert_array_equal(tables[0].tp, tables[1].tp)
     path = tables[0].optimal_path()
-    np.testing.assert_array_equal(path.locate(missing), path.locate(lowest))
+    found = [path.locate(each["scores"]) for each in (sample, lowest)]
+    np.testing.assert_array_equal(*found)
 
 
 # Ratings that were drawn
@@ -172,7 +145,7 @@ def test_drawn_ratings_do_not_end_the_region(documents):
     # Those of unknown probability do.
     chance[scores.sum(axis=1) < -3] = np.nan
     y[np.isnan(chance)] = -1
-    base, _ = region_of(scores, y, "any", inclusion_proba=chance)
+    base = region_of(scores, y, "any", inclusion_proba=chance)
     assert not ((scores >= base).any(axis=1) & np.isnan(chance)).any()
     with pytest.raises(ValueError, match="min_recall needs the number of all"):
         operating_point(scores, y, inclusion_proba=chance, min_recall=0.5)
