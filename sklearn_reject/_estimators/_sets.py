@@ -216,8 +216,7 @@ class Curves:
         """Return calibrated probabilities, of the same form."""
         calibrated = eta.copy()
         # A column of a matrix, or a vector, is changed in place.
-        columns = zip(self.curves, np.atleast_2d(calibrated.T), strict=True)
-        for curve, column in columns:
+        for curve, column in zip(self.curves, np.atleast_2d(calibrated.T), strict=True):
             steps = np.interp(column, *curve)
             column[:] = (self.weight * steps + column) / (self.weight + 1)
         if self.add_up:
