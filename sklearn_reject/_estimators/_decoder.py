@@ -118,7 +118,8 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
     max_positive : int >= 0, default=None
         Largest number of items of a set to predict. None for no bound. If it equals
-        `min_positive`, each set has exactly so many.
+        `min_positive`, each set has exactly so many. Of equally probable items a bound
+        takes those that come first.
 
     cv : int, float, splitter, iterable or None, default=None
         Selects the out-of-sample predictions that tune a threshold or fit curves. "dta"
@@ -144,8 +145,8 @@ class ExpectedLossDecoder(ClassifierWrapper):
     estimator_ : estimator
         The fitted classifier.
 
-    set_loss_ : SetLoss
-        The loss.
+    set_loss_ : callable
+        The loss of arrays of counts tp, fp, fn and tn.
 
     target_type_ : {"binary", "multilabel", "multiclass"}
         What the items are.
@@ -312,8 +313,7 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
         rule, strategy = SetRule(set_loss, items.distribution, *bounds), self.strategy
         if strategy == "auto":
-            is_decoded = items.are_in_rows or groups is not None
-            strategy = "dta" if is_decoded else "eum"
+            strategy = "dta" if items.are_in_rows or groups is not None else "eum"
         evaluated = self._evaluate(Samples(X, y, None, *given), items)
         learned = dict.fromkeys(_LEARNED)
         if evaluated.scores is not None:

@@ -26,9 +26,9 @@ from sklearn_reject.decoding import (
     AVERAGES,
     add_positive,
     as_array,
-    check_flags,
     count_sets,
     find_positive,
+    read_indicators,
     tune_threshold,
 )
 from sklearn_reject.exceptions import warn_user
@@ -137,7 +137,7 @@ def check_set_labels(y):
         return check_class_labels(y)
     wanted = "a vector of class labels or a matrix of indicators, 0 and 1"
     way_out = "Encode it with MultiLabelBinarizer"
-    return check_flags(array, "y", wanted, way_out).astype(np.int64)
+    return read_indicators(array, "y", wanted, way_out).astype(np.int64)
 
 
 def find_items(decoder, y):
@@ -216,8 +216,7 @@ class Curves:
         """Return calibrated probabilities, of the same form."""
         calibrated = eta.copy()
         # A column of a matrix, or a vector, is changed in place.
-        columns = zip(self.curves, np.atleast_2d(calibrated.T), strict=True)
-        for curve, column in columns:
+        for curve, column in zip(self.curves, np.atleast_2d(calibrated.T), strict=True):
             steps = np.interp(column, *curve)
             column[:] = (self.weight * steps + column) / (self.weight + 1)
         if self.add_up:

@@ -11,16 +11,12 @@ from sklearn_reject.decoding._items import (
     add_positive,
     as_array,
     as_flags,
-    check_average,
     check_bounds,
-    check_flags,
     check_probabilities,
     count_sets,
     find_positive,
-    number_sets,
     one_hot,
-    sets_as_rows,
-    sizes_of_sets,
+    read_indicators,
 )
 from sklearn_reject.decoding._tune_threshold import TunedThreshold, tune_threshold
 

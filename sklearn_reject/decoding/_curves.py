@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
 from math import isqrt
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.fft import irfft, next_fast_len, rfft
-from sklearn.utils import gen_batches
 
 from sklearn_reject._typing import SetLossLike
 from sklearn_reject._validation import check_option, of_arrays
@@ -276,23 +276,24 @@ def _losses_of_block(block, loss, n_items):
     if isinstance(loss, GMeanLoss):
         # sqrt(tp tn / (P N)), where P is the sum of two counts: a convolution.
         positives = np.arange(tp[0] + fn[0], tp[-1] + fn[-1] + 1)
-        product = np.maximum(positives * (n_items - positives), 0.0)
-        of_sums = np.sqrt(np.divide(1, product, out=0 * product, where=product > 0))
+        squares = np.maximum(positives * (n_items - positives), 0.0)
+        of_sums = np.sqrt(np.divide(1, squares, out=0 * squares, where=squares > 0))
         size = next_fast_len(len(positives), real=True)
         of_tp = rfft(block.of_tp * np.sqrt(tp), size)
         of_fn = rfft(block.of_fn * np.sqrt(np.maximum(n_items - k - fn, 0)), size)
         return 1 - irfft(of_tp * of_fn, size)[:, : len(positives)] @ of_sums
     expected = np.zeros(len(k))
     n_rows = max(1, min(len(tp), _TILE // len(fn)))
-    for sizes in gen_batches(len(k), max(1, _TILE // (n_rows * len(fn)))):
-        for rows in gen_batches(len(tp), n_rows):
-            # Counts beyond the size have probability zero; one that exists stands for
-            # them.
-            n = k[sizes, None]
-            hits, missed = np.minimum(tp[rows, None], n), np.minimum(fn, n_items - n)
-            losses = loss(hits, n - hits, missed, n_items - n - missed)
-            given_fn = np.matmul(block.of_tp[sizes, None, rows], losses)[:, 0]
-            expected[sizes] += np.einsum("kb,kb->k", given_fn, block.of_fn[sizes])
+    n_sizes = max(1, _TILE // (n_rows * len(fn)))
+    starts = product(range(0, len(k), n_sizes), range(0, len(tp), n_rows))
+    for size, row in starts:
+        sizes, rows = slice(size, size + n_sizes), slice(row, row + n_rows)
+        # Counts beyond the size have probability zero; one that exists stands for them.
+        n = k[sizes, None]
+        hits, missed = np.minimum(tp[rows, None], n), np.minimum(fn, n_items - n)
+        losses = loss(hits, n - hits, missed, n_items - n - missed)
+        given_fn = np.matmul(block.of_tp[sizes, None, rows], losses)[:, 0]
+        expected[sizes] += np.einsum("kb,kb->k", given_fn, block.of_fn[sizes])
     return expected
 
 
@@ -403,11 +404,11 @@ def bounds_of_g_mean(eta, loss, n_negatives=0):
     its expectation (Jensen).
     """
     absent = chances_of_absence(eta[None], n_negatives)
-    product = np.ones(len(eta) + 1)
+    both = np.ones(len(eta) + 1)
     for ratio, chance in zip((TPR, TNR), absent, strict=True):
         rate = expected_ratio(eta[None], ratio, n_negatives)[0]
-        product *= np.clip(rate + loss.zero_division * chance, 0.0, 1.0)
-    return 1 - np.sqrt(product) - 2 * TOL
+        both *= np.clip(rate + loss.zero_division * chance, 0.0, 1.0)
+    return 1 - np.sqrt(both) - 2 * TOL
 
 
 def certified_curve(eta, allowed, loss, n_negatives=0):

@@ -30,7 +30,6 @@ from sklearn_reject.decoding._items import (
     items_in_place,
     number_sets,
     sets_as_rows,
-    sizes_of_sets,
     warn_of_small_sets,
 )
 from sklearn_reject.losses import GMeanLoss, SetLoss, check_set_loss
@@ -190,7 +189,8 @@ def choose_items(eta, rule, average, *, groups=None, n_jobs=None, with_loss=True
     Probabilities may come in any order. `rule` is a `SetRule`.
     """
     sets = sets_as_rows(eta, average)
-    warn_of_small_sets(rule.min_positive, sizes_of_sets(sets.shape, groups))
+    sizes = sets.shape[-1] if groups is None else number_sets(sets.shape, groups)[1]
+    warn_of_small_sets(rule.min_positive, sizes)
     options = {"with_loss": with_loss, "n_jobs": n_jobs}
     if issparse(sets):
         mask, losses = _choose_sparse(sets, rule, **options)

@@ -143,10 +143,10 @@ def check_indicators(y, shape):
     if y.shape != shape:
         raise ValueError(f"y must have the shape of eta, {shape}, got {y.shape}.")
     way_out = "Convert the labels, as in `y == pos_label`"
-    return check_flags(y, "y", "labels 0 and 1", way_out)
+    return read_indicators(y, "y", "labels 0 and 1", way_out)
 
 
-def check_flags(y, name, wanted, way_out):
+def read_indicators(y, name, wanted, way_out):
     """Return zeros and ones, dense or sparse, as booleans."""
     flags = as_flags(y)
     if flags is not None:
@@ -184,11 +184,6 @@ def one_hot(index, shape):
 def falls(eta):
     """Tell where probabilities sorted decreasing fall, by more than rounding."""
     return eta[..., :-1] - eta[..., 1:] > _SAME * eta[..., :-1]
-
-
-def sizes_of_sets(shape, groups):
-    """Return the number of items of all sets alike, or of each of the groups."""
-    return shape[-1] if groups is None else number_sets(shape, groups)[1]
 
 
 def number_sets(shape, groups):
@@ -349,7 +344,9 @@ def _check_matrix(y, name):
     if 0 in y.shape:
         raise ValueError(f"{name} is empty, of shape {y.shape}. Pass at least one set.")
     way_out = "Convert labels with MultiLabelBinarizer"
-    return check_flags(y, name, "indicators, 0 and 1, a column for each item", way_out)
+    return read_indicators(
+        y, name, "indicators, 0 and 1, a column for each item", way_out
+    )
 
 
 def _one_hot_labels(y_true, shape, labels):

@@ -121,7 +121,8 @@ def _tilt_hits(blocks, ratio, n_sure, rates):
         others = 1 - block
         others = others + tilted
         sums = _running(np.divide(tilted, others, out=others), sums[-1])
-        yield number * n_block, (sums + n_sure) * chance
+        hits = sums + n_sure if n_sure else sums
+        yield number * n_block, hits * chance
 
 
 def _weigh_rest(blocks, ratio, n_sure, rates):

@@ -197,10 +197,12 @@ class CallableSetLoss(SetLoss):
 
     def __call__(self, tp, fp, fn, tn):
         # Copies of one shape, as a function may well work in place.
-        counts = np.broadcast_arrays(tp, fp, fn, tn)
-        names, shape = ("tp", "fp", "fn", "tn"), counts[0].shape
-        copies = (np.array(count, dtype=np.float64) for count in counts)
-        losses = np.asarray(self.function(**dict(zip(names, copies, strict=True))))
+        counts = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
+        shape = np.broadcast_shapes(*map(np.shape, counts.values()))
+        for name, count in counts.items():
+            counts[name] = np.empty(shape)
+            counts[name][...] = count
+        losses = np.asarray(self.function(**counts))
         if losses.shape != shape or losses.dtype.kind not in "biuf":
             raise ValueError(
                 f"loss={self.function!r} must return one number for each confusion "
