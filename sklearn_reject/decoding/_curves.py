@@ -137,20 +137,21 @@ def expected_loss_curve(
     rows = np.atleast_2d(eta)
     if distribution == "multinomial":
         check_distribution(rows)
-        curves = multinomial_curves(rows, loss)
-    else:
-        step = max(1, _N_AT_ONCE // rows.shape[1])
-        chunks = [rows[start : start + step] for start in range(0, len(rows), step)]
-        curves = np.concatenate([independent_curves(chunk, loss) for chunk in chunks])
-    return curves if eta.ndim == 2 else curves[0]
+    step = max(1, _N_AT_ONCE // rows.shape[1])
+    chunks = [rows[start : start + step] for start in range(0, len(rows), step)]
+    curves = [expected_curves(chunk, loss, distribution) for chunk in chunks]
+    return np.concatenate(curves) if eta.ndim == 2 else curves[0][0]
 
 
-def independent_curves(eta, loss, n_negatives=0):
-    """Return the curves of independent items, shape (n_rows, n_columns + 1).
+def expected_curves(eta, loss, distribution, n_negatives=0, allowed=None):
+    """Return the expected loss of the top k items, shape (n_rows, n_columns + 1).
 
     Rows of `eta` are sorted decreasing; `n_negatives` further items of each row are
-    surely negative.
+    surely negative. Of sizes that are `allowed`, a mask of that shape, those that
+    cannot be the best may be infinite.
     """
+    if distribution == "multinomial":
+        return multinomial_curves(eta, loss)
     if loss.is_linear:
         hits = prefix_sums_of_rows(eta)
         missed, k = hits[:, -1:] - hits, np.arange(hits.shape[1])
@@ -161,8 +162,12 @@ def independent_curves(eta, loss, n_negatives=0):
         for ratio in loss.ratios:
             scores += expected_ratio(eta, ratio, n_negatives)
         return 1 - scores
-    if is_dense(*eta.shape):
+    if eta.shape[1] <= (_LONGEST_OF_MANY if len(eta) >= _MANY else _LONGEST_OF_ONE):
         return dense_curves(eta, loss, n_negatives)
+    if allowed is not None and isinstance(loss, GMeanLoss):
+        # All sizes would take long, and bounds rule most of them out.
+        rows = zip(eta, allowed, strict=True)
+        return np.array([certified_curve(*row, loss, n_negatives) for row in rows])
     return np.array([window_curve(row, loss, n_negatives) for row in eta])
 
 
@@ -185,11 +190,6 @@ def multinomial_curves(eta, loss):
 
 
 # All counts at once
-
-
-def is_dense(n_rows, n_columns):
-    """Tell whether sets are so short that all their counts are dealt with at once."""
-    return n_columns <= (_LONGEST_OF_MANY if n_rows >= _MANY else _LONGEST_OF_ONE)
 
 
 def dense_curves(eta, loss, n_negatives=0):

@@ -14,13 +14,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_reject._typing import MatrixLike, Other, SetLossLike
 from sklearn_reject._validation import check_option, of_arrays
-from sklearn_reject.decoding._curves import (
-    DISTRIBUTIONS,
-    certified_curve,
-    independent_curves,
-    is_dense,
-    multinomial_curves,
-)
+from sklearn_reject.decoding._curves import DISTRIBUTIONS, expected_curves
 from sklearn_reject.decoding._items import (
     check_average,
     check_bounds,
@@ -32,7 +26,7 @@ from sklearn_reject.decoding._items import (
     sets_as_rows,
     warn_of_small_sets,
 )
-from sklearn_reject.losses import GMeanLoss, SetLoss, check_set_loss
+from sklearn_reject.losses import SetLoss, check_set_loss
 
 # Rows of a chunk: enough work for a job to be worth its start, little memory.
 _ROWS_AT_ONCE = 4096
@@ -329,21 +323,13 @@ class SetRule:
         else:
             inside = (sizes >= limits[0]) & (sizes <= limits[1])
             allowed = inside & _find_cuts(eta, limits, n_negatives)
-        curves = self._curves(eta, allowed, n_negatives)
+        options = self.distribution, n_negatives, allowed
+        curves = expected_curves(eta, self.loss, *options)
         scale = np.abs(curves).max(axis=1, where=np.isfinite(curves), initial=0.0)
         tie = _TIE * np.maximum(scale, self.loss.largest)
         of_allowed = np.where(allowed, curves, np.inf)
         best = (of_allowed <= (of_allowed.min(axis=1) + tie)[:, None]).argmax(axis=1)
         return best, curves[np.arange(len(eta)), best]
-
-    def _curves(self, eta, allowed, n_negatives):
-        if self.distribution == "multinomial":
-            return multinomial_curves(eta, self.loss)
-        if not isinstance(self.loss, GMeanLoss) or is_dense(*eta.shape):
-            return independent_curves(eta, self.loss, n_negatives)
-        # All sizes would take long, and bounds rule most of them out.
-        rows = zip(eta, allowed, strict=True)
-        return np.array([certified_curve(*row, self.loss, n_negatives) for row in rows])
 
 
 def _find_cuts(eta, bounds, n_negatives):
