@@ -49,7 +49,7 @@ def _peer_rows():
     exact = times["exact"]
     for peer, limit in (("dense chunks", 20), ("chunked", 1)):
         details = f"{show_time(exact)} against {show_time(times[peer])}"
-        what = f"{_N:,} samples, 10 % errors, sd 5: faster than {peer}"
+        what = f"{_N:,} samples, 10% errors, sd 5: faster than {peer}"
         yield at_least(what, limit, times[peer] / exact, " x", details)
     worst = max(_SPREADS, key=lambda spread: times[f"{spread:g}"])
     time = times[f"{worst:g}"]

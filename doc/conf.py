@@ -30,7 +30,6 @@ extensions = [
     # In doc/_ext.
     "changelog",
     "method_table",
-    "percent",
 ]
 templates_path = ["_templates"]
 exclude_patterns = [

@@ -313,7 +313,7 @@ def check_samples(scores, losses, sample_weight=None):
 def check_number(value, name, *, high=np.inf, open_low=False, open_high=False) -> float:
     """Return `value` as a finite float inside [0, high], without its open ends."""
     open_high = open_high or np.isinf(high)
-    interval = f"{']' if open_low else '['}0, {high:g}{'[' if open_high else ']'}"
+    interval = f"{'(' if open_low else '['}0, {high:g}{')' if open_high else ']'}"
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ValueError(f"{name} must be a number in {interval}, got {value!r}.")
     below = value <= 0 if open_low else value < 0
@@ -324,7 +324,7 @@ def check_number(value, name, *, high=np.inf, open_low=False, open_high=False) -
 
 
 def check_level(value, name) -> float:
-    """Return `value`, the coverage of an interval, as a float in ]0, 1[."""
+    """Return `value`, the coverage of an interval, as a float in (0, 1)."""
     return check_number(value, name, high=1, open_low=True, open_high=True)
 
 

@@ -280,7 +280,7 @@ def pn_table(
 
     inclusion_proba : float or dask array or column of shape (n_documents,), \
             default=None
-        Probability in ]0, 1] of each document to be rated, if it was drawn at random,
+        Probability in (0, 1] of each document to be rated, if it was drawn at random,
         and NaN otherwise. Rated documents have the inverse as weight, times
         `sample_weight`, and represent unrated ones with the same probability. Only
         unrated documents without one mean that ratings are incomplete.

@@ -25,7 +25,7 @@ def _logistic_regression(strength, y):
 
 
 def _linear_svm(strength, y):
-    # At this tolerance the objective is within 0.05 % of the minimum, in seconds; at
+    # At this tolerance the objective is within 0.05% of the minimum, in seconds; at
     # the default it takes minutes, and the error on the test part does not change.
     options = {"C": 1 / strength, "tol": 1e-2, "random_state": 0}
     if len(np.unique(y)) == 2:

@@ -38,7 +38,7 @@ class Calibration:
         Their weights.
 
     draws : ndarray of shape (n_calibration,) or None
-        Draws in [0, 1[ that break ties for a certificate. None where nothing can be
+        Draws in [0, 1) that break ties for a certificate. None where nothing can be
         certified: samples were fitted on, or held out class by class.
 
     labels, predictions : ndarray of shape (n_calibration,) or None
@@ -244,7 +244,7 @@ def warn_of_costly_rule(accepted, cost, calibration):
     warn_user(
         f"The plug-in rule costs {paid:.3g} per sample, accepting everything "
         f"{of_accepting:.3g}, and rejecting everything {of_rejecting:g}. Set cv=None, "
-        "which tunes the rule out of sample, or calibrate the probabilities."
+        "which calibrates out of sample, or calibrate the probabilities."
     )
 
 

@@ -262,8 +262,8 @@ class ExpectedLossDecoder(ClassifierWrapper):
 
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights. They go to the `fit` of what is wrapped, which has to
-            take them, and weigh the samples that tune the decisions, except the items
-            of a set, which are counted.
+            take them, and weigh the calibration samples, except the items of a set,
+            which are counted.
 
         **params : dict
             Parameters for the `fit` of the classifier, indexed by sample where they

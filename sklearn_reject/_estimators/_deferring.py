@@ -324,7 +324,7 @@ class DeferMixin:
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights, with which all intervals are approximate.
 
-        confidence_level : float in ]0, 1[, default=0.95
+        confidence_level : float in (0, 1), default=0.95
             Probability of each interval by itself, over the draw of the samples, which
             are drawn one by one.
 

@@ -79,10 +79,10 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
     expert : estimator, callable or None, default=None
         Second opinion. An estimator is fitted on the same samples as the first. One
         that is frozen, an object with `predict` and no `fit`, or a callable ``X ->
-        (n_samples,)`` is only asked: in `fit` about all samples that tune the rule,
-        those that train a gain, and those of a pilot if a target is certified on a
-        held-out share. Another :class:`DeferringClassifier` makes a cascade. None is a
-        person, whose labels `fit` gets as `expert_labels`.
+        (n_samples,)`` is only asked: in `fit` about all calibration samples, those that
+        train a gain, and those of a pilot if a target is certified on a held-out share.
+        Another :class:`DeferringClassifier` makes a cascade. None is a person, whose
+        labels `fit` gets as `expert_labels`.
 
     deferral_cost : float >= 0 or dict, default=None
         Cost of asking about a sample, in units of the loss: minimize the expected loss
@@ -98,8 +98,8 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
 
     target_risk : float >= 0 or dict, default=None
         Bound on the expected loss of the whole system over all samples: minimize the
-        deferred share. It is met on the samples that tune the rule. If it must hold on
-        new data, set `confidence_level`.
+        deferred share. It is met on the calibration set. If it must hold on new data,
+        set `confidence_level`.
 
     group_by : "prediction", column or callable, default=None
         Groups of samples, each with its own rule, so that the target holds in every
@@ -126,12 +126,12 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         predicted labels by column, both in sorted order; a data frame is read by its
         labels. A callable is ``(y_true, y_pred) -> (n_samples,)``.
 
-    confidence_level : float in ]0, 1[, default=None
-        Probability, over the draw of the samples that tune the rule, that `target_risk`
-        or `max_deferral` holds for the population. None tunes the rule on the samples
-        without such a guarantee. Needs samples on which neither classifier, expert nor
-        gain was fitted: the share that `cv` holds out, or those given with frozen parts
-        and ``gain_score="confidence"``.
+    confidence_level : float in (0, 1), default=None
+        Probability, over the draw of the calibration set, that `target_risk` or
+        `max_deferral` holds for the population. None calibrates without such a
+        guarantee. Needs samples on which neither classifier, expert nor gain was
+        fitted: the share that `cv` holds out, or those given with frozen parts and
+        ``gain_score="confidence"``.
 
     max_loss : float > 0, default=None
         Largest possible loss, in units of the loss. Needed to certify a `target_risk`
@@ -146,14 +146,14 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         `max_deferral`.
 
     cv : int, float, splitter, iterable or None, default=None
-        Selects the predictions that tune the rule. An int or a splitter pools
-        out-of-fold predictions and fits both on all samples afterwards. A float holds
-        that share of the samples out, and both are fitted on the rest. None is five
-        stratified folds, or fewer if no class has five members. But half of the samples
-        are held out with a `confidence_level`, which needs them, and where the gains of
-        folds are coarse, as those of shallow trees are. A learned gain is learned from
-        the same predictions, or from five folds of the rest if a share is held out.
-        Each sample that tunes the rule gets a gain that was learned without it.
+        Selects the predictions to calibrate on. An int or a splitter pools out-of-fold
+        predictions and fits both on all samples afterwards. A float holds that share of
+        the samples out, and both are fitted on the rest. None is five stratified folds,
+        or fewer if no class has five members. But half of the samples are held out with
+        a `confidence_level`, which needs them, and where the gains of folds are coarse,
+        as those of shallow trees are. A learned gain is learned from the same
+        predictions, or from five folds of the rest if a share is held out. Each
+        calibration sample gets a gain that was learned without it.
 
     n_jobs : int, default=None
         Number of folds fitted in parallel.
@@ -318,8 +318,8 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
 
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights. They go to the `fit` of what is wrapped, which has to
-            take them, and weigh the samples that tune the decisions, except the items
-            of a set, which are counted.
+            take them, and weigh the calibration samples, except the items of a set,
+            which are counted.
 
         expert_labels : array-like of shape (n_samples,), default=None
             What the expert says about each sample, missing (NaN, None, NA or masked)

@@ -79,20 +79,20 @@ class DoubleScoreOODClassifier(RejectClassifier):
     samples is taken. With `min_tpr` alone an accepted OOD sample is an error, and the
     risk of all that is accepted is lowest.
 
-    OOD samples are rows of `y` with `ood_label`. They tune the rule and are never shown
-    to the classifier. Unlabeled rows, of which some are OOD, can stand in for them,
-    and `min_tpr` alone needs neither.
+    OOD samples are rows of `y` with `ood_label`. They calibrate the rule and are never
+    shown to the classifier. Unlabeled rows, of which some are OOD, can stand in for
+    them, and `min_tpr` alone needs neither.
 
     Read more in the :ref:`user guide <ood>`.
 
     Parameters
     ----------
     estimator : estimator
-        Classifier with `fit` and `predict`. A
-        :class:`~sklearn.frozen.FrozenEstimator` is not fitted again, and the data given
-        to `fit`, which it must not have seen, only tune the rule and the scores.
+        Classifier with `fit` and `predict`. A :class:`~sklearn.frozen.FrozenEstimator`
+        is not fitted again, and the data given to `fit`, which it must not have seen,
+        only calibrate the rule and the scores.
 
-    min_tpr : float in ]0, 1], default=None
+    min_tpr : float in (0, 1], default=None
         Smallest share of ID samples to accept. Without a bound beside it, an accepted
         OOD sample loses as much as the largest loss of the ID samples, and the mean
         loss of all that is accepted is minimized. Without OOD samples the share is met
@@ -106,7 +106,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         Instead of `max_fpr`: largest selective risk, in units of the loss. Of the rules
         that meet it, the one that accepts the fewest OOD samples is taken.
 
-    min_precision : float in ]0, 1], default=None
+    min_precision : float in (0, 1], default=None
         Beside `min_tpr` (the recall), instead of `max_fpr`: least share of ID samples
         among those that are accepted, where a share `ood_prior` of all samples is OOD.
 
@@ -115,7 +115,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         sample and of rejecting an OOD sample, in units of the loss. The second exceeds
         the third. It takes `ood_prior`.
 
-    ood_prior : float in [0, 1[, default=None
+    ood_prior : float in [0, 1), default=None
         Share of OOD samples among those that `predict` will see. The share among those
         given to `fit` does not matter, but for `min_tpr` alone where this is None.
 
@@ -142,19 +142,19 @@ class DoubleScoreOODClassifier(RejectClassifier):
         large it can be: "zero_one", a cost matrix, or a
         ``sklearn_reject.losses.TaskLoss`` with `max_loss`.
 
-    confidence_level : float in ]0, 1[, default=None
+    confidence_level : float in (0, 1), default=None
         Probability, over the draw of a calibration part, that all bounds hold for the
         population. Weight and threshold are tuned on the other samples, then the
         threshold is set anew on this part, the share that `cv` holds out.
         ``rule_.certificate`` includes a bound on the risk.
 
     cv : int, float, splitter, iterable or None, default=None
-        Selects the predictions that tune the rule. An int or a splitter pools
-        out-of-fold predictions and scores, and fits everything on all samples
-        afterwards. A float holds that share of the samples out. None is five stratified
-        folds, and no folds for a frozen classifier with scores that learn nothing. But
-        half of the samples are held out with a `confidence_level`, which needs them,
-        and where the scores of folds are coarse, as those of shallow trees are.
+        Selects the predictions to calibrate on. An int or a splitter pools out-of-fold
+        predictions and scores, and fits everything on all samples afterwards. A float
+        holds that share of the samples out. None is five stratified folds, and no folds
+        for a frozen classifier with scores that learn nothing. But half of the samples
+        are held out with a `confidence_level`, which needs them, and where the scores
+        of folds are coarse, as those of shallow trees are.
 
     n_jobs : int, default=None
         Number of folds fitted in parallel.
@@ -175,7 +175,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         production, of which a share `wild_share` is OOD and the rest is like the ID
         samples.
 
-    wild_share : float in ]0, 1], default=None
+    wild_share : float in (0, 1], default=None
         Share of OOD samples among those with `wild_label`. With it, the accepted shares
         of these and of the ID samples give the FPR: (P(accepted given wild) - (1 -
         `wild_share`) TPR) / `wild_share`, which may be below zero by chance.
@@ -316,7 +316,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         sample_weight: ArrayLike | None = None,
         **params: Any,
     ) -> Self:
-        """Fit the classifier and both scores, and tune the rule.
+        """Fit the classifier and both scores, and calibrate the rule.
 
         Parameters
         ----------
@@ -329,8 +329,8 @@ class DoubleScoreOODClassifier(RejectClassifier):
 
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights. They go to the `fit` of what is wrapped, which has to
-            take them, and weigh the samples that tune the decisions, except the items
-            of a set, which are counted.
+            take them, and weigh the calibration samples, except the items of a set,
+            which are counted.
 
         **params : dict
             Parameters for the `fit` of the classifier, indexed by sample where they
@@ -432,7 +432,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         ValueError
             If a parameter is invalid, or needs OOD samples that are not there, or a
             `confidence_level` is given where `fit` had none, or taken away where it had
-            one: other samples would tune the rule then, which takes another fit.
+            one: another calibration set is needed then, which takes another fit.
         TypeError
             If another parameter is given.
 
@@ -554,7 +554,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights, with which all intervals are approximate.
 
-        confidence_level : float in ]0, 1[, default=0.95
+        confidence_level : float in (0, 1), default=0.95
             Probability of each interval by itself, over the draw of the samples, which
             are drawn one by one.
 

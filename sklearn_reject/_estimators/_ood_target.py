@@ -47,7 +47,7 @@ class OODCalibration:
 
 
 def keep_calibration(evaluated, samples, held_out, seed):
-    """Return what tunes the rule, and what certifies it where rows are held out."""
+    """Return what calibrates a rule, and what certifies it where rows are held out."""
     score, certifying = evaluated.score, None
     if held_out is not None:
         given = evaluated.estimator, samples, held_out, evaluated.plan.final

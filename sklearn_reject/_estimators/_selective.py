@@ -187,7 +187,7 @@ class SelectiveMixin(RejectMixin):
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights, with which all intervals are approximate.
 
-        confidence_level : float in ]0, 1[, default=0.95
+        confidence_level : float in (0, 1), default=0.95
             Probability of each interval by itself, over the draw of the samples, which
             are drawn one by one.
 
@@ -213,7 +213,7 @@ class SelectiveMixin(RejectMixin):
         >>> selective = SelectiveClassifier(GaussianNB(), target_risk=0.04)
         >>> selective = selective.fit(X[:300], y[:300])
         >>> print(selective.report(X[300:], y[300:]))
-        SelectiveClassifier on 269 samples, intervals of 95 % confidence each
+        SelectiveClassifier on 269 samples, intervals of 95% confidence each
         <BLANKLINE>
         promise  bound    calibration  these samples
         risk     <= 0.04  0.040        0.012 (0.002 to 0.034)  kept

@@ -51,7 +51,7 @@ class SelectiveClassifier(SelectiveMixin, RejectClassifier):
     estimator : estimator
         Classifier with `fit` and `predict`. A :class:`~sklearn.frozen.FrozenEstimator`
         is not fitted again, and the data given to `fit`, which it must not have seen,
-        only tune the rule.
+        only calibrate the rule.
 
     reject_cost : float >= 0 or dict, default=None
         Cost of rejecting a sample, in units of the loss: minimize the expected loss
@@ -62,34 +62,33 @@ class SelectiveClassifier(SelectiveMixin, RejectClassifier):
 
     target_risk : float >= 0 or dict, default=None
         Bound on the expected loss of accepted samples: maximize the coverage. It is met
-        on the samples that tune the rule, and usually exceeded on new ones: by 18 % of
-        the target on average with 100 samples, 8 % with 300 and 3 % with 1000 (33
-        classifiers on real data sets). If the target must hold on new data, set
-        `confidence_level`, or use `target_failure_rate`, which few samples can
-        guarantee.
+        on the calibration set, and usually exceeded on new ones: by 18% of the target
+        on average with 100 samples, 8% with 300 and 3% with 1000 (33 classifiers on
+        real data sets). If the target must hold on new data, set `confidence_level`, or
+        use `target_failure_rate`, which few samples can guarantee.
 
-    target_coverage : float in ]0, 1] or dict, default=None
+    target_coverage : float in (0, 1] or dict, default=None
         Share of the samples to accept: minimize the risk.
 
     target_failure_rate : float > 0 or dict, default=None
         Bound on the expected loss of all samples, zero where they are rejected:
         maximize the coverage. With 0/1 loss it bounds the share of all samples that is
-        accepted and wrong. It holds on average over the samples that tune the rule,
-        however few they are, if nothing was fitted on them: with `cv` as a float, or a
-        frozen estimator. With out-of-fold predictions it holds approximately. Needs
-        `max_loss` if the loss has no largest value.
+        accepted and wrong. It holds on average over calibration sets, however few they
+        are, if nothing was fitted on them: with `cv` as a float, or a frozen estimator.
+        With out-of-fold predictions it holds approximately. Needs `max_loss` if the
+        loss has no largest value.
 
-    min_precision : float in ]0, 1] or dict, default=None
+    min_precision : float in (0, 1] or dict, default=None
         Lower bound on the precision of accepted samples: maximize the coverage. A dict
         class -> bound has a bound for each predicted class. A number is for the
         positive class, which is 1 for labels 0 and 1 or -1 and 1, or True; other labels
         need a dict. Bounds for both of two classes are the positive and negative
         predictive values. May be combined with `min_recall`, but not with another
-        target. One threshold meets all bounds on the samples that tune the rule, and
-        with a `confidence_level` all of them together in the population. Needs the loss
+        target. One threshold meets all bounds on the calibration set, and with a
+        `confidence_level` all of them together in the population. Needs the loss
         "zero_one".
 
-    min_recall : float in ]0, 1] or dict, default=None
+    min_recall : float in (0, 1] or dict, default=None
         Lower bound on the recall of accepted samples, or of each true class in a dict:
         the share of the accepted samples of the class that get its label. Bounds for
         two classes are sensitivity and specificity. Otherwise as `min_precision`.
@@ -124,13 +123,13 @@ class SelectiveClassifier(SelectiveMixin, RejectClassifier):
         predicted labels by column, both in sorted order; a data frame is read by its
         labels. A callable is ``(y_true, y_pred) -> (n_samples,)``.
 
-    confidence_level : float in ]0, 1[, default=None
-        Probability, over the draw of the samples that tune the rule, that
-        `target_risk`, `target_coverage` or `target_failure_rate` holds for the
-        population. None tunes the rule on the samples without such a guarantee; a
-        failure rate then holds on average. Needs samples on which neither the
-        classifier nor the score was fitted: the share that `cv` holds out, or those
-        given with a frozen classifier and a score that is not learned.
+    confidence_level : float in (0, 1), default=None
+        Probability, over the draw of the calibration set, that `target_risk`,
+        `target_coverage` or `target_failure_rate` holds for the population. None
+        calibrates without such a guarantee; a failure rate then holds on average. Needs
+        samples on which neither the classifier nor the score was fitted: the share that
+        `cv` holds out, or those given with a frozen classifier and a score that is not
+        learned.
 
     max_loss : float > 0, default=None
         Largest possible loss, in units of the loss. Needed to certify a `target_risk`,
@@ -145,19 +144,19 @@ class SelectiveClassifier(SelectiveMixin, RejectClassifier):
         accepted for `target_coverage`.
 
     cv : int, float, splitter, iterable, "plug_in" or None, default=None
-        Selects the predictions that tune the rule. An int or a splitter pools
-        out-of-fold predictions and fits the classifier on all samples afterwards. A
-        float holds that share of the samples out, and the classifier is fitted on the
-        rest. None is five stratified folds, or fewer if no class has five members. But
-        half of the samples are held out with a `confidence_level`, which needs them,
-        and where the scores of folds are coarse: those of a shallow tree have a few
-        levels, of which the tree that is fitted on all samples has none. A learned
-        score is learned from the same predictions, or from five folds of the rest if a
-        share is held out. Each sample that tunes the rule gets a score that was learned
-        without it. "plug_in" is Chow's rule for a `reject_cost`: it compares the
-        conditional risk with the cost, without data and without another fit, and is as
-        good as the probabilities. Otherwise a conditional risk counts as much as 30
-        samples when the threshold for a `reject_cost` is tuned.
+        Selects the predictions to calibrate on. An int or a splitter pools out-of-fold
+        predictions and fits the classifier on all samples afterwards. A float holds
+        that share of the samples out, and the classifier is fitted on the rest. None is
+        five stratified folds, or fewer if no class has five members. But half of the
+        samples are held out with a `confidence_level`, which needs them, and where the
+        scores of folds are coarse: those of a shallow tree have a few levels, of which
+        the tree that is fitted on all samples has none. A learned score is learned from
+        the same predictions, or from five folds of the rest if a share is held out.
+        Each calibration sample gets a score that was learned without it. "plug_in" is
+        Chow's rule for a `reject_cost`: it compares the conditional risk with the cost,
+        without data and without another fit, and is as good as the probabilities.
+        Otherwise a conditional risk counts as much as 30 samples when the threshold for
+        a `reject_cost` is tuned.
 
     n_jobs : int, default=None
         Number of folds fitted in parallel.
@@ -327,8 +326,8 @@ class SelectiveClassifier(SelectiveMixin, RejectClassifier):
 
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights. They go to the `fit` of what is wrapped, which has to
-            take them, and weigh the samples that tune the decisions, except the items
-            of a set, which are counted.
+            take them, and weigh the calibration samples, except the items of a set,
+            which are counted.
 
         **params : dict
             Parameters for the `fit` of the classifier, indexed by sample where they

@@ -72,7 +72,7 @@ class SelectiveRegressor(SelectiveMixin, RegressorMixin, BaseWrapper):
     estimator : estimator
         Regressor with `fit` and `predict`. A :class:`~sklearn.frozen.FrozenEstimator`
         is not fitted again, and the data given to `fit`, which it must not have seen,
-        only fit the score and tune the rule.
+        only fit the score and calibrate the rule.
 
     reject_cost : float >= 0 or dict, default=None
         Cost of rejecting a sample, in units of the loss: minimize the expected loss
@@ -81,22 +81,21 @@ class SelectiveRegressor(SelectiveMixin, RegressorMixin, BaseWrapper):
 
     target_risk : float >= 0 or dict, default=None
         Bound on the expected loss of accepted samples: maximize the coverage. It is met
-        on the samples that tune the rule, and usually exceeded on new ones: by 18 % of
-        the target on average with 100 samples, 8 % with 300 and 3 % with 1000 (33
-        classifiers on real data sets). If the target must hold on new data, set
-        `confidence_level`, or use `target_failure_rate`, which few samples can
-        guarantee.
+        on the calibration set, and usually exceeded on new ones: by 18% of the target
+        on average with 100 samples, 8% with 300 and 3% with 1000 (33 classifiers on
+        real data sets). If the target must hold on new data, set `confidence_level`, or
+        use `target_failure_rate`, which few samples can guarantee.
 
-    target_coverage : float in ]0, 1] or dict, default=None
+    target_coverage : float in (0, 1] or dict, default=None
         Share of the samples to accept: minimize the risk.
 
     target_failure_rate : float > 0 or dict, default=None
         Bound on the expected loss of all samples, zero where they are rejected:
         maximize the coverage. With 0/1 loss it bounds the share of all samples that is
-        accepted and wrong. It holds on average over the samples that tune the rule,
-        however few they are, if nothing was fitted on them: with `cv` as a float, or a
-        frozen estimator. With out-of-fold predictions it holds approximately. Needs
-        `max_loss` if the loss has no largest value.
+        accepted and wrong. It holds on average over calibration sets, however few they
+        are, if nothing was fitted on them: with `cv` as a float, or a frozen estimator.
+        With out-of-fold predictions it holds approximately. Needs `max_loss` if the
+        loss has no largest value.
 
     group_by : "prediction", column or callable, default=None
         Groups of samples, each with its own rule, so that the target holds in every
@@ -120,12 +119,12 @@ class SelectiveRegressor(SelectiveMixin, RegressorMixin, BaseWrapper):
         is ``(y_true, y_pred) -> (n_samples,)``, for any structure that fits into
         vectors.
 
-    confidence_level : float in ]0, 1[, default=None
-        Probability, over the draw of the samples that tune the rule, that
-        `target_risk`, `target_coverage` or `target_failure_rate` holds for the
-        population. Needs samples on which neither the regressor nor the score was
-        fitted: the share that `cv` holds out, or those given with a frozen regressor
-        and a score that is not learned.
+    confidence_level : float in (0, 1), default=None
+        Probability, over the draw of the calibration set, that `target_risk`,
+        `target_coverage` or `target_failure_rate` holds for the population. Needs
+        samples on which neither the regressor nor the score was fitted: the share that
+        `cv` holds out, or those given with a frozen regressor and a score that is not
+        learned.
 
     max_loss : float > 0, default=None
         Largest possible loss, in units of the loss. Needed to certify a `target_risk`,
@@ -140,14 +139,14 @@ class SelectiveRegressor(SelectiveMixin, RegressorMixin, BaseWrapper):
         accepted for `target_coverage`.
 
     cv : int, float, splitter, iterable or None, default=None
-        Selects the predictions that tune the rule. An int or a splitter pools
-        out-of-fold predictions and fits the regressor on all samples afterwards. A
-        float holds that share of the samples out, and the regressor is fitted on the
-        rest. None is five folds. But half of the samples are held out with a
-        `confidence_level`, which needs them, and where the scores of folds are coarse,
-        with a few levels that the final fit does not have. A learned score is learned
-        from the same predictions, or from five folds of the rest if a share is held
-        out. Each sample that tunes the rule gets a score that was learned without it.
+        Selects the predictions to calibrate on. An int or a splitter pools out-of-fold
+        predictions and fits the regressor on all samples afterwards. A float holds that
+        share of the samples out, and the regressor is fitted on the rest. None is five
+        folds. But half of the samples are held out with a `confidence_level`, which
+        needs them, and where the scores of folds are coarse, with a few levels that the
+        final fit does not have. A learned score is learned from the same predictions,
+        or from five folds of the rest if a share is held out. Each calibration sample
+        gets a score that was learned without it.
 
     n_jobs : int, default=None
         Number of folds fitted in parallel.
@@ -273,8 +272,8 @@ class SelectiveRegressor(SelectiveMixin, RegressorMixin, BaseWrapper):
 
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights. They go to the `fit` of what is wrapped, which has to
-            take them, and weigh the samples that tune the decisions, except the items
-            of a set, which are counted.
+            take them, and weigh the calibration samples, except the items of a set,
+            which are counted.
 
         **params : dict
             Parameters for the `fit` of the regressor, indexed by sample where they are

@@ -88,11 +88,11 @@ class EnsembleThresholdTuner(
         The most true positives with at most this number of documents predicted
         positive, of all documents given, rated or not.
 
-    min_recall : float in ]0, 1], default=None
+    min_recall : float in (0, 1], default=None
         The fewest false positives with at least this share of all positives found.
         Needs ratings of all documents, or of a sample of them, see `inclusion_proba`.
 
-    min_precision : float in ]0, 1], default=None
+    min_precision : float in (0, 1], default=None
         The most true positives with at least this precision, TP / (TP + FP) of the
         rated documents.
 
@@ -107,7 +107,7 @@ class EnsembleThresholdTuner(
         Method that gives the scores of classifiers. "auto" is the first of the two that
         a classifier has.
 
-    confidence_level : float in ]0, 1[, default=0.95
+    confidence_level : float in (0, 1), default=0.95
         Confidence of the intervals of counts and precision at the operating point.
 
     method : {"graph", "analytic", "direct"}, default="graph"
@@ -304,11 +304,11 @@ class EnsembleThresholdTuner(
 
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights. They go to the `fit` of what is wrapped, which has to
-            take them, and weigh the samples that tune the decisions, except the items
-            of a set, which are counted.
+            take them, and weigh the calibration samples, except the items of a set,
+            which are counted.
 
         inclusion_proba : float or array-like of shape (n_documents,), default=None
-            Probability in ]0, 1] of each document to be rated, if it was drawn at
+            Probability in (0, 1] of each document to be rated, if it was drawn at
             random, and NaN otherwise. Rated documents have the inverse as weight, times
             `sample_weight`, and represent unrated ones with the same probability. Only
             unrated documents without one mean that ratings are incomplete. It weighs
@@ -485,7 +485,7 @@ class EnsembleThresholdTuner(
         Returns
         -------
         values : ndarray of shape (n_documents,)
-            In ]-1, 1[, as a share of the path: positive where the document is predicted
+            In (-1, 1), as a share of the path: positive where the document is predicted
             to be of the last of `classes_`.
         """
         scores = self.joint_scores(X)

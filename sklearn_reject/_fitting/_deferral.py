@@ -196,7 +196,7 @@ class DeferralCalibration:
         Their weights.
 
     draws : ndarray of shape (n_calibration,) or None
-        Draws in [0, 1[ that break ties for a certificate; None where nothing can be
+        Draws in [0, 1) that break ties for a certificate; None where nothing can be
         certified.
 
     pilot : DeferralCalibration or None

@@ -125,7 +125,7 @@ def check_cv_choice(owner, *, learns, takes_plug_in=False):
         )
     if is_share(cv) and not 0 < cv < 1:
         raise ValueError(
-            f"cv as a float, the share to hold out, must be in ]0, 1[, got {cv!r}."
+            f"cv as a float, the share to hold out, must be in (0, 1), got {cv!r}."
         )
 
 

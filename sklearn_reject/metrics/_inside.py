@@ -192,14 +192,6 @@ def check_pos_label(tuner, pos_label):
     return tuned
 
 
-def names_of_classifiers(tuner):
-    """Return the names of the classifiers, or of the columns of their scores."""
-    if tuner.estimators_:
-        return list(tuner.named_estimators_)
-    columns = range(tuner.path_.thresholds.shape[1])
-    return list(getattr(tuner, "feature_names_in_", [f"score {k}" for k in columns]))
-
-
 def recount(tuner, scores, ratings):
     """Return path and operating point of a tuner with the counts of other documents.
 

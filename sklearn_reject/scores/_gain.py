@@ -189,10 +189,10 @@ class ExpectedGain(FeatureScore):
         Returns
         -------
         outputs, labels, targets : ndarray
-            Arrays with one entry per sample, to be given to :meth:`fit_collected`,
-            perhaps together with those of other folds. `targets`, of shape (n_samples,
-            2), are the losses of the estimator and of the expert, the latter NaN where
-            the expert was not asked.
+            Arrays with one entry per sample, which go to :meth:`fit_collected`, perhaps
+            together with those of other folds. `targets`, of shape (n_samples, 2), are
+            the losses of the estimator and of the expert, the latter NaN where the
+            expert was not asked.
         """
         outputs, labels, first = super().collect(response, y)
         second = np.full(len(first), np.nan)

@@ -172,7 +172,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         Returns
         -------
         self : object
-            The score, to be given to :meth:`clone_resolved`.
+            The score, which go to :meth:`clone_resolved`.
 
         Raises
         ------
@@ -206,8 +206,8 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         Returns
         -------
         samples : {array-like, sparse matrix, dataframe} of shape (n_samples, n_columns)
-            The samples, or what the first steps of a pipeline make of them, to be given
-            to :meth:`fit_collected` and :meth:`predict_collected`.
+            The samples, or what the first steps of a pipeline make of them, which go to
+            :meth:`fit_collected` and :meth:`predict_collected`.
         """
         return response.transform(self._n_steps_)
 
@@ -227,8 +227,8 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         Returns
         -------
         outputs, labels, targets : ndarray
-            Arrays with one entry per sample, to be given to :meth:`fit_collected`,
-            perhaps together with those of other folds.
+            Arrays with one entry per sample, which go to :meth:`fit_collected`, perhaps
+            together with those of other folds.
         """
         outputs, labels = self._outputs_and_labels(response)
         return outputs, labels, self.targets_of(response, y)
@@ -360,7 +360,7 @@ class LearnedScore(CallbackSupportMixin, UncertaintyScore):
         Returns
         -------
         targets : ndarray of shape (n_samples,) or (n_samples, n_targets)
-            Numbers, to be given to :meth:`learn`.
+            Numbers, which go to :meth:`learn`.
         """
         return self.loss_(y, response.labels)
 

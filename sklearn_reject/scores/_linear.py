@@ -76,7 +76,7 @@ class SELE(FeatureScore):
         Loss of a prediction. None takes the loss of the meta-estimator around it, and
         without one "zero_one" for classifiers and "squared" for regressors.
 
-    validation_fraction : float in ]0, 1[, default=0.25
+    validation_fraction : float in (0, 1), default=0.25
         Share of the samples that alpha is chosen on.
 
     refit : bool, default=True

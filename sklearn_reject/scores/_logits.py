@@ -175,7 +175,7 @@ class GEN(ClassNovelty):
     Parameters
     ----------
     gamma : float, default=0.1
-        The exponent, in ]0, 1].
+        The exponent, in (0, 1].
 
     n_largest : int, default=100
         How many of the largest probabilities count, all if there are fewer classes. The

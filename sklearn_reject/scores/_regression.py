@@ -84,7 +84,7 @@ class LossRegression(RegressedScore):
         Loss of a prediction. None takes the loss of the meta-estimator around it, and
         without one "zero_one" for classifiers and "squared" for regressors.
 
-    validation_fraction : float in ]0, 1[, default=0.25
+    validation_fraction : float in (0, 1), default=0.25
         For "per_label_linear" only: share of the samples that alpha is chosen on.
 
     refit : bool, default=True
@@ -232,7 +232,7 @@ class TrueClassProbability(LossRegression):
         Loss that alpha is chosen by. None takes the loss of the meta-estimator around
         it, and "zero_one" without one.
 
-    validation_fraction : float in ]0, 1[, default=0.25
+    validation_fraction : float in (0, 1), default=0.25
         For "per_label_linear" only: share of the samples that alpha is chosen on.
 
     refit : bool, default=True

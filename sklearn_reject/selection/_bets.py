@@ -6,7 +6,7 @@ capital is multiplied by
     1 + b (x - m) = (1 + c x) / (1 + c m),   b = c / (1 + c m),
 
 which does not grow on average if the doubt is wrong. For c from 0 to infinity the
-stake b goes through all of ]0, 1/m[. The logarithm of the capital after n values is
+stake b goes through all of (0, 1/m). The logarithm of the capital after n values is
 
     sum_i log(1 + c x_i) - n log(1 + c m):
 

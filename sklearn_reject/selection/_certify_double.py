@@ -66,7 +66,7 @@ class OODCertificate(DictMixin):
         above the one asked for, where one was.
 
     confidence_level : float
-        Least probability, in ]0, 1[, that all of them hold jointly.
+        Least probability, in (0, 1), that all of them hold jointly.
 
     n_id, n_ood : int
         Number of calibration samples, those flagged as OOD in the latter.
@@ -325,13 +325,13 @@ def certify_double_score(
     is_ood : array-like of shape (n_samples,), dtype bool
         Whether a sample is out of distribution or, with `wild_share`, of the mixture.
 
-    confidence_level : float in ]0, 1[
+    confidence_level : float in (0, 1)
         Probability with which all bounds are to hold jointly for the population.
 
     min_tpr, max_fpr, max_risk, min_precision, ood_prior : float, default=None
         Bounds as in :func:`tune_double_score`.
 
-    wild_share : float in ]0, 1], default=None
+    wild_share : float in (0, 1], default=None
         Share of OOD samples among those flagged by `is_ood`, where these are a wild
         mixture of OOD samples and of ID samples like the others. At least `min_tpr` of
         the latter are accepted, and what is left of what is accepted of the mixture
@@ -347,7 +347,7 @@ def certify_double_score(
         Largest possible loss. None stands for a loss that is 0 or 1.
 
     draws : array-like of shape (n_samples,), default=None
-        Numbers in [0, 1[ that break ties: those of :func:`keyed_draws` for the keys
+        Numbers in [0, 1) that break ties: those of :func:`keyed_draws` for the keys
         that the samples will have in use, so that score and draw of a row are the same
         at calibration and in use. Samples equal in both are accepted or rejected
         together.

@@ -122,7 +122,7 @@ def solve_deferral(
     the samples as that would. Asking may harm: where it is negative, the first one is
     better. The system risk is the mean loss of whoever answers.
 
-    Exactly one of `deferral_cost`, `max_deferral` and `target_risk` is to be given. The
+    Exactly one of `deferral_cost`, `max_deferral` and `target_risk` must be given. The
     rule is the best on the sample among those that defer above a threshold, and at it
     with a probability; a budget, `max_deferral`, is left unused only where more
     deferrals would evidently do harm.
@@ -171,7 +171,7 @@ def solve_deferral(
         which break ties lead to. If False, it is kept where it would exceed a rate, and
         deferred where it takes all of it to reach a risk.
 
-    confidence_level : float in ]0, 1[, default=None
+    confidence_level : float in (0, 1), default=None
         Probability with which the largest share or risk is to hold for the population.
         Not possible with `deferral_cost`. `bound`, `max_loss` and `pilot` are used with
         it and a `target_risk` only, `draws` and `random_state` with it only.
@@ -192,7 +192,7 @@ def solve_deferral(
         None sets a random fifth of the samples, or of a group without a pilot, aside.
 
     draws : array-like of shape (n_samples,), default=None
-        Numbers in [0, 1[ that break ties, used with `confidence_level` only: those of
+        Numbers in [0, 1) that break ties, used with `confidence_level` only: those of
         :func:`keyed_draws` for the keys that the samples will have in use, so that
         score and draw of a row are the same at calibration and in use. Samples equal in
         both are deferred or kept together.

@@ -69,7 +69,7 @@ class Deferring:
             Group of each sample, of a rule by groups.
 
         draws : array-like of shape (n_samples,) or callable, default=None
-            Numbers in [0, 1[, as :func:`keyed_draws` makes them. At the threshold a
+            Numbers in [0, 1), as :func:`keyed_draws` makes them. At the threshold a
             sample is deferred if its number is below `proba_at_threshold`; the others
             are not used. A callable maps the indices of the samples at the threshold to
             their numbers, and is not called where `proba_at_threshold` is 0 or 1.
@@ -86,7 +86,7 @@ class Deferring:
         Raises
         ------
         ValueError
-            If `draws` are not in [0, 1[, or given together with `random_state`.
+            If `draws` are not in [0, 1), or given together with `random_state`.
 
         Examples
         --------

@@ -31,7 +31,7 @@ def keyed_draws(seed: int, keys: ArrayLike) -> np.ndarray:
     Parameters
     ----------
     seed : int
-        In [0, 2^64[.
+        In [0, 2^64).
 
     keys : array-like of shape (n_samples,)
         What tells the rows apart: an identifier, or a hash of the values of the row, as
@@ -42,7 +42,7 @@ def keyed_draws(seed: int, keys: ArrayLike) -> np.ndarray:
     Returns
     -------
     draws : ndarray of shape (n_samples,), dtype float64
-        Uniform in [0, 1[, multiples of 2^-53.
+        Uniform in [0, 1), multiples of 2^-53.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def keyed_draws(seed: int, keys: ArrayLike) -> np.ndarray:
     """
     is_int = isinstance(seed, Integral) and not isinstance(seed, bool)
     if not is_int or not 0 <= seed < 2**64:
-        raise ValueError(f"seed must be an int in [0, 2**64[, got {seed!r}.")
+        raise ValueError(f"seed must be an int in [0, 2**64), got {seed!r}.")
     keys = read_keys(keys)
     if keys.dtype.kind == "O":
         keys = np.fromiter(map(_bits_of_key, keys), np.uint64, count=len(keys))

@@ -196,7 +196,7 @@ def solve_target_failure_rate(
         probability that the rate leaves or, with `confidence_level`, that the draws
         which break ties lead to. If False, it is rejected.
 
-    confidence_level : float in ]0, 1[, default=None
+    confidence_level : float in (0, 1), default=None
         Probability with which the failure rate is to hold for the population. None
         bounds its expectation.
 
@@ -210,7 +210,7 @@ def solve_target_failure_rate(
         are 0 or 1.
 
     draws : array-like of shape (n_samples,), default=None
-        Numbers in [0, 1[ that break ties, used with `confidence_level` only. Use
+        Numbers in [0, 1) that break ties, used with `confidence_level` only. Use
         :func:`keyed_draws` with the keys that the samples will have in production, so
         that a row has the same score and draw at calibration and in production. Samples
         with equal scores and draws get the same decision.
@@ -338,7 +338,7 @@ def solve_failure_bounds(
         Whether samples may be accepted with a probability, as in
         :func:`solve_target_failure_rate`.
 
-    confidence_level : float in ]0, 1[, default=None
+    confidence_level : float in (0, 1), default=None
         Probability with which all bounds are to hold for the population. None bounds
         the expectation of each failure rate.
 
@@ -352,7 +352,7 @@ def solve_failure_bounds(
         are 0 or 1.
 
     draws : array-like of shape (n_samples,), default=None
-        Numbers in [0, 1[ that break ties, used with `confidence_level` only. Use
+        Numbers in [0, 1) that break ties, used with `confidence_level` only. Use
         :func:`keyed_draws` with the keys that the samples will have in production, so
         that a row has the same score and draw at calibration and in production. Samples
         with equal scores and draws get the same decision.

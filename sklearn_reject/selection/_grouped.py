@@ -128,7 +128,7 @@ class RulesByGroup(DictMixin):
 
         Parameters
         ----------
-        target : float in ]0, max_loss[ or dict of group to float, default=None
+        target : float in (0, max_loss) or dict of group to float, default=None
             Largest risk that is tolerated, in all groups or in each. None takes, group
             by group, the certified one. It is required where no risk was certified.
 

@@ -140,17 +140,17 @@ class RiskMonitor(Monitor):
 
     Parameters
     ----------
-    target : float in ]0, max_loss[
+    target : float in (0, max_loss)
         Largest risk that is tolerated: expected loss of an accepted sample.
 
-    confidence_level : float in ]0, 1[, default=0.95
+    confidence_level : float in (0, 1), default=0.95
         Probability that there is never a false alarm, and that the interval always
         holds.
 
     max_loss : float > 0, default=1.0
         Largest possible loss, known beforehand.
 
-    min_inclusion_proba : float in ]0, 1], default=1.0
+    min_inclusion_proba : float in (0, 1], default=1.0
         Smallest probability of a sample to be labeled, if only a random part is. The
         smaller it is, the more samples are needed to detect a risk above the target.
 
@@ -331,14 +331,14 @@ class CoverageMonitor(Monitor):
 
     Parameters
     ----------
-    coverage : float in ]0, 1[
+    coverage : float in (0, 1)
         Share of samples that is expected to be accepted.
 
     tolerance : float >= 0, default=0.0
         How far the coverage may be from `coverage` without an alarm, to either side.
         For a rule that was solved on n samples, some 3 / sqrt(n) is chance.
 
-    confidence_level : float in ]0, 1[, default=0.95
+    confidence_level : float in (0, 1), default=0.95
         Probability that there is never a false alarm, and that the interval always
         holds.
 

@@ -155,7 +155,7 @@ class SingleScoreRule(_OODRule):
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative sample weights.
 
-        wild_share : float in ]0, 1], default=None
+        wild_share : float in (0, 1], default=None
             Share of OOD samples among those flagged by `is_ood`, where these are a wild
             mixture of OOD samples and of ID samples like the others. The FPR is then
             estimated as (accepted share of the mixture - (1 - `wild_share`) TPR) /
@@ -308,7 +308,7 @@ class DoubleScoreRule(_OODRule):
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative sample weights.
 
-        wild_share : float in ]0, 1], default=None
+        wild_share : float in (0, 1], default=None
             Share of OOD samples among those flagged by `is_ood`, where these are a wild
             mixture of OOD samples and of ID samples like the others. The FPR is then
             estimated as (accepted share of the mixture - (1 - `wild_share`) TPR) /

@@ -79,7 +79,7 @@ class RiskBoundsCertificate(Certificate):
         The largest of the `targets`, which no part exceeds.
 
     confidence_level : float or None
-        Least probability, in ]0, 1[, that all bounds hold. None for failure rates that
+        Least probability, in (0, 1), that all bounds hold. None for failure rates that
         are bounded in expectation, over calibration samples and new sample together.
 
     bound : str
@@ -281,7 +281,7 @@ def solve_risk_bounds(
         probability that meets all of them or, with `confidence_level`, that the draws
         which break ties lead to. If False, it is rejected.
 
-    confidence_level : float in ]0, 1[, default=None
+    confidence_level : float in (0, 1), default=None
         Probability with which all bounds are to hold for the population. The parameters
         below are used with it only.
 
@@ -295,7 +295,7 @@ def solve_risk_bounds(
         are 0 or 1.
 
     draws : array-like of shape (n_samples,), default=None
-        Numbers in [0, 1[ that break ties, used with `confidence_level` only. Use
+        Numbers in [0, 1) that break ties, used with `confidence_level` only. Use
         :func:`keyed_draws` with the keys that the samples will have in production, so
         that a row has the same score and draw at calibration and in production. Samples
         with equal scores and draws get the same decision.

@@ -48,7 +48,7 @@ class Certificate(DictMixin):
         The certified bound.
 
     confidence_level : float or None
-        Least probability, in ]0, 1[, that the bound holds. None for a failure rate that
+        Least probability, in (0, 1), that the bound holds. None for a failure rate that
         is bounded in expectation, over calibration samples and new sample together.
 
     bound : str
@@ -129,13 +129,13 @@ def decide(is_below, is_at, probability, draws, random_state):
 
 
 def check_draws(draws, n_samples):
-    """Return draws as a vector of numbers in [0, 1[, one a sample."""
+    """Return draws as a vector of numbers in [0, 1), one a sample."""
     draws = check_vector(draws, "draws") if n_samples else np.empty(0)
     check_same_length(n_samples, draws=draws)
     outside = draws[(draws < 0) | (draws >= 1)]
     if outside.size:
         raise ValueError(
-            f"draws must be in [0, 1[, got {outside[0]}. Pass those of keyed_draws."
+            f"draws must be in [0, 1), got {outside[0]}. Pass those of keyed_draws."
         )
     return draws
 
@@ -152,7 +152,7 @@ class Monitored(DictMixin):
 
         Parameters
         ----------
-        target : float in ]0, max_loss[, default=None
+        target : float in (0, max_loss), default=None
             Largest risk that is tolerated, of a system that defers its risk whoever
             answers. None takes the certified one. It is required where no risk was
             certified: the risk on the calibration set is no promise, and a monitor of
@@ -268,7 +268,7 @@ class Accepting:
             As in :meth:`accept_proba`.
 
         draws : array-like of shape (n_samples,) or callable, default=None
-            Numbers in [0, 1[, as :func:`keyed_draws` makes them. A sample is accepted
+            Numbers in [0, 1), as :func:`keyed_draws` makes them. A sample is accepted
             if its number is below its probability; where that is 0 or 1, as it is away
             from the threshold, the number is not used. A callable maps the indices of
             the samples whose numbers are used to these, and is not called for none.
@@ -288,7 +288,7 @@ class Accepting:
         Raises
         ------
         ValueError
-            If `draws` are not in [0, 1[, or given together with `random_state`.
+            If `draws` are not in [0, 1), or given together with `random_state`.
 
         Examples
         --------

@@ -154,7 +154,7 @@ def solve_target_risk(
         probability that meets it exactly or, with `confidence_level`, that the draws
         which break ties lead to. If False, it is rejected.
 
-    confidence_level : float in ]0, 1[, default=None
+    confidence_level : float in (0, 1), default=None
         Probability with which the risk is to hold for the population. The parameters
         below are used with it only.
 
@@ -168,7 +168,7 @@ def solve_target_risk(
         are 0 or 1.
 
     draws : array-like of shape (n_samples,), default=None
-        Numbers in [0, 1[ that break ties, used with `confidence_level` only. Use
+        Numbers in [0, 1) that break ties, used with `confidence_level` only. Use
         :func:`keyed_draws` with the keys that the samples will have in production, so
         that a row has the same score and draw at calibration and in production. Samples
         with equal scores and draws get the same decision.
@@ -277,7 +277,7 @@ def solve_target_coverage(
     losses : array-like of shape (n_samples,)
         Non-negative losses. They do not change the rule, only what it reports.
 
-    target : float in ]0, 1], or dict of group to float
+    target : float in (0, 1], or dict of group to float
         Share of the samples to accept. With `groups`, it may be a dict with one for
         each.
 
@@ -289,12 +289,12 @@ def solve_target_coverage(
         probability that meets it exactly or, with `confidence_level`, that the draws
         which break ties lead to. If False, it is accepted as a whole.
 
-    confidence_level : float in ]0, 1[, default=None
+    confidence_level : float in (0, 1), default=None
         Probability with which the coverage is to be reached in the population. Where
         the sample is too small to tell, everything is accepted.
 
     draws : array-like of shape (n_samples,), default=None
-        Numbers in [0, 1[ that break ties, used with `confidence_level` only. Use
+        Numbers in [0, 1) that break ties, used with `confidence_level` only. Use
         :func:`keyed_draws` with the keys that the samples will have in production, so
         that a row has the same score and draw at calibration and in production. Samples
         with equal scores and draws get the same decision.
@@ -328,7 +328,7 @@ def solve_target_coverage(
     Raises
     ------
     ValueError
-        If `target` is not in ]0, 1] or `confidence_level` not in ]0, 1[, if weights are
+        If `target` is not in (0, 1] or `confidence_level` not in (0, 1), if weights are
         given with `confidence_level`, if a dict of targets lacks a group, or an array
         is invalid.
 

@@ -264,7 +264,7 @@ def is_riskier(risk, coverage, losses, weight):
 
 
 def _ranks_in_groups(scores, groups):
-    """Return the ranks of scores in their groups, in ]0, 1[, those of ties the mean."""
+    """Return the ranks of scores in their groups, in (0, 1), those of ties the mean."""
     ranks = np.empty(len(scores))
     for _, rows in make_partition(groups, len(scores)):
         ranks[rows] = (rankdata(scores[rows]) - 0.5) / len(rows)

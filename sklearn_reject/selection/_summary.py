@@ -253,7 +253,7 @@ class RiskCoverageSummary(Accumulator):
 
         Parameters
         ----------
-        coverage : float in ]0, 1]
+        coverage : float in (0, 1]
             Share of the samples to accept.
 
         randomize : bool, default=False
@@ -269,7 +269,7 @@ class RiskCoverageSummary(Accumulator):
         Raises
         ------
         ValueError
-            If `coverage` is not in ]0, 1], or there are no samples.
+            If `coverage` is not in (0, 1], or there are no samples.
         """
         coverage = check_number(coverage, "coverage", high=1.0, open_low=True)
         check_option(randomize, "randomize", (True, False))
@@ -351,7 +351,7 @@ class RiskCoverageSummary(Accumulator):
         Parameters
         ----------
         coverage : array-like of shape (n_points,)
-            Coverages in ]0, 1], reached exactly: tie groups are accepted in part.
+            Coverages in (0, 1], reached exactly: tie groups are accepted in part.
 
         Returns
         -------
@@ -361,7 +361,7 @@ class RiskCoverageSummary(Accumulator):
         Raises
         ------
         ValueError
-            If a coverage is not in ]0, 1], or there are no samples.
+            If a coverage is not in (0, 1], or there are no samples.
         """
         coverage = check_vector(coverage, "coverage")
         for end in (coverage.min(), coverage.max()):
@@ -390,7 +390,7 @@ class RiskCoverageSummary(Accumulator):
         randomize : bool, default=True
             Whether a tie group that would exceed the risk may be accepted in part.
 
-        confidence_level : float in ]0, 1[, default=None
+        confidence_level : float in (0, 1), default=None
             Probability with which the risk is to hold for the population. The
             thresholds between cells, which are fixed beforehand, are tested one after
             the other, from several starts. Not possible with weights.
@@ -451,13 +451,13 @@ class RiskCoverageSummary(Accumulator):
 
         Parameters
         ----------
-        target : float in ]0, 1]
+        target : float in (0, 1]
             Share of the samples to accept.
 
         randomize : bool, default=True
             Whether the tie group that reaches the coverage may be accepted in part.
 
-        confidence_level : float in ]0, 1[, default=None
+        confidence_level : float in (0, 1), default=None
             Probability with which the coverage is to be reached in the population. Not
             possible with weights.
 
@@ -526,7 +526,7 @@ class RiskCoverageSummary(Accumulator):
         target : float > 0
             Failure rate that must not be exceeded, in units of the loss.
 
-        confidence_level : float in ]0, 1[, default=None
+        confidence_level : float in (0, 1), default=None
             Probability with which the failure rate is to hold for the population. None
             bounds its expectation.
 

@@ -183,14 +183,14 @@ def tune_tail_score(
         Whether a sample is out of distribution. Such samples do not change the rule,
         only what it reports.
 
-    min_tpr : float in ]0, 1]
+    min_tpr : float in (0, 1]
         Share of the ID samples to accept.
 
-    ood_prior : float in [0, 1[, default=None
+    ood_prior : float in [0, 1), default=None
         Share of OOD samples in use. It does not change the rule, which reports the
         precision there.
 
-    wild_share : float in ]0, 1], default=None
+    wild_share : float in (0, 1], default=None
         Share of OOD samples among those flagged by `is_ood`, where these are a wild
         mixture of OOD samples and of ID samples like the others. The FPR is then
         estimated as (accepted share of the mixture - (1 - `wild_share`) TPR) /

@@ -122,7 +122,7 @@ def tune_single_score(
         Without any (of positive weight) the FPR is NaN, and targets that need it raise
         an error.
 
-    min_tpr : float in ]0, 1], default=None
+    min_tpr : float in (0, 1], default=None
         Least share of the ID samples to accept (the recall of ID samples). Where
         nothing is asked for beside it, an accepted OOD sample is an error.
 
@@ -134,7 +134,7 @@ def tune_single_score(
         Largest selective risk, in units of the loss, in addition to `min_tpr` and
         instead of `max_fpr`. The rule with the lowest FPR is then found.
 
-    min_precision : float in ]0, 1], default=None
+    min_precision : float in (0, 1], default=None
         Smallest share of ID samples among the accepted ones, in addition to `min_tpr`
         and instead of `max_fpr`. Needs `ood_prior`.
 
@@ -142,11 +142,11 @@ def tune_single_score(
         Cost of rejecting an ID sample, of accepting an OOD sample and of rejecting one,
         in units of the loss. The second must be above the third. Needs `ood_prior`.
 
-    ood_prior : float in [0, 1[, default=None
+    ood_prior : float in [0, 1), default=None
         Share of OOD samples in production, which may differ from that in the tuning
         sample. None stands for the latter where `min_tpr` is alone.
 
-    wild_share : float in ]0, 1], default=None
+    wild_share : float in (0, 1], default=None
         Share of OOD samples among those flagged by `is_ood`, where these are a wild
         mixture of OOD samples and of ID samples like the others. The FPR is then
         estimated as (accepted share of the mixture - (1 - `wild_share`) TPR) /
@@ -240,7 +240,7 @@ def tune_double_score(
         Without any (of positive weight) the FPR is NaN, and targets that need it raise
         an error.
 
-    min_tpr : float in ]0, 1], default=None
+    min_tpr : float in (0, 1], default=None
         Least share of the ID samples to accept (the recall of ID samples). Where
         nothing is asked for beside it, an accepted OOD sample is an error.
 
@@ -252,7 +252,7 @@ def tune_double_score(
         Largest selective risk, in units of the loss, in addition to `min_tpr` and
         instead of `max_fpr`. The rule with the lowest FPR is then found.
 
-    min_precision : float in ]0, 1], default=None
+    min_precision : float in (0, 1], default=None
         Smallest share of ID samples among the accepted ones, in addition to `min_tpr`
         and instead of `max_fpr`. Needs `ood_prior`.
 
@@ -260,11 +260,11 @@ def tune_double_score(
         Cost of rejecting an ID sample, of accepting an OOD sample and of rejecting one,
         in units of the loss. The second must be above the third. Needs `ood_prior`.
 
-    ood_prior : float in [0, 1[, default=None
+    ood_prior : float in [0, 1), default=None
         Share of OOD samples in production, which may differ from that in the tuning
         sample. None stands for the latter where `min_tpr` is alone.
 
-    wild_share : float in ]0, 1], default=None
+    wild_share : float in (0, 1], default=None
         Share of OOD samples among those flagged by `is_ood`, where these are a wild
         mixture of OOD samples and of ID samples like the others. The FPR is then
         estimated as (accepted share of the mixture - (1 - `wild_share`) TPR) /
@@ -303,7 +303,7 @@ def tune_double_score(
     closer and closer around the best. From each direction to the next about equally
     many pairs of samples change their order, so units and tails of the scores do not
     matter. On 107 problems of 3,000 to 12,000 samples, three times as many directions
-    changed the least risk, FPR or cost by .01 % on average and by .7 % at most.
+    changed the least risk, FPR or cost by .01% on average and by .7% at most.
 
     Examples
     --------

@@ -322,7 +322,7 @@ def optimal_path(
         sorted classes otherwise.
 
     inclusion_proba : float or array-like of shape (n_documents,), default=None
-        Probability in ]0, 1] of each document to be rated, if it was drawn at random,
+        Probability in (0, 1] of each document to be rated, if it was drawn at random,
         and NaN otherwise. Rated documents have the inverse as weight, times
         `sample_weight`, and represent unrated ones with the same probability. Only
         unrated documents without one mean that ratings are incomplete.
@@ -409,11 +409,11 @@ def operating_point(
         The most true positives with at most this number of documents predicted
         positive, of all documents given, rated or not.
 
-    min_recall : float in ]0, 1], default=None
+    min_recall : float in (0, 1], default=None
         The fewest false positives with at least this share of all positives found.
         Needs ratings of all documents, or of a sample of them, see `inclusion_proba`.
 
-    min_precision : float in ]0, 1], default=None
+    min_precision : float in (0, 1], default=None
         The most true positives with at least this precision, TP / (TP + FP) of the
         rated documents.
 
@@ -447,12 +447,12 @@ def operating_point(
         sorted classes otherwise.
 
     inclusion_proba : float or array-like of shape (n_documents,), default=None
-        Probability in ]0, 1] of each document to be rated, if it was drawn at random,
+        Probability in (0, 1] of each document to be rated, if it was drawn at random,
         and NaN otherwise. Rated documents have the inverse as weight, times
         `sample_weight`, and represent unrated ones with the same probability. Only
         unrated documents without one mean that ratings are incomplete.
 
-    confidence_level : float in ]0, 1[, default=0.95
+    confidence_level : float in (0, 1), default=0.95
         Coverage of the intervals of counts and precision.
 
     Returns

@@ -194,20 +194,20 @@ class PNTable:
             The most true positives with at most this number of documents predicted
             positive, of all documents given, rated or not.
 
-        min_recall : float in ]0, 1], default=None
+        min_recall : float in (0, 1], default=None
             The fewest false positives with at least this share of all positives found.
             Only where all documents are rated, or a sample of all of them, see
             `inclusion_proba` of :func:`~sklearn_reject.thresholds.pn_table`. Positives
             below the lowest thresholds of the table count as missed.
 
-        min_precision : float in ]0, 1], default=None
+        min_precision : float in (0, 1], default=None
             The most true positives with at least this precision, TP / (TP + FP) of the
             rated documents.
 
         objective : {"f1"}, default=None
             The best F1 of the rated documents.
 
-        confidence_level : float in ]0, 1[, default=0.95
+        confidence_level : float in (0, 1), default=0.95
             Coverage of the intervals of counts and precision.
 
         Returns
@@ -338,7 +338,7 @@ def pn_table(
         sorted classes otherwise.
 
     inclusion_proba : float or array-like of shape (n_documents,), default=None
-        Probability in ]0, 1] of each document to be rated, if it was drawn at random,
+        Probability in (0, 1] of each document to be rated, if it was drawn at random,
         and NaN otherwise. Rated documents have the inverse as weight, times
         `sample_weight`, and represent unrated ones with the same probability. Only
         unrated documents without one mean that ratings are incomplete.

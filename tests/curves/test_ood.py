@@ -145,7 +145,7 @@ ID = {"positive": "id"}
         ("ood_aupr_score", {"positive": "in"}, "positive must be one of"),
         ("ood_aupr_score", {}, "positive"),
         ("fpr_at_tpr_score", {}, "positive"),
-        ("fpr_at_tpr_score", ID | {"tpr": 0}, r"tpr must be in \]0, 1\]"),
+        ("fpr_at_tpr_score", ID | {"tpr": 0}, r"tpr must be in \(0, 1\]"),
         ("ood_aupr_score", ID | {"ood_prior": 0}, "ood_prior must be in"),
     ],
 )

@@ -44,7 +44,7 @@ def test_sums_that_floats_miss_count_as_equal():
     prefixes = join_ties([1, 2, 3], [0.1, 0.2, 9.0])
     assert prefixes.at("loss", 2) > 0.3
     assert within(prefixes, 0.15) == 2
-    # And .1 + .2 reaches 60 % of 0.5 although 0.6 * 0.5 is below their sum.
+    # And .1 + .2 reaches 60% of 0.5 although 0.6 * 0.5 is below their sum.
     prefixes = join_ties([1, 2, 3], [0, 0, 0], [0.1, 0.2, 0.7])
     assert reaching(prefixes, 0.1 + 0.2) == 2
     # Long sums do not drift.

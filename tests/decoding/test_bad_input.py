@@ -86,7 +86,7 @@ MULTINOMIAL = {"distribution": "multinomial"}
 # Which functions, with which arguments, say what.
 ARGUMENTS = [
     (EVERY, {"loss": "f2"}, "loss must be one of"),
-    (EVERY, {"beta": 0}, r"beta must be in \]0"),
+    (EVERY, {"beta": 0}, r"beta must be in \(0"),
     (EVERY, {"zero_division": 2}, r"zero_division must be in \[0, 1\]"),
     (EVERY, {"loss": lambda tp, fp, fn, tn: 0.0}, "one number for each confusion"),
     (BOTH, {"groups": [0]}, "groups has 1 elements, but there are 2 samples"),

@@ -89,21 +89,21 @@ NO_NUMBERS = [-0.1, NAN, INF, -INF, True, False, "0.1", [0.1], 0.1j]
 OF_SCORES = ["uncertainty_score must be", "'auto'", str(get_score_names())]
 # A parameter, values that it cannot have, and words of the message, which shows them.
 BAD_VALUES = [
-    ("reject_cost", NO_NUMBERS, ["reject_cost must be", "[0, inf["]),
-    ("target_risk", NO_NUMBERS, ["target_risk must be", "[0, inf["]),
+    ("reject_cost", NO_NUMBERS, ["reject_cost must be", "[0, inf)"]),
+    ("target_risk", NO_NUMBERS, ["target_risk must be", "[0, inf)"]),
     (
         "target_coverage",
         [*NO_NUMBERS, 0, 1.0000001, 80],
-        ["_coverage must be", "]0, 1]"],
+        ["_coverage must be", "(0, 1]"],
     ),
-    ("target_failure_rate", [0], ["target_failure_rate must be in ]0, "]),
-    ("min_recall", [1.2, 0.0], ["min_recall must be in ]0, 1], got"]),
+    ("target_failure_rate", [0], ["target_failure_rate must be in (0, "]),
+    ("min_recall", [1.2, 0.0], ["min_recall must be in (0, 1], got"]),
     ("min_recall", [[0.9, 0.8]], ["must be a number or a dict class"]),
     ("min_precision", ["high"], ["min_precision must be a number"]),
     ("uncertainty_score", ["nonsense", "", 3, None, Margin, ["margin"]], OF_SCORES),
     ("loss", ["hinge", "", 5, None], ["'absolute'", "'zero_one'", "cost matrix"]),
     ("cv", [0, 1, -3, True, False], ["cv must be", "2"]),
-    ("cv", [0.0, 1.0, 1.5, -0.2, NAN, INF], ["cv", "share", "]0, 1["]),
+    ("cv", [0.0, 1.0, 1.5, -0.2, NAN, INF], ["cv", "share", "(0, 1)"]),
     ("randomize", ["yes", None, 2, 0.5, np.array([True])], ["randomize must be one"]),
     ("group_by", [True, 3.0, ["region"]], ["must be None, 'prediction', 'class'"]),
 ]
@@ -195,13 +195,13 @@ OF_OPTIONS = [
             ({"target_risk": {0: -0.1}}, "0 must be in [0, inf"),
             ({RATE: {5: 0.1}}, f"{RATE} has a bound for 5, which is not one of"),
             ({RATE: {}}, f"{RATE} is an empty dict"),
-            ({RATE: {0: 0}}, "0 must be in ]0, "),
+            ({RATE: {0: 0}}, "0 must be in (0, "),
         )
     ),
     ({"min_recall": 0.9, "group_by": "prediction"}, ["Pass group_by=None, or a"]),
     ({"min_recall": {2: 0.9}}, ["min_recall has a bound for 2, which is not one of"]),
     ({"min_recall": {"1": 0.9}}, ["has a bound for '1', which is not one of"]),
-    ({"min_recall": {0: 0.0}}, ["min_recall of 0 must be in ]0, 1]"]),
+    ({"min_recall": {0: 0.0}}, ["min_recall of 0 must be in (0, 1]"]),
     ({"min_precision": {}}, ["min_precision is an empty dict"]),
     ({"min_recall": 0.9, "loss": [[0, 1], [2, 0]]}, ["Use loss='zero_one'"]),
     ({"min_recall": 0.9, "loss": "absolute"}, ["Use loss='zero_one'"]),

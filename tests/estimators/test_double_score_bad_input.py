@@ -60,7 +60,7 @@ BAD_OPTIONS = [
     ({"cv": 1.5}, "cv as a float, the share"),
     ({"ood_label": 7}, "y has no row with ood_label=7, and max_fpr"),
     # Guarantees.
-    (CERTIFIED | {"confidence_level": 2.0}, r"must be in \]0, 1\[, got 2.0"),
+    (CERTIFIED | {"confidence_level": 2.0}, r"must be in \(0, 1\), got 2.0"),
     (CERTIFIED | {"cv": 5}, "used neither to fit nor to tune.* cv=0.3"),
     (CERTIFIED | COSTS, "costs are no bounds. Pass min"),
     (CERTIFIED | {"loss": "absolute"}, r"loss=AbsoluteLoss\(\) does not say how large"),

@@ -39,7 +39,7 @@ pytestmark = [
     ),
 ]
 
-# Their error rates are about 23 %, 10 % and 43 %.
+# Their error rates are about 23%, 10% and 43%.
 TARGETS = [
     ("letter", {"target_coverage": 0.7}),
     ("letter", {"target_risk": 0.1}),
@@ -93,8 +93,8 @@ def check(deviations):
     """Check standardized deviations, a row a seed, for coverage and for risk."""
     n_seeds, columns = len(deviations), np.transpose(deviations)
     for name, column in zip(("coverage", "risk"), columns, strict=True):
-        # Of twenty numbers two pass 3 with a probability of 0.1 %, and of the 240 in
-        # this file one passes 4 with a probability of 2 %.
+        # Of twenty numbers two pass 3 with a probability of 0.1%, and of the 240 in
+        # this file one passes 4 with a probability of 2%.
         assert np.count_nonzero(np.abs(column) > 3) <= 1, name
         assert np.abs(column).max() < 4, name
         assert abs(column.mean()) < 3 / np.sqrt(n_seeds), name

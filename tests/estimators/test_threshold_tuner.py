@@ -524,7 +524,7 @@ BAD_OPTIONS = [
     ({"method": "guess"}, "method must be one of"),
     ({"n_thresholds": 1}, "n_thresholds == 1, must be >= 2"),
     ({"response_method": "predict"}, "response_method must be one of"),
-    ({"confidence_level": 1}, r"confidence_level must be in \]0, 1\["),
+    ({"confidence_level": 1}, r"confidence_level must be in \(0, 1\)"),
     ({"cv": 1}, "cv must be"),
     ({"pos_label": 7}, "pos_label=7 is not among"),
     ({"estimators": two_views(), "cv": "prefit"}, "cv='prefit' takes scores as they"),

@@ -250,7 +250,7 @@ SCORER = metrics.get_selective_scorer("neg_aurc")
             ({"metric_params": {"loss": each}}, r"s\['loss'\] has one value per sample")
             for each in (TIED, (TIED, TIED), np.stack([TIED, TIED]))
         ),
-        ({"confidence_level": 1}, r"confidence_level must be in \]0, 1\["),
+        ({"confidence_level": 1}, r"confidence_level must be in \(0, 1\)"),
         ({"n_resamples": 0}, "n_resamples must be a positive int"),
         ({"n_resamples": 39}, "n_resamples=39 is too few.*Use at least 40;"),
     ],

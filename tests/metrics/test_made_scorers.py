@@ -188,7 +188,7 @@ def test_a_missing_penalty_is_named(model):
     [
         ({"on_reject": "ignore"}, "on_reject must be one of .*'ignore'"),
         ({"on_reject": "drop"}, r"on_reject='drop'.*coverage=.*count_as_error"),
-        ({"coverage": 0}, r"coverage must be in \]0, 1\], got 0"),
+        ({"coverage": 0}, r"coverage must be in \(0, 1\], got 0"),
         ({"coverage": "half"}, "coverage must be a number in .*'half'"),
         ({"reject_penalty": np.nan}, "reject_penalty must be a finite number"),
         (

@@ -228,7 +228,7 @@ def test_bad_input(change, message):
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [
-        ("tpr_fpr_score", {"min_tpr": 0}, r"min_tpr must be in \]0, 1"),
+        ("tpr_fpr_score", {"min_tpr": 0}, r"min_tpr must be in \(0, 1"),
         ("tpr_fpr_score", {"max_fpr": None}, "max_fpr must be a number"),
         ("tpr_fpr_score", {"randomize": "yes"}, "randomize must be"),
         ("tpr_fpr_score", {"infeasible": -1.0}, "infeasible must be in"),

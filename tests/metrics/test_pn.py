@@ -186,7 +186,7 @@ def test_bad_input(arguments, message):
     ("options", "message"),
     [
         ({"max_fp": 2.001}, r"max_fp=2 is above|max_fp=2.001 is above the weight of"),
-        ({"max_fp": 0}, r"max_fp must be in \]0, inf\[, got 0"),
+        ({"max_fp": 0}, r"max_fp must be in \(0, inf\), got 0"),
         ({"normalize": None}, "normalize must be one of"),
     ],
     ids=str,

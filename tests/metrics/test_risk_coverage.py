@@ -238,9 +238,9 @@ def test_bad_arrays(change, message):
     [
         ("aurc_score", {"normalize": True}, r"normalize must be one of.*got True"),
         ("sele_score", {"ties": "first"}, "ties must be one of"),
-        ("selective_risk_at_coverage_score", {"coverage": 0}, r"must be in \]0, 1\]"),
+        ("selective_risk_at_coverage_score", {"coverage": 0}, r"must be in \(0, 1\]"),
         ("selective_risk_at_coverage_score", {"coverage": None}, "must be a number"),
-        ("coverage_at_risk_score", {"risk": np.inf}, r"risk must be .*\[0, inf\[, got"),
+        ("coverage_at_risk_score", {"risk": np.inf}, r"risk must be .*\[0, inf\), got"),
     ],
 )
 def test_bad_options(name, options, message):

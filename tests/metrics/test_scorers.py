@@ -262,7 +262,7 @@ BAD_OPTIONS = [
     ("accuracy", {}, r"name must be one of .*'neg_aurc'.*'accuracy'"),
     ("neg_aurc", {"normalize": "prr"}, r"one of \[None, 'excess'\], got 'prr'"),
     ("neg_selective_risk_at_coverage", {"coverage": 0}, "coverage must be in"),
-    ("coverage_at_risk", {"risk": -0.1}, r"risk must be .*\[0, inf\["),
+    ("coverage_at_risk", {"risk": -0.1}, r"risk must be .*\[0, inf\)"),
     ("neg_selective_cost", {"reject_cost": -1}, "reject_cost must be in"),
     ("neg_selective_risk_at_tpr_fpr", {"min_tpr": 0, "max_fpr": 0.5}, "min_tpr must"),
     ("neg_selective_risk_at_tpr_fpr", {"min_tpr": 0.5, "max_fpr": 2}, "max_fpr must"),

@@ -330,7 +330,7 @@ REFUSED = [
     (ReAct(features=zeros()), LINEAR, "got a function as `features`.*`head`"),
     (ReAct(head=lambda e, f: f), LINEAR, r"head returned .* expected \(150, 3\)"),
     (ReAct(101), LINEAR, r"percentile must be in \[0, 100\]"),
-    (GEN(1.5), LINEAR, r"gamma must be in \]0, 1\], got 1.5"),
+    (GEN(1.5), LINEAR, r"gamma must be in \(0, 1\], got 1.5"),
     (GEN(n_largest=0), LINEAR, "n_largest must be a positive int, got 0"),
     (ViM(4), LINEAR, "n_components=4 leaves no residual"),
     (ViM(0), LINEAR, "n_components must be a positive int"),
@@ -395,7 +395,7 @@ def test_refused(score, classifier, message):
         (KNN(), {"sample_weight": ONES[:3]}, "sample_weight has 3 elements"),
         (KNN(), {"sample_weight": -ONES}, "sample_weight must be non-negative"),
         (KNN(), {"sample_weight": 0 * ONES}, "sample_weight is zero for every sample"),
-        (KNN(), {"share": 0}, r"share must be in \]0, inf\["),
+        (KNN(), {"share": 0}, r"share must be in \(0, inf\)"),
         (KNN(121), {"share": 0.8, "X": X[:96], "y": Y[:96]}, r"=121 is larger .* 120"),
         *(
             (score, {"sample_weight": ONES, **given}, "must take sample_weight")

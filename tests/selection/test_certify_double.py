@@ -249,7 +249,7 @@ def test_as_many_samples_as_the_error_says_are_enough(share):
     ("options", "message"),
     [
         ({"bound": "betting"}, "bound must be one of"),
-        ({"max_loss": 0}, r"max_loss must be in \]0, inf\[, got 0"),
+        ({"max_loss": 0}, r"max_loss must be in \(0, inf\), got 0"),
         ({"max_fpr": 0.5, "min_tpr": None}, "max_fpr=0.5 needs min_tpr"),
         ({"min_tpr": None}, "Exactly one target must be given, got none"),
         ({"wild_share": 0.0}, "wild_share must be in"),

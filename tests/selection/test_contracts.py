@@ -372,7 +372,7 @@ REFUSALS = [
         ({"confidence_level": None, **change}, words, ("coverage", "two scores"))
         for change, words in (
             ({"bound": "bentkus"}, "bound must be one of .* got 'bentkus'"),
-            ({"max_loss": 0}, r"max_loss must be in \]0, inf\[, got 0"),
+            ({"max_loss": 0}, r"max_loss must be in \(0, inf\), got 0"),
         )
     ),
     ({"losses": [0, 0.5, 0]}, "max_loss is needed", ("coverage",)),
@@ -385,7 +385,7 @@ REFUSALS = [
     *(
         (
             {"confidence_level": bad},
-            r"confidence_level must be (a number )?in \]0, 1",
+            r"confidence_level must be (a number )?in \(0, 1",
             {},
         )
         for bad in (0, 1, 1.5, -0.1, np.nan, True, "high", [0.9])

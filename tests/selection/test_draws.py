@@ -66,7 +66,7 @@ def test_range_is_half_open_whatever_the_type_of_the_keys():
 
 @pytest.mark.parametrize("seed", [-1, 2**64, 0.5, True, None, "a"])
 def test_bad_seeds(seed):
-    with pytest.raises(ValueError, match=r"seed must be an int in \[0, 2\*\*64\[, got"):
+    with pytest.raises(ValueError, match=r"seed must be an int in \[0, 2\*\*64\), got"):
         keyed_draws(seed, [1])
 
 

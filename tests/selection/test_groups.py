@@ -415,7 +415,7 @@ ERRORS = [
     (
         partial(GROUPED.accept, draws=SAMPLE[0] + 1),
         (SAMPLE[0], SAMPLE[2]),
-        r"draws must be in \[0, 1\[",
+        r"draws must be in \[0, 1\)",
     ),
     (GROUPED.accept, (SAMPLE[0], ["a"]), "groups has 1 elements, but there are 600"),
     (GROUPED.monitor, (), "group 'a': .*no certified risk"),

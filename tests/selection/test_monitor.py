@@ -477,7 +477,7 @@ def test_sums_of_any_values_are_taken(updates, target, since):
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"target": 0}, r"target must be in \]0, inf\[, got 0"),
+        ({"target": 0}, r"target must be in \(0, inf\), got 0"),
         ({"target": 1}, "target=1 is not below max_loss=1.* as max_loss"),
         ({"target": 3, "max_loss": 2}, "target=3 is not below max_loss=2"),
         ({"confidence_level": 1}, "confidence_level must be in"),

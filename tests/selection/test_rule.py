@@ -226,8 +226,8 @@ def test_sums_are_compared_at_the_magnitude_of_their_terms():
     ("options", "message"),
     [
         ({"draws": [0.5]}, "draws has 1 elements, but there"),
-        ({"draws": [0.5, 1.0]}, r"draws must be in \[0, 1\[, got 1.0"),
-        ({"draws": [-0.1, 0.5]}, r"draws must be in \[0, 1\[, got -0.1"),
+        ({"draws": [0.5, 1.0]}, r"draws must be in \[0, 1\), got 1.0"),
+        ({"draws": [-0.1, 0.5]}, r"draws must be in \[0, 1\), got -0.1"),
         ({"draws": [np.nan, 0.5]}, "draws must be finite"),
         ({"draws": lambda rows: np.zeros(7)}, "draws has 7 elements, but there"),
         ({"draws": [0.1, 0.2], "random_state": 0}, "random_state=0 is not used"),
@@ -252,7 +252,7 @@ def test_bad_draws(kind, options, message):
         (lambda nan: single().measure([0], [0], [1]), "At least one ID sample"),
         (
             lambda nan: single().measure([0, 1], [0, 0], [0, 1], wild_share=1.5),
-            r"wild_share must be in \]0, 1\]",
+            r"wild_share must be in \(0, 1\]",
         ),
     ],
 )

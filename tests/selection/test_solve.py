@@ -151,7 +151,7 @@ OF_ALL = [
 BAD_CALLS = [
     *((solve, *call) for solve in SOLVERS for call in OF_ALL),
     *(
-        (solve_target_coverage, ([1, 2], [0, 1], share), {}, r"must be in \]0, 1\]")
+        (solve_target_coverage, ([1, 2], [0, 1], share), {}, r"must be in \(0, 1\]")
         for share in (0, 1.0001)
     ),
 ]
