@@ -67,11 +67,12 @@ def decode(
     eta : {array-like, sparse matrix} of shape (n_items,) or (n_samples, n_labels)
         Probability of each item to be positive, in any order.
 
-    loss : {"f1", "f_beta", "jaccard", "am", "balanced_accuracy", "g_tp_pr", \
-            "g_mean", "hamming"} or callable
-        Loss of a set, lower is better: one minus the score of that name, or the share
-        of wrong items for "hamming". A function gets arrays of the counts `tp`, `fp`,
-        `fn` and `tn` by these names, and returns one finite number for each element.
+    loss : str or callable
+        Loss of a set, lower is better: "f1", "f_beta", "jaccard", "am",
+        "balanced_accuracy", "g_tp_pr" and "g_mean" are one minus the score of that
+        name, "hamming" is the share of wrong items. A function gets arrays of the
+        counts `tp`, `fp`, `fn` and `tn` by these names, and returns one finite number
+        for each element.
 
     beta : float > 0, default=1.0
         Weight of recall in the loss "f_beta", the only one that takes it.
