@@ -192,7 +192,17 @@ def by_origin(estimator, X, y, metric, *, ood_label, **options):
 
 
 def by_accepted(
-    estimator, X, y, metric, *, params, unrated_label, sample_weight=None, **rule
+    estimator,
+    X,
+    y,
+    metric,
+    *,
+    params,
+    unrated_label,
+    on_reject,
+    coverage,
+    reject_penalty,
+    sample_weight=None,
 ):
     """Evaluate a metric of predictions, with a rule for what is rejected."""
     refuse_wild(estimator, y)
@@ -200,7 +210,6 @@ def by_accepted(
     if unrated_label is not None:
         X, y, weight = _rated(X, y, weight, unrated_label)
     y = _targets(y)
-    on_reject, coverage, penalty = rule.values()
     if coverage is None:
         y_pred, accepted = predict_and_accept(estimator, X)
     else:
@@ -210,12 +219,12 @@ def by_accepted(
         least = solve_target_coverage(scores, 0 * scores, coverage, **options)
         accepted = least.accept(scores)
     y_pred, share = np.asarray(y_pred), 1.0
-    if penalty is not None:
+    if reject_penalty is not None:
         share = np.average(accepted, weights=weight)
     elif on_reject == "count_as_error":
         y_pred = _mistake(y, y_pred, accepted, estimator)
         accepted = np.ones_like(accepted)
-    value = 0.0 if share == 1 else (1 - share) * penalty
+    value = 0.0 if share == 1 else (1 - share) * reject_penalty
     if share > 0:
         if weight is not None:
             params = {**params, "sample_weight": take_weight(weight, accepted)}

@@ -24,6 +24,7 @@ from sklearn_reject.selection._calibrated_rule import (
     one_of,
     read_losses,
     read_scores,
+    refuse_misaligned,
 )
 from sklearn_reject.selection._grouped import GroupedRule
 from sklearn_reject.selection._groups import as_labels, as_plain
@@ -135,7 +136,7 @@ def calibrate(
     >>> rule.accept(confidence=[0.2, 0.5])
     array([False,  True])
     """
-    _refuse_misaligned(
+    refuse_misaligned(
         confidence=confidence,
         uncertainty=uncertainty,
         correct=correct,
@@ -149,7 +150,9 @@ def calibrate(
     asked = {"target_risk": target_risk, "target_failure_rate": target_failure_rate}
     asked |= {"target_coverage": target_coverage, "reject_cost": reject_cost}
     parameter, target = one_of(asked)
-    largest = 1.0 if result == "correct" else max_loss
+    largest = max_loss
+    if max_loss is None and np.isin(losses, (0.0, 1.0)).all():
+        largest = 1.0
     _check_target(parameter, target, groups, largest)
     scores = -values if score == "confidence" else values
     meaning, other = DIRECTIONS[score]
@@ -193,18 +196,6 @@ def calibrate(
     )
 
 
-def _refuse_misaligned(**arrays):
-    """Raise for series whose rows are labeled in different orders."""
-    indexes = {k: x.index for k, x in arrays.items() if hasattr(x, "iloc")}
-    first, *others = indexes or [None]
-    for name in others:
-        if not indexes[name].equals(indexes[first]):
-            raise ValueError(
-                f"{first} and {name} have different indexes. Join them on the index, "
-                "or pass `.to_numpy()` if their rows belong together as they are."
-            )
-
-
 def _check_target(name, target, groups, largest):
     """Raise for a target out of range, and warn of one that no loss exceeds."""
     limits = {"high": 1.0 if name == "target_coverage" else np.inf}
@@ -217,7 +208,9 @@ def _check_target(name, target, groups, largest):
         names = {k: f"{name} of the group {k!r}" for k in target}
         values = [check_number(target[k], names[k], **limits) for k in target]
     is_loss = name != "target_coverage" and largest is not None
-    if is_loss and min(values, default=0.0) >= largest:
+    # One of several groups may have the largest loss as a target, which is none.
+    is_none = max(values) > largest if is_loss else False
+    if is_none or (is_loss and min(values) >= largest):
         warn_user(
             f"{name}={target!r} is not below the largest loss, {largest:g}, so that "
             "everything is accepted. Write 5% as 0.05."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
@@ -12,6 +13,7 @@ from sklearn_reject._as_dict import Count, DictMixin, Probability, Size
 from sklearn_reject._typing import Options, Target
 from sklearn_reject._validation import (
     check_flags,
+    check_number,
     check_option,
     check_same_length,
     check_vector,
@@ -153,6 +155,8 @@ class CalibratedRule(DictMixin):
         -------
         state : dict
             The attributes. "accepts" says in words what other programs have to compare.
+            Scores within 2**-40 of a threshold, as rounding leaves them, are equal to
+            it.
         """
         return super().to_dict() | {"accepts": str(self).splitlines()}
 
@@ -175,7 +179,9 @@ class CalibratedRule(DictMixin):
         ValueError
             If fields are missing, unknown or invalid.
         """
-        return super().from_dict({k: v for k, v in state.items() if k != "accepts"})
+        if isinstance(state, Mapping):
+            state = {k: v for k, v in state.items() if k != "accepts"}
+        return super().from_dict(state)
 
     @property
     def threshold(self) -> float | dict[Any, float]:
@@ -212,6 +218,7 @@ class CalibratedRule(DictMixin):
             If the score is the other one, groups are missing or not known to the rule,
             or an array is invalid.
         """
+        refuse_misaligned(confidence=confidence, uncertainty=uncertainty, groups=groups)
         scores = self._read(confidence, uncertainty)
         if self._has_groups and groups is None:
             raise ValueError("The rule has groups. Pass groups=, one for each sample.")
@@ -255,9 +262,10 @@ class CalibratedRule(DictMixin):
         report : Report
             Prints as a table. Samples that the rule was calibrated on flatter it.
         """
-        accepted = self.accept(
-            confidence=confidence, uncertainty=uncertainty, groups=groups
-        )
+        given = {"confidence": confidence, "uncertainty": uncertainty, "groups": groups}
+        results = {"correct": correct, "losses": losses}
+        refuse_misaligned(**given, **results, sample_weight=sample_weight)
+        accepted = self.accept(**given)
         given, losses = read_losses(correct, losses, len(accepted), self.max_loss)
         if given != self.result:
             raise ValueError(
@@ -383,9 +391,23 @@ def read_losses(correct, losses, n_samples, max_loss):
     check_same_length(n_samples, **{name: losses})
     if max_loss is not None and name == "correct":
         raise ValueError(f"max_loss={max_loss!r} is for losses=. Leave it out.")
-    if max_loss is not None and losses.max() > max_loss:
+    if max_loss is None:
+        return name, losses
+    if losses.max() > check_number(max_loss, "max_loss", open_low=True):
         raise ValueError(
             f"losses holds {losses.max():g}, above max_loss={max_loss:g}. Calibrate "
             "with the largest possible loss."
         )
     return name, losses
+
+
+def refuse_misaligned(**arrays):
+    """Raise for series whose rows are labeled in different orders."""
+    indexes = {k: x.index for k, x in arrays.items() if hasattr(x, "iloc")}
+    first, *others = indexes or [None]
+    for name in others:
+        if not indexes[name].equals(indexes[first]):
+            raise ValueError(
+                f"{first} and {name} have different indexes. Join them on the index, "
+                "or pass `.to_numpy()` if their rows belong together as they are."
+            )
