@@ -369,7 +369,8 @@ def _order_classes(seen, pos_label, unrated_label, name):
         raise ValueError(
             "Only binary classification is supported. The type of the target is "
             f"{kind}: beside the unrated_label {unrated_label!r}, {name} must have "
-            f"two classes, got {seen[:5].tolist()}. Pass `y == pos_label`."
+            f"two classes, got {seen[:5].tolist()}. If one of them marks what nobody "
+            "has rated, pass it as unrated_label. Else pass `y == pos_label`."
         )
     if pos_label is None:
         pos_label = 1 if set(seen.tolist()) <= {0, 1} else seen[-1].item()

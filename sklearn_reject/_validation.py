@@ -319,7 +319,8 @@ def check_number(value, name, *, high=np.inf, open_low=False, open_high=False) -
     below = value <= 0 if open_low else value < 0
     above = not (value < high if open_high else value <= high)
     if below or above:
-        raise ValueError(f"{name} must be in {interval}, got {value!r}.")
+        hint = " Write 5% as 0.05." if high == 1 and value > 1 else ""
+        raise ValueError(f"{name} must be in {interval}, got {value!r}.{hint}")
     return float(value)
 
 

@@ -61,7 +61,7 @@ import matplotlib.pyplot as plt
 
 from sklearn_reject.metrics import RiskCoverageDisplay
 
-wrong = ~correct[new]
+wrong = 1 - correct[new]
 accepted = rule.accept(confidence=confidence[new])
 fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 RiskCoverageDisplay.from_predictions(

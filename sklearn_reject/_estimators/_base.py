@@ -82,7 +82,7 @@ class FittedMixin:
         if vars(self).get("calibration_", self) is None and not needs_none:
             raise ValueError(
                 "retarget needs `calibration_`, which is None: it was dropped, or cv "
-                "was 'plug_in' in fit. Fit again, with cv=5."
+                "was 'plug_in' in fit. Fit again, with another cv than 'plug_in'."
             )
         twin = copy(self)
         for name, value in (self.get_params(deep=False) | params).items():

@@ -234,7 +234,8 @@ def _promise_cells(promise):
     if promise.confidence_level is not None:
         asked = f"{asked} at {100 * promise.confidence_level:g}%"
     shown = cell_of(promise.calibration), _interval(promise.achieved)
-    return name, asked, *shown, promise.verdict
+    empty = promise.sense and not promise.achieved.n_samples
+    return name, asked, *shown, "nothing to judge" if empty else promise.verdict
 
 
 def _interval(interval):
