@@ -96,7 +96,7 @@ class UncertaintyScore(BaseEstimator):
         uncertainty : ndarray of shape (n_samples,)
             Higher = more uncertain.
         """
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no `compute(response)`.")
 
     def from_response(self, response: Response) -> np.ndarray:
         """Return the uncertainty of a response that is computed already.
