@@ -111,7 +111,7 @@ class SelectiveClassifier(SelectiveMixin, RejectClassifier):
             callable, default="auto"
         How uncertain a prediction is, higher = more uncertain. "auto" is the
         conditional risk if the fitted classifier has `predict_proba`, otherwise the
-        margin. All but these two are learned from out-of-sample predictions. The name or
+        margin. All others are learned from out-of-sample predictions. The name or
         object of a novelty score, such as "knn", rejects samples that are unlike the
         training samples. A frozen score object is not fitted again. A callable is
         ``(estimator, X) -> (n_samples,)``. A score object with its own `loss` only

@@ -1,4 +1,4 @@
-"""A warning where documents look selected: given only if one of their scores is high."""
+"""A warning where documents look selected: given only if a score is high."""
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
