@@ -50,11 +50,7 @@ BAD_FITS = [
     ({"loss": "f2"}, {}, "loss must be one of"),
     ({"beta": 2.0}, {}, "only 'f_beta' takes beta"),
     ({"zero_division": 2}, {}, "zero_division must be"),
-    (
-        {"strategy": "best"},
-        {},
-        r"number in \[0, 1\], must be .* \['auto', 'dta', ",
-    ),
+    ({"strategy": "best"}, {}, r"number in \[0, 1\], must be .* \['auto', 'dta', "),
     ({"strategy": 1.5}, {}, "strategy, as a threshold"),
     ({"strategy": True}, {}, "strategy, as a threshold"),
     ({"min_positive": -1}, {}, "min_positive must be"),

@@ -234,10 +234,7 @@ SCORER = metrics.get_selective_scorer("neg_aurc")
             ({"metric": each}, "must be a function of arrays, got .*Predict first")
             for each in ("aurc_score", SCORER, 3)
         ),
-        (
-            {"metric": lambda *a: np.ones(2)},
-            "one finite number, got array",
-        ),
+        ({"metric": lambda *a: np.ones(2)}, "one finite number, got array"),
         ({"metric": lambda *a: np.nan}, "one finite number, got nan on samples"),
         ({"samples": Y_TRUE}, "samples must be a tuple of the arrays.*got ndarray"),
         ({"samples": (None, None)}, "got tuple without an array"),

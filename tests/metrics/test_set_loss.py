@@ -9,12 +9,7 @@ from scipy.sparse import coo_array, csc_matrix, csr_array, csr_matrix
 from sklearn.datasets import make_classification, make_multilabel_classification
 from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import (
-    f1_score,
-    fbeta_score,
-    hamming_loss,
-    jaccard_score,
-)
+from sklearn.metrics import f1_score, fbeta_score, hamming_loss, jaccard_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier

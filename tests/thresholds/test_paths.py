@@ -7,12 +7,7 @@ from sklearn import config_context
 from sklearn.metrics import roc_auc_score
 
 from sklearn_reject.thresholds import PNTable, optimal_path, pn_table
-from tests.thresholds.threshold_oracle import (
-    Counted,
-    best_area,
-    samples,
-    trapezoids,
-)
+from tests.thresholds.threshold_oracle import Counted, best_area, samples, trapezoids
 
 RULES = pytest.mark.parametrize("rule", ["any", "all"])
 
