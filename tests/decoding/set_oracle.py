@@ -146,11 +146,12 @@ def tables_of(n):
     return np.array([(*cells, n - sum(cells)) for cells in firsts])
 
 
+MAGNITUDES = [0, 5e-324, 1e-308, 1e-100, 1e-17, 1e-9, 0.5, 1 - 1e-9, 1 - 2**-53, 1]
 KINDS = ["uniform", "few", "many", "tiny", "certain", "ties"]
 
 
 def draw_probabilities(kind, n, rng):
-    """Return n probabilities of one of the KINDS, sorted decreasing."""
+    """Return n probabilities of some kind, sorted decreasing."""
     eta = {
         "uniform": lambda: rng.random(n),
         "few": lambda: rng.beta(0.3, 3, n),
@@ -158,6 +159,7 @@ def draw_probabilities(kind, n, rng):
         "tiny": lambda: 1e-6 * rng.random(n),
         "certain": lambda: rng.choice([0.0, 1.0, 0.3, 0.8, 1e-9], n),
         "ties": lambda: rng.choice([0.1, 0.25, 0.5, 0.75], n),
+        "magnitudes": lambda: rng.choice(MAGNITUDES, n),
     }[kind]()
     return np.sort(eta)[::-1]
 
