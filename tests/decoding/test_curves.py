@@ -136,9 +136,6 @@ def test_many_equal_chances_of_absence():
     assert curve[0] == pytest.approx(exact, abs=1e-13)
 
 
-# Exactly one is true
-
-
 @st.composite
 def distributions(draw, max_size=8):
     """Draw probabilities of classes, of which some are equal or zero, sorted."""

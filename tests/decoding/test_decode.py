@@ -128,8 +128,6 @@ def test_probabilities_may_be_off_by_rounding(key):
 
 
 # Long sets: the G-mean, of which bounds rule most sizes out
-
-
 @pytest.mark.parametrize("z", ZERO_DIVISIONS)
 @pytest.mark.parametrize("name", ["g_mean", "f1", "jaccard", "am"])
 @pytest.mark.parametrize("n", [100, pytest.param(400, marks=pytest.mark.slow)])
@@ -141,9 +139,6 @@ def test_long_sets(name, z, n):
         for least, most in ((0, None), (low, n), (0, low), (low, low)):
             bounds = {"min_positive": least, "max_positive": most}
             assert_is_least(eta, name, bounds, 2e-12, zero_division=z)
-
-
-# Rows, columns, groups
 
 
 @st.composite
@@ -273,9 +268,6 @@ def test_what_sparse_matrices_store():
     assert [part.tolist() for part in mask.nonzero()] == [[0], [5]]
 
 
-# Ties
-
-
 @st.composite
 def tied(draw, max_size=14):
     """Draw probabilities with many ties, in any order."""
@@ -314,9 +306,6 @@ def test_rounding_makes_no_order():
     near = [0.3, 0.3 * (1 + 1e-10), 0.9]
     sizes = {decode(near, loss=name)[0].sum() for name in ("g_mean", "f1", "hamming")}
     assert 1 in sizes
-
-
-# Small sets
 
 
 @pytest.mark.parametrize("average", ["samples", "macro", "micro"])

@@ -81,9 +81,6 @@ class Told(ClassifierMixin, BaseEstimator):
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
-# The sets
-
-
 SETS = ["call", "groups", "classes", *AVERAGES]
 
 
@@ -156,9 +153,6 @@ def test_exactly_k(sets, strategy):
         assert chances[chosen == 1].min() >= chances[chosen == 0].max()
 
 
-# Thresholds
-
-
 def out_of_fold(classifier, X, y, cv=5):
     return cross_val_predict(classifier, X, y, cv=cv, method="predict_proba")
 
@@ -183,8 +177,6 @@ def test_tuned_thresholds_are_those_of_pooled_folds(sets):
 
 
 # The default: groups, labels and classes are decoded with calibrated probabilities
-
-
 def calibrate(eta, truth, current):
     """Return the mean of an isotonic curve and of the probabilities as they are."""
     curve = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
@@ -222,9 +214,6 @@ def test_sets_are_decoded_with_calibrated_probabilities(sets, frozen):
     else:
         mask, _ = decode(items_of(proba, sets), loss="f1", **groups)
         np.testing.assert_array_equal(decoder.predict(X, **groups), mask)
-
-
-# Calls
 
 
 @pytest.mark.filterwarnings("default")
@@ -306,9 +295,6 @@ def test_labels_do_not_depend_on_the_order_of_samples(seed, n, sets, loss):
     np.testing.assert_array_equal(predicted[order], again)
 
 
-# Sparse probabilities, kinds of folds and of samples
-
-
 @pytest.mark.parametrize("average", AVERAGES)
 @pytest.mark.parametrize("strategy", ["auto", "dta", "eum", 0.3])
 def test_sparse_probabilities_and_labels(average, strategy):
@@ -366,9 +352,6 @@ def test_indicators_and_samples_of_other_types():
     assert decoder.feature_names_in_[0] == "x0"
 
 
-# Weights
-
-
 def test_weights_of_sets():
     """They weigh in the threshold and in the score of rows that are sets."""
     rng = np.random.default_rng(0)
@@ -385,9 +368,6 @@ def test_weights_of_sets():
     assert decoder.threshold_ == repeated.threshold
     score = decoder.score(X, y, sample_weight=weight)
     assert score == pytest.approx(decoder.score(X[rows], y[rows]))
-
-
-# Classes that a training fold does not have
 
 
 def rare_labels(n_classes):
@@ -430,9 +410,6 @@ def test_one_class_of_many_is_missed(n_seen):
         sets = decoder.predict(X[45:])[:, None] == [0, 1]
     hits = (sets & (y[45:, None] == np.arange(n_seen))).any(axis=1)
     assert score == pytest.approx(hits.mean() - 1)
-
-
-# Routing, searches and other estimators
 
 
 def test_groups_are_routed_through_a_pipeline():

@@ -84,9 +84,6 @@ def tuner(estimators=None, **options):
     return EnsembleThresholdTuner(estimators, **(PRICE | options))
 
 
-# What is tuned
-
-
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: next(iter(target)))
@@ -135,9 +132,6 @@ def test_unrated_documents_train_no_classifier_and_are_never_predicted():
     assert documents.weight is None
 
 
-# Labels
-
-
 @pytest.mark.parametrize(
     ("negative", "positive", "options"),
     [
@@ -182,9 +176,6 @@ def test_scores_come_from_the_method_that_is_asked_for():
         told = getattr(model.estimators_[0], name)(X)
         told = told[:, 1] if told.ndim == 2 else told
         np.testing.assert_array_equal(model.joint_scores(X)[:, 0], told)
-
-
-# Weights and other metadata
 
 
 def test_weights_repeat_documents():
@@ -235,9 +226,6 @@ def test_metadata_go_where_they_are_requested():
     assert counted.path_.tp[0] == pytest.approx(3 * y.sum())
 
 
-# As scikit-learn's compositions do
-
-
 def test_parameters_columns_and_tags():
     X, y = draw()
     forest = IsolationForest(n_estimators=5, random_state=0)
@@ -274,8 +262,6 @@ def test_parameters_columns_and_tags():
         tags = tuner(views).__sklearn_tags__().input_tags
         assert tags.allow_nan == allows_nan
 
-
-# Detectors that learn without ratings
 
 DETECTORS = {
     "forest": IsolationForest(n_estimators=10, random_state=0),
@@ -359,9 +345,6 @@ def test_a_detector_has_one_score():
 
     with pytest.raises(ValueError, match=r"'a' must have one score .*\(48, 2\)"):
         tuner([("a", InTwoColumns())]).fit(*draw())
-
-
-# Logged scores, and columns
 
 
 @pytest.mark.parametrize("column", [3, [3], slice(3, 4), lambda X: [3]])
@@ -462,9 +445,6 @@ def test_errors_name_rows_of_X(cv):
             model.fit(X, y, inclusion_proba=chance)
 
 
-# Ratings that were drawn
-
-
 def log_week(rng, n):
     truth = (rng.random(n) < 0.03).astype(int)
     kind = rng.integers(3, size=n)
@@ -490,9 +470,6 @@ def test_inclusion_proba_reaches_no_classifier_and_is_sliced_by_folds():
         result = cross_validate(routed, scores, y, cv=3, params=params, **options)
     for each in result["estimator"]:
         assert each.documents_.weight.max() == 2
-
-
-# What goes wrong
 
 
 OF_OTHERS = FrozenEstimator(GaussianNB().fit([[0] * 12, [1] * 12], ["b", "c"]))

@@ -66,9 +66,6 @@ def count_by_hand(scores, y, splits):
     return np.array(thresholds), counts
 
 
-# Folds
-
-
 @pytest.mark.parametrize(
     "cv",
     [
@@ -251,9 +248,6 @@ def test_a_detector_that_ran_in_one_fold_only(method):
     thresholds = model.fit(scores, y).cross_validated_point_.thresholds
     assert thresholds.shape == (2, 3)
     assert not np.isnan(thresholds).any()
-
-
-# Other targets
 
 
 X, Y = draw(400, seed=7)

@@ -71,8 +71,6 @@ def test_extreme_beta(beta):
     assert loss(2, 2, 3, 0) == pytest.approx(0.5 if beta < 1 else 0.6)
 
 
-# Functions of users
-
 COUNTS = {"tp": 3.0, "fp": 5.0, "fn": 7.0, "tn": 11.0}
 
 
@@ -171,9 +169,6 @@ def test_scores_of_counts():
         warnings.simplefilter("error")
         check_set_loss(lambda **counts: 1 - f1(**counts))
         check_set_loss(lambda tp, fp, fn, tn: 0.1 * (tp + fp))
-
-
-# Bad input
 
 
 BAD_FUNCTIONS = [

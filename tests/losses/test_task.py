@@ -61,9 +61,6 @@ def test_a_new_loss_is_one_method():
         TaskLoss()([0], [0])
 
 
-# Cost matrices that are frames
-
-
 # Row and column order differ, and neither is sorted. A missed tumor costs ten, a false
 # alarm one: what is sorted is said by position.
 NAMES = ["malignant", "benign"]
@@ -184,9 +181,6 @@ def test_bad_labels(loss, y_true, y_pred, message):
     loss = check_loss(loss)
     with pytest.raises(ValueError, match=message):
         loss(y_true, y_pred)
-
-
-# Wherever a loss is taken
 
 
 def patients(n_ood=0):

@@ -67,8 +67,6 @@ def rows_of(n_samples, *, n_resamples=60, **options):
 
 # Each takes data, whether labels or the losses themselves are given, and the unit that
 # losses, and what is measured in them, are given in.
-
-
 def of_order(name, data, *, as_labels=False, unit=1.0, **options):
     if "risk" in options:
         options["risk"] *= unit
@@ -220,8 +218,6 @@ def data_of(name):
 
 
 # Scorers by their options, and the same of labels, predictions and uncertainties
-
-
 PRECISE = {"min_precision": 0.7, "min_tpr": 0.4, "ood_prior": 0.2}
 OF_ERRORS = {
     "neg_aurc": [{}, {"loss": "absolute"}, {"normalize": "excess"}],

@@ -214,8 +214,6 @@ def test_bad_arrays(column, change, words):
 
 
 # Scorers: of three classes, and of OOD samples of label -1 beside them
-
-
 def draw_samples(seed=0, n=300):
     rng = np.random.default_rng(seed)
     y = np.arange(n) % 4

@@ -108,8 +108,6 @@ def test_prr_is_undefined_where_differences_are_rounding():
         assert np.isnan(area_of([1, 2, 3, 4], first, second, normalize="prr"))
 
 
-# Labels
-
 Y_TRUE = np.array([0, 1, 2, 1, 0, 2])
 Y_FIRST = np.array([0, 2, 2, 0, 1, 2])
 Y_SECOND = np.array([0, 1, 1, 1, 0, 0])
@@ -177,9 +175,6 @@ def test_labels_of_text_and_labels_that_nobody_has():
     with pytest.warns(RejectionWarning, match="y_second holds 7, which is not in"):
         deferral_area_score(Y_TRUE, Y_FIRST, second, SCORES)
     deferral_area_score(Y_TRUE, Y_FIRST, second, SCORES, labels=[0, 1, 2, 7])
-
-
-# Who was asked
 
 
 @pytest.mark.parametrize("asked", ["errors", "low scores"])

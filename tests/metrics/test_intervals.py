@@ -130,8 +130,6 @@ def test_random_state(metric):
     assert again.value == found.value
 
 
-# What goes in
-
 LOSSES = (Y_TRUE != Y_PRED) * 1.0
 NAMES = np.array(["a", "b", "c"])
 BY_NAME = dict(zip(("y_true", "y_pred", "uncertainty"), SAMPLES, strict=True))
@@ -164,9 +162,6 @@ def test_weights_are_resampled_with_the_rows():
     weighted = lambda *rows: aurc_score(*rows[:3], sample_weight=rows[3])  # noqa: E731
     assert found == bootstrap_interval(weighted, (*SAMPLES, 1.0 + ROWS), **FEW)
     assert found.value == aurc_score(*SAMPLES, **weight)
-
-
-# Where there is no interval
 
 
 def n_distinct(rows):

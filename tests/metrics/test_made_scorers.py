@@ -68,9 +68,6 @@ NUMBERS = regressor(Ridge(), TARGETS[:, 0])
 VECTORS = regressor(LinearRegression(), TARGETS)
 
 
-# Labels
-
-
 @pytest.mark.parametrize("names", [np.arange(3), NAMES], ids=["numbers", "names"])
 def test_rejected_samples_count_as_errors(names):
     model, truth = selective(labels=names[y]), names[y_test]
@@ -140,9 +137,6 @@ def test_a_coverage_overrules_the_classifier(model):
     assert dropped(model, X_test, y_test, WEIGHT) == pytest.approx(expected)
 
 
-# Numbers
-
-
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
 @pytest.mark.parametrize("metric", [mean_squared_error, mean_absolute_error])
 def test_rejected_samples_count_as_the_penalty(metric, weight):
@@ -204,8 +198,6 @@ def test_bad_options(options, message):
 
 
 # Rated documents: the others are left out
-
-
 TRUTH = (y == 1).astype(int)
 DOCUMENTS = np.random.default_rng(0).normal(size=(300, 2)) + TRUTH[:, np.newaxis]
 IS_RATED = (DOCUMENTS >= 0).any(axis=1)

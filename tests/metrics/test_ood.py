@@ -56,9 +56,6 @@ def call(case, y_true=Y_TRUE, uncertainty=UNCERTAINTY, y_pred=Y_PRED, **more):
     return getattr(metrics, name)(y_true, *labels, uncertainty, **{**options, **more})
 
 
-# The risk under bounds
-
-
 def brute_force_risk(sample, allows, min_tpr):
     """Return the least risk of all thresholds, None where there is none."""
     scores, losses, is_ood, _ = sample
@@ -134,9 +131,6 @@ def test_unattainable_bounds_say_what_is_attainable():
     assert metrics.selective_risk_at_tpr_fpr_score(*samples, **options) == 3
 
 
-# Losses, of ID samples only
-
-
 @each(JUDGED)
 def test_the_loss_never_sees_ood_labels(case):
     seen = []
@@ -165,9 +159,6 @@ def test_reject_labels_of_id_samples_are_told(case):
     # Of OOD samples, predictions are not looked at.
     found = call(case, y_pred=np.where(IS_OOD, -2, y_pred), **options)
     assert found == call(case, y_pred=y_pred, **options)
-
-
-# Which samples are OOD
 
 
 @each(JUDGED)

@@ -92,7 +92,6 @@ def test_a_bound_off_by_rounding_is_the_whole_area():
 
 
 # Labels: negative, positive and unrated ones of one kind, as users have them
-
 KINDS = {
     "int": (0, 1, -1),
     "signs": (-1, 1, 0),
@@ -149,9 +148,6 @@ def test_a_label_of_another_kind_is_none_of_the_labels():
     # Among text, the number -1 is text, too.
     with pytest.raises(ValueError, match=r"got \['-1', 'a', 'b'\]"):
         pn_curve(["-1", "a", "b"], [1, 2, 3], unrated_label=-1)
-
-
-# Bad input
 
 
 @pytest.mark.parametrize(

@@ -92,9 +92,6 @@ def test_coverage_at_risk_against_all_thresholds(sample, eighths):
             assert np.isnan(of(call, *sample, **options))
 
 
-# Areas
-
-
 @given(samples(max_size=6, weighted=False))
 def test_aurc_is_the_mean_over_tie_breaking_orders(sample):
     scores, losses, _ = sample

@@ -217,9 +217,6 @@ def test_weights_and_answers_are_routed():
         assert results["test_score"][fold] == expected
 
 
-# What cannot be scored
-
-
 UNCERTAIN = get_selective_scorer("neg_aurc")
 SQUARED = get_selective_scorer("neg_aurc", loss="squared")
 UNKNOWN = "Pass one for all rejected samples"
@@ -252,9 +249,6 @@ def test_what_cannot_be_scored(scorer, of, given, message):
     for each in (model(of),) if "Ridge" in message else (model(of), wrapped):
         with pytest.raises(ValueError, match=message):
             scorer(each, X_test, target, **given)
-
-
-# Names and options
 
 
 PRECISE = {"min_precision": 0.8, "min_tpr": 0.5, "ood_prior": 0.2}

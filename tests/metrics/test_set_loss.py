@@ -183,9 +183,6 @@ def scorer_of(**options):
     return get_selective_scorer("neg_set_loss", **options)
 
 
-# Two classes
-
-
 def test_two_classes_are_one_set():
     value = scorer_of(loss="f_beta", beta=2.0)(BAYES, X_test, y_test)
     assert type(value) is float
@@ -203,9 +200,6 @@ def test_two_classes_are_one_set():
     with pytest.warns(DataConversionWarning, match="column-vector"):
         score = scorer_of()(BAYES, X_test, y_test[:, np.newaxis])
     assert score == scorer_of()(BAYES, X_test, y_test)
-
-
-# A set a sample
 
 
 @pytest.mark.parametrize("names", [[0, 1, 2], ["b", "c", "a"]])
@@ -228,9 +222,6 @@ def test_scorers_of_sets_of_classes(names):
         assert value == pytest.approx(accuracy - 1, rel=1e-12)
 
 
-# In scikit-learn's loops
-
-
 @pytest.mark.parametrize("asked", [None, True, False, "query"])
 def test_routing_in_a_search(asked):
     """By default groups are asked for."""
@@ -246,9 +237,6 @@ def test_routing_in_a_search(asked):
         labels = TopOfEach(2).fit(X[train], y[train]).predict(X[test], groups)
         values.append(-set_loss(y[test], labels, groups=groups))
     assert search.cv_results_["mean_test_score"][1] == pytest.approx(np.mean(values))
-
-
-# Classes that are not in all folds
 
 
 @pytest.mark.parametrize("names", [[0, 1], ["no", "yes"]])
@@ -277,9 +265,6 @@ def test_one_of_many_classes_that_was_not_seen():
         assert score == pytest.approx(hits.mean() - 1)
 
 
-# The classifier that predicts sets
-
-
 @pytest.mark.parametrize("data", [(X, y), (X3, y3), (X_labels, Y_labels)])
 def test_decoder_is_scored_as_it_scores_itself(data):
     decoder = ExpectedLossDecoder(KNeighborsClassifier(9), loss="jaccard").fit(*data)
@@ -299,9 +284,6 @@ def test_decoder_of_groups_and_another_positive_class():
     assert value == -set_loss(y, labels, groups=GROUPS, **options)
     with pytest.raises(ValueError, match="fit had groups"):
         scorer_of(pos_label=0)(decoder, X, y)
-
-
-# Bad input
 
 
 LABELED = KNeighborsClassifier(3).fit(X_labels, Y_labels), X_labels, Y_labels

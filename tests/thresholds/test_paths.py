@@ -37,9 +37,6 @@ def assert_is_path(path, counted):
     assert path.area == trapezoids(path.fp, path.tp)
 
 
-# The global optimum
-
-
 @given(sample=samples())
 def test_no_path_is_better(sample):
     n_thresholds = FEW_THRESHOLDS[sample["scores"].shape[1]]
@@ -125,9 +122,6 @@ def test_thresholds_are_halfway_between_scores(scores, y, first):
         assert path.thresholds[:, 0].tolist() == [first, 1.5, 3.0, 5.5, np.inf]
 
 
-# Many classifiers
-
-
 @RULES
 @pytest.mark.parametrize("n_samples", [20, pytest.param(150, marks=pytest.mark.slow)])
 def test_pairs_are_mostly_the_global_optimum_of_three(rule, n_samples):
@@ -186,9 +180,6 @@ def test_grids_that_do_not_fit_and_no_direct_path():
         optimal_path(scores, y, n_thresholds=57)
     with pytest.raises(ValueError, match="method must be one of"):
         optimal_path(scores, y, method="direct")
-
-
-# Smooth paths
 
 
 @given(sample=samples(max_documents=8))

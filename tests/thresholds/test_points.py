@@ -61,8 +61,6 @@ def find(sample, target, **options):
         return value if name in target else None
 
 
-# Against all of them
-
 THIRD = np.array([[0.25], [0.25], [0.5], [0.5], [0.0]])
 
 
@@ -217,9 +215,6 @@ def test_f1_and_precision_are_those_of_scikit_learn(method):
     assert np.isnan(point.target_derivative)
 
 
-# What a point says of itself
-
-
 def test_prices_that_are_extreme_or_cannot_be_met():
     # A negative scores highest, and a positive lowest.
     y, scores = np.array([0, 1, 1, 0, 1, 0, 0, 1]), np.arange(8, 0, -1)
@@ -293,8 +288,6 @@ def test_masked_and_nullable_scores_are_missing():
         point = operating_point(gaps, y, objective="f1")
         np.testing.assert_array_equal(point.thresholds, plain.thresholds)
 
-
-# Bad input
 
 DOCUMENTS = ([[0.9, 0.2], [0.3, 0.7], [0.6, 0.5], [0.4, 0.3]], [1, 1, 0, 0])
 TARGET = {"max_fp_per_tp": 1}

@@ -26,9 +26,6 @@ def predict(scores, thresholds, rule):
     return reached.any(axis=1) if rule == "any" else reached.all(axis=1)
 
 
-# Down to where ratings are known
-
-
 def region_of(scores, y, rule, **options):
     """Return the lowest thresholds."""
     table = pn_table(scores, y, rule=rule, n_thresholds=2, **options)
@@ -87,9 +84,6 @@ def test_a_classifier_that_did_not_run_has_reached_nothing(sample):
     path = tables[0].optimal_path()
     found = [path.locate(each["scores"]) for each in (sample, lowest)]
     np.testing.assert_array_equal(*found)
-
-
-# Ratings that were drawn
 
 
 @RULES
@@ -158,9 +152,6 @@ def test_the_edge_of_what_is_known(documents):
         point = operating_point(scores, y, max_fp_per_tp=1000)
     assert point.tp == (y == 1).sum()
     assert not point.predict(scores[y == -1]).any()
-
-
-# Intervals
 
 
 def judge(fp, tp, n_others=8, weight=None, confidence_level=0.95):

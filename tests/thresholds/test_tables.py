@@ -41,9 +41,6 @@ def rows_of(options, rows):
     return {k: v[rows] if k in per_row else v for k, v in options.items()}
 
 
-# Grids
-
-
 @given(sample=samples(), n_thresholds=st.integers(2, 12))
 def test_thresholds_are_scores_from_where_all_is_known(sample, n_thresholds):
     counted = Counted(**sample)
@@ -135,9 +132,6 @@ def test_one_classifier_has_one_vector_of_thresholds():
     assert (point.fp, point.tp) == (2, 2)
 
 
-# Sums
-
-
 @given(
     sample=samples(max_documents=12),
     cuts=st.lists(st.integers(0, 14), max_size=4).map(sorted),
@@ -210,9 +204,6 @@ def test_weighted_and_plain_tables_add_up():
         for table in (plain + ones, ones + ones, plain + plain)
     ]
     assert points[0] == points[1] == points[2]
-
-
-# Parts that lack something
 
 
 @pytest.mark.parametrize("weight", [None, 0.0])
@@ -295,9 +286,6 @@ def test_what_lies_below_the_lowest_thresholds():
         assert (point.fp, point.tp) == (0, 2)
         with pytest.raises(InfeasibleTargetError, match="reach 0\\.666"):
             sum(tables).operating_point(min_recall=0.9)
-
-
-# Memory and bad input
 
 
 def test_large_grids_say_what_would_fit():

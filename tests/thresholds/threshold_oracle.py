@@ -122,9 +122,6 @@ def best_points(target, points, total):
     return {point[:2] for point in allowed if key(point) == best}, None
 
 
-# Paths
-
-
 def trapezoids(fp, tp):
     """Return the area under a curve, a fraction."""
     points = [

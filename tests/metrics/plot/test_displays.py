@@ -239,9 +239,6 @@ def test_without_matplotlib(monkeypatch):
             make(kind).plot()
 
 
-# References
-
-
 @weights
 def test_the_oracle_orders_by_loss_or_gain_and_chance_has_mean_losses(weight):
     options = {"loss": "squared", "sample_weight": weight}
@@ -264,8 +261,6 @@ def test_the_oracle_orders_by_loss_or_gain_and_chance_has_mean_losses(weight):
     np.testing.assert_allclose(chance, [(0, means[0]), (1, means[1])])
     np.testing.assert_allclose(display.system_risk[0][[0, -1]], means)
 
-
-# Models and folds
 
 SELECTIVE = SelectiveClassifier(GaussianNB(), target_coverage=0.7, cv=2)
 DEFERRING = DeferringClassifier(
@@ -439,8 +434,6 @@ def test_targets_that_are_no_line(selective):
     np.testing.assert_array_equal(display.target_.get_ydata(), [0.6, 0.6])
     assert display.point[0][0] == pytest.approx(double.accept_proba(X_test).mean())
 
-
-# Bands
 
 FEW = {"n_resamples": 30, "random_state": 0}
 

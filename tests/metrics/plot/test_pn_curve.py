@@ -67,9 +67,6 @@ def ends_of(infinite_line):
     return infinite_line.axes.transData.inverted().transform(on_screen)
 
 
-# Curves
-
-
 X2, y2 = make_classification(400, weights=[0.8], flip_y=0.1, random_state=0)
 
 
@@ -112,9 +109,6 @@ def test_path_and_point_as_they_were_counted(tuner):
     assert display.ax_.get_xlim()[1] == right  # other curves stay in view
     done = f"operating point (precision = {point.precision:.3g})"
     assert set(legend_of(display)[1:]) == {"target: FP per TP ≤ 2.5", done}
-
-
-# Tuned thresholds on other documents
 
 
 @pytest.mark.parametrize("weight", [None, 1.0 + np.arange(400) % 3])
@@ -170,9 +164,6 @@ def test_tuners_inside_of_others_and_their_positive_class(pos_label):
         assert legend_of(display)[0].startswith(f"{type(model).__name__} (area")
     with pytest.raises(ValueError, match=r"pos_label='odd', but .* tuned for"):
         PNCurveDisplay.from_estimator(tuner, X2, names, pos_label="odd")
-
-
-# Bad input
 
 
 class Mute(GaussianNB):
