@@ -66,20 +66,19 @@ def count_by_hand(scores, y, splits):
     return np.array(thresholds), counts
 
 
-@pytest.mark.parametrize(
-    "cv",
-    [
-        TimeSeriesSplit(4),
-        TimeSeriesSplit(4, gap=7),
-        TimeSeriesSplit(5, max_train_size=90),
-        KFold(4),
-        StratifiedKFold(3, shuffle=True, random_state=0),
-        PredefinedSplit(np.r_[np.full(60, -1), np.arange(240) % 3]),
-        list(TimeSeriesSplit(4).split(np.zeros(300)))[::-1],
-        GroupKFold(3),
-    ],
-    ids=["time", "gap", "window", "k", "shuffled", "predefined", "backwards", "groups"],
-)
+FOLDS = {
+    "time": TimeSeriesSplit(4),
+    "gap": TimeSeriesSplit(4, gap=7),
+    "window": TimeSeriesSplit(5, max_train_size=90),
+    "k": KFold(4),
+    "shuffled": StratifiedKFold(3, shuffle=True, random_state=0),
+    "predefined": PredefinedSplit(np.r_[np.full(60, -1), np.arange(240) % 3]),
+    "backwards": list(TimeSeriesSplit(4).split(np.zeros(300)))[::-1],
+    "groups": GroupKFold(3),
+}
+
+
+@pytest.mark.parametrize("cv", FOLDS.values(), ids=FOLDS)
 def test_thresholds_of_a_fold_see_nothing_but_its_training_part(cv):
     X, y = draw()
     groups = np.arange(300) // 10 if isinstance(cv, GroupKFold) else None
@@ -273,14 +272,13 @@ def state_of(model):
     return written, repr(model)
 
 
-@pytest.mark.parametrize(
-    "kind",
-    # A search of the analytic method takes half a second.
-    [pytest.param(kind, marks=[SLOW] * (kind == "analytic")) for kind in KINDS],
-)
-@pytest.mark.parametrize(
-    "weight", [None, np.linspace(0.2, 1, 400)], ids=["", "weights"]
-)
+# A search of the analytic method takes half a second.
+ALL_KINDS = [pytest.param(kind, marks=[SLOW] * (kind == "analytic")) for kind in KINDS]
+WEIGHTS = [None, np.linspace(0.2, 1, 400)]
+
+
+@pytest.mark.parametrize("kind", ALL_KINDS)
+@pytest.mark.parametrize("weight", WEIGHTS, ids=["", "weights"])
 @pytest.mark.parametrize("target", [{"max_fp_per_tp": 1.4}, {"min_precision": 0.7}])
 def test_retarget_is_another_fit(kind, weight, target):
     options = {"n_thresholds": 15, "random_state": 0, **KINDS[kind]}
