@@ -158,7 +158,6 @@ BAD = [
     ([0, 1], [0, 1], {"sample_weight": [1, 1]}, r"shape \(1,\),.*got shape \(2,\)"),
     (MATRIX, MATRIX, {"sample_weight": [1, -1]}, "must be non-negative"),
     (MATRIX, MATRIX, {"sample_weight": [1, 1], "average": None}, "average=None"),
-    (MATRIX, MATRIX, {"loss": "f2"}, "loss must be one of"),
 ]
 
 
