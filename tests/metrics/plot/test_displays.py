@@ -16,13 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from sklearn_reject import (
-    DeferringClassifier,
-    DoubleScoreOODClassifier,
-    SelectiveClassifier,
-    SelectiveRegressor,
-    metrics,
-)
+import sklearn_reject as sr
+from sklearn_reject import metrics
 from sklearn_reject.metrics import (
     DeferralCurveDisplay,
     OODFrontierDisplay,
@@ -262,10 +257,9 @@ def test_the_oracle_orders_by_loss_or_gain_and_chance_has_mean_losses(weight):
     np.testing.assert_allclose(display.system_risk[0][[0, -1]], means)
 
 
-SELECTIVE = SelectiveClassifier(GaussianNB(), target_coverage=0.7, cv=2)
-DEFERRING = DeferringClassifier(
-    GaussianNB(), LogisticRegression(), max_deferral=0.3, gain_score="confidence", cv=2
-)
+SELECTIVE = sr.SelectiveClassifier(GaussianNB(), target_coverage=0.7, cv=2)
+DEFERRING = sr.DeferringClassifier(GaussianNB(), LogisticRegression(), cv=2)
+DEFERRING.set_params(max_deferral=0.3, gain_score="confidence")
 # Display, estimator, another target, and the scorer of the area.
 OF_MODELS = [
     (RiskCoverageDisplay, SELECTIVE, {"target_coverage": 0.8}, "neg_aurc"),
@@ -362,7 +356,7 @@ def test_what_a_person_has_not_answered_is_left_out():
 
 @pytest.fixture(scope="module")
 def selective():
-    model = SelectiveClassifier(FrozenEstimator(BAYES), target_risk=0.25)
+    model = sr.SelectiveClassifier(FrozenEstimator(BAYES), target_risk=0.25)
     return model.fit(X_test, y_test)
 
 
@@ -378,9 +372,8 @@ def test_a_classifier_without_a_rule_has_no_point():
     with pytest.raises(ValueError, match="has no second opinion"):
         of_opinions(BAYES, X_test, y_test)
     numbers = X[:, :2] + np.outer(np.sin(np.arange(240)), [1, 2])
-    regressor = SelectiveRegressor(
-        LinearRegression(), uncertainty_score=SELE(alphas=0.01), target_coverage=0.6
-    ).fit(X, numbers)
+    options = {"uncertainty_score": SELE(alphas=0.01), "target_coverage": 0.6}
+    regressor = sr.SelectiveRegressor(LinearRegression(), **options).fit(X, numbers)
     display = of_classifier(regressor, X, numbers)
     assert display.area == pytest.approx([-regressor.score(X, numbers)])
     assert display.target == {"target_coverage": 0.6}
@@ -424,13 +417,13 @@ def test_targets_that_are_no_line(selective):
     assert by_cost.target_ is None
     assert by_cost.point_ is not None
     groups = {"target_risk": {0: 0.4, 1: 0.5, 2: 0.5}, "group_by": "prediction"}
-    groups = SelectiveClassifier(FrozenEstimator(BAYES), **groups)
+    groups = sr.SelectiveClassifier(FrozenEstimator(BAYES), **groups)
     assert draw(groups.fit(X_test, y_test)).target is None
-    double = DoubleScoreOODClassifier(
-        GaussianNB(), min_tpr=0.5, max_risk=0.6, novelty_score="msp", cv=2
-    ).fit(X, np.where(np.arange(240) % 5 == 0, -1, y))
-    display = draw(double)
-    assert display.target == {"min_tpr": 0.5, "max_risk": 0.6}
+    bounds = {"min_tpr": 0.5, "max_risk": 0.6}
+    options = {"novelty_score": "msp", "cv": 2, **bounds}
+    double = sr.DoubleScoreOODClassifier(GaussianNB(), **options)
+    display = draw(double.fit(X, np.where(np.arange(240) % 5 == 0, -1, y)))
+    assert display.target == bounds
     np.testing.assert_array_equal(display.target_.get_ydata(), [0.6, 0.6])
     assert display.point[0][0] == pytest.approx(double.accept_proba(X_test).mean())
 

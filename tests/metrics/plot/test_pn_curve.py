@@ -41,9 +41,8 @@ def rule(request):
 
 @pytest.fixture(scope="module")
 def tuner(rule):
-    return EnsembleThresholdTuner(None, rule=rule, max_fp_per_tp=1 / D, **OPTIONS).fit(
-        SCORES[TUNING], Y[TUNING]
-    )
+    model = EnsembleThresholdTuner(None, rule=rule, max_fp_per_tp=1 / D, **OPTIONS)
+    return model.fit(SCORES[TUNING], Y[TUNING])
 
 
 def count(scores, y, thresholds, rule, weight=None):
@@ -70,11 +69,11 @@ def ends_of(infinite_line):
 X2, y2 = make_classification(400, weights=[0.8], flip_y=0.1, random_state=0)
 
 
-@pytest.mark.parametrize(
-    ("model", "pos_label"),
-    [(LogisticRegression(), None), (GaussianNB(), "common"), (Perceptron(), "common")],
-    ids=str,
-)
+MODELS = [(LogisticRegression(), None)]
+MODELS += [(GaussianNB(), "common"), (Perceptron(), "common")]
+
+
+@pytest.mark.parametrize(("model", "pos_label"), MODELS, ids=str)
 def test_any_classifier_of_two_classes(model, pos_label):
     names = np.array(["common", "rare"])[y2]
     model = make_pipeline(StandardScaler(), model).fit(X2[::2], names[::2])
@@ -142,10 +141,8 @@ def test_detectors_that_did_not_run_and_targets_without_a_slope(rule):
 @pytest.mark.parametrize("pos_label", ["common", "rare"])
 def test_tuners_inside_of_others_and_their_positive_class(pos_label):
     names = np.array(["common", "rare"])[y2]
-    halves = [
-        ("left", LogisticRegression(), slice(0, 10)),
-        ("right", GaussianNB(), slice(10, 20)),
-    ]
+    halves = [("left", LogisticRegression(), slice(0, 10))]
+    halves += [("right", GaussianNB(), slice(10, 20))]
     options = {"max_fp_per_tp": 1 / D, "cv": 2, "pos_label": pos_label, **OPTIONS}
     tuner = EnsembleThresholdTuner(halves, **options)
     scaled = StandardScaler().fit_transform(X2)
