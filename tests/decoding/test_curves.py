@@ -78,7 +78,6 @@ def law_of_positives(levels):
 
 
 def expected_loss_of_levels(levels, k, loss):
-    """Return the expected loss of the first k items."""
     first, others, n = [], [], sum(n for n, _ in levels)
     room = k
     for n_level, p in levels:

@@ -42,7 +42,6 @@ def problems(draw, max_size=7):
 
 
 def inside(bounds, sizes):
-    """Return which sizes are within bounds."""
     high = np.inf if bounds["max_positive"] is None else bounds["max_positive"]
     return (sizes >= bounds["min_positive"]) & (sizes <= high)
 
@@ -270,7 +269,6 @@ def test_what_sparse_matrices_store():
 
 @st.composite
 def tied(draw, max_size=14):
-    """Draw probabilities with many ties, in any order."""
     n = draw(st.integers(1, max_size))
     levels = draw(st.sampled_from([1, 2, 3, 6]))
     values = draw(st.lists(st.integers(0, levels), min_size=n, max_size=n))

@@ -28,8 +28,6 @@ STACK = StackingClassifier([("near", NEAREST)], final_estimator=NEAREST)
 
 
 class Liar(ClassifierMixin, BaseEstimator):
-    """Classifier whose probabilities are what it is told."""
-
     def __init__(self, probability):
         self.probability = probability
 

@@ -156,18 +156,6 @@ def test_scores_come_from_the_method_that_is_asked_for():
         np.testing.assert_array_equal(model.joint_scores(X)[:, 0], told)
 
 
-def test_weights_repeat_documents():
-    scores, y = logged()
-    weight = np.random.default_rng(0).integers(1, 4, len(y))
-    options = {"n_thresholds": 2000, "cv": "prefit"}
-    weighted = tuner(**options).fit(scores, y, sample_weight=weight)
-    copies = np.repeat(scores, weight, axis=0), np.repeat(y, weight)
-    repeated = tuner(**options).fit(*copies)
-    np.testing.assert_array_equal(weighted.thresholds_, repeated.thresholds_)
-    assert weighted.operating_point_.tp == repeated.operating_point_.tp
-    assert weighted.area_ == pytest.approx(repeated.area_)
-
-
 def test_weights_and_parameters_reach_the_classifiers():
     X, y = rare_events()
     weight = np.where(y == 1, 3.0, 1.0)

@@ -266,7 +266,6 @@ KINDS = {
 
 
 def state_of(model):
-    """Return all that a fitted tuner says, and its parameters."""
     points = model.operating_point_, model.cross_validated_point_, model.path_
     written = [None if point is None else point.to_dict() for point in points]
     return written, repr(model)

@@ -1,6 +1,7 @@
 """The pairwise SELE loss against its definition, in long double and by differences."""
 
 import os
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,6 +11,9 @@ from joblib import parallel_backend
 
 from sklearn_reject import metrics
 from sklearn_reject.losses import sele_loss_and_gradient
+
+sele_score = partial(metrics.sele_score, None, None)
+aurc_score = partial(metrics.aurc_score, None, None)
 
 # The thorough profile of `make long-test` has time for more pairs.
 N = 2000 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 400
@@ -67,14 +71,6 @@ def pair_by_pair(scores, losses, weights=None):
     gradient = pull.sum(axis=0)
     gradient[rows] -= pull.sum(axis=1)
     return value / a.sum() ** 2, gradient / a.sum() ** 2
-
-
-def aurc_score(scores, losses):
-    return metrics.aurc_score(None, None, scores, loss=losses)
-
-
-def sele_score(scores, losses):
-    return metrics.sele_score(None, None, scores, loss=losses)
 
 
 def assert_close(actual, expected, tolerance=1e-12):
@@ -174,13 +170,13 @@ def test_what_is_true_of_sele_and_the_area(n, seed):
     # FPV23's theorem 8 without the assumption that it needs is false, see below.
     rng = np.random.default_rng(seed)
     scores, losses = rng.permutation(n) * 1.0, rng.exponential(size=n)
-    sele, area = sele_score(scores, losses), aurc_score(scores, losses)
+    sele, area = sele_score(scores, loss=losses), aurc_score(scores, loss=losses)
     harmonic = np.sum(1 / np.arange(1, n + 1))
     assert sele <= area * (1 + 1e-12)
     assert area <= harmonic * sele * (1 + 1e-12)
     in_order = np.sort(losses)[np.argsort(np.argsort(scores))]
-    bound = 2 * n / (n + 1) * sele_score(scores, in_order)
-    assert aurc_score(scores, in_order) <= bound * (1 + 1e-12)
+    bound = 2 * n / (n + 1) * sele_score(scores, loss=in_order)
+    assert aurc_score(scores, loss=in_order) <= bound * (1 + 1e-12)
     smooth, _ = sele_loss_and_gradient(scores, losses)
     assert sele * np.log(2) <= smooth * (1 + 1e-12)
 

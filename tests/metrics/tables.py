@@ -20,7 +20,6 @@ class Data:
     weight: np.ndarray | None = None
 
     def take(self, rows):
-        """Return some rows, or several times the same one."""
         columns = {field.name: getattr(self, field.name) for field in fields(self)}
         return Data(**{k: None if v is None else v[rows] for k, v in columns.items()})
 
@@ -136,7 +135,6 @@ class Metric:
     is_ranked: bool = True  # by one score, of which the order matters only
 
     def __call__(self, data, **options):
-        """Return the results as a list of arrays."""
         value = self.call(data, **options)
         return [np.asarray(x) for x in (value if isinstance(value, tuple) else [value])]
 
@@ -206,7 +204,6 @@ METRICS = ORDER | OPINIONS | OOD | OTHERS
 
 
 def data_of(name):
-    """Return data for a metric, with OOD samples where it knows them."""
     return draw_data(with_ood=name in OOD)
 
 
@@ -227,7 +224,6 @@ OF_NOVELTY = {
 
 
 def score(name, options, y, y_pred, uncertainty, weight=None):
-    """Return what a scorer has of labels, predictions and uncertainties."""
     metric = getattr(metrics, name.removeprefix("neg_") + "_score")
     is_of_origins = name in ("ood_auroc", "neg_fpr_at_tpr")
     samples = (y, uncertainty) if is_of_origins else (y, y_pred, uncertainty)

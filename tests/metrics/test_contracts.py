@@ -217,7 +217,6 @@ OF_GROUPS = {"groups": np.arange(len(X_IN)) // 8}
 
 
 def samples_of(name):
-    """Return rows, with OOD samples for scorers that know them."""
     rows = np.flatnonzero(INSIDE | (name in OF_NOVELTY))
     return X[rows], Y[rows], WEIGHT[rows]
 

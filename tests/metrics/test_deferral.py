@@ -41,7 +41,6 @@ def opinions(draw, max_size=7, weighted=True):
 
 
 def known_rows(scores, first, second, weights):
-    """Return the rows that count, with weights."""
     weights = np.ones(len(scores)) if weights is None else weights
     rows = np.flatnonzero((weights > 0) & (second == second))
     return scores[rows], first[rows], second[rows], weights[rows]
@@ -123,7 +122,6 @@ LOSSES = {
 
 
 def by_hand(cost, rows=range(6)):
-    """Return the area of losses that are worked out one by one."""
     losses = [
         [cost(Y_TRUE[row], labels[row]) for row in rows]
         for labels in (Y_FIRST, Y_SECOND)

@@ -138,7 +138,6 @@ NONE = dict.fromkeys(("y_true", "y_pred"))
 
 @COUNTED_OR_CALLED
 def test_arrays_of_all_kinds(metric):
-    """Losses are resampled with the rows."""
     expected = ends(bootstrap_interval(metric, SAMPLES, **FEW))
     names = {"labels": [0, 1, 2]}
     for samples, params in (

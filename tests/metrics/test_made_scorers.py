@@ -41,8 +41,6 @@ NAMES = np.array(["a", "b", "a much longer class"])
 
 
 class Silent(GaussianNB):
-    """Rejects everything."""
-
     def uncertainty(self, X):
         return X[:, 0]
 

@@ -34,7 +34,6 @@ def mean_of_selective_risks(losses):
 
 
 def mean_over_orders(scores, losses):
-    """Return the mean area of all orders of tied samples."""
     orders = map(list, permutations(range(len(scores))))
     kept = [order for order in orders if (np.diff(scores[order]) >= 0).all()]
     return np.mean([mean_of_selective_risks(losses[order]) for order in kept])

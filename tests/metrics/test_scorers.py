@@ -78,7 +78,6 @@ MODELS = {
 
 @cache
 def model(name):
-    """Return a model fitted on the first half."""
     is_regressor = name in ("regressor", "priced", "spread", "ridge")
     target = VECTORS if name == "of vectors" else VECTORS[:, 0] if is_regressor else y
     given = {"expert_labels": PERSON[TRAIN]} if name == "person" else {}

@@ -31,7 +31,6 @@ from tests.metrics.models import TopOfEach
 
 @st.composite
 def indicators(draw, min_columns=1):
-    """Draw two matrices of zeros and ones."""
     shape = draw(st.integers(1, 5)), draw(st.integers(min_columns, 5))
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
     return tuple(rng.integers(0, 2, (2, *shape)))
@@ -74,14 +73,12 @@ def test_each_set_by_definition(name, sets, beta, z, average, forms, dtype):
 )
 def test_losses_as_scikit_learn_has_them(sets, average, z):
     weight = np.arange(1, len(sets[0]) + 1) if average == "samples" else None
-    options = {"average": average, "zero_division": z, "sample_weight": weight}
-    expected = {
-        "f1": 1 - f1_score(*sets, **options),
-        "jaccard": 1 - jaccard_score(*sets, **options),
-        "hamming": hamming_loss(*sets, sample_weight=weight),
-    }
     options = {"average": average, "sample_weight": weight}
-    for name, value in expected.items():
+    for name, value in (
+        ("f1", 1 - f1_score(*sets, zero_division=z, **options)),
+        ("jaccard", 1 - jaccard_score(*sets, zero_division=z, **options)),
+        ("hamming", hamming_loss(*sets, sample_weight=weight)),
+    ):
         loss = set_loss(*sets, **options, **options_of(name, z=z))
         assert loss == pytest.approx(value, abs=1e-14), name
 

@@ -25,7 +25,6 @@ def predict(scores, thresholds, rule):
 
 
 def region_of(scores, y, rule, **options):
-    """Return the lowest thresholds."""
     table = pn_table(scores, y, rule=rule, n_thresholds=2, **options)
     return np.array([values[0] for values in table.thresholds])
 
@@ -104,7 +103,6 @@ def test_drawn_ratings_count_right_on_average(rule):
 
 @pytest.fixture
 def documents():
-    """Return scores of two classifiers, and which documents are positive."""
     rng = np.random.default_rng(0)
     truth = (rng.random(3000) < 0.1).astype(int)
     return rng.normal(size=(3000, 2)) + 1.5 * truth[:, np.newaxis], truth

@@ -31,7 +31,6 @@ def problem(seed=0, n=400, n_classifiers=2):
 
 
 def rows_of(options, rows):
-    """Return the options of some rows."""
     per_row = ("scores", "y", "sample_weight", "inclusion_proba")
     return {k: v[rows] if k in per_row else v for k, v in options.items()}
 

@@ -61,7 +61,6 @@ class Counted:
         self.base = [float(values[0]) for values in table.thresholds]
 
     def predict(self, thresholds):
-        """Return which documents are predicted positive."""
         thresholds = list(thresholds)
         return [
             self.decide(s >= t for s, t in zip(row, thresholds, strict=True))
@@ -121,7 +120,6 @@ def best_points(target, points, total):
 
 
 def trapezoids(fp, tp):
-    """Return the area under a curve, a fraction."""
     points = [[*map(Fraction, map(float, each))] for each in zip(fp, tp, strict=True)]
     steps = (abs(f - g) * (t + u) / 2 for (f, t), (g, u) in pairwise(points))
     return sum(steps, Fraction(0))

@@ -54,7 +54,6 @@ of_opinions = DeferralCurveDisplay.from_estimator
 
 
 def joint_point():
-    """Return an operating point of two detectors."""
     is_positive = np.arange(200) % 4 == 0
     noise = np.random.default_rng(0).random((200, 2))
     scores = noise + 0.3 * is_positive[:, np.newaxis]
@@ -99,7 +98,6 @@ def wanted(kind):
 
 
 def draw_full(kind, ax=None):
-    """Draw all that belongs to a curve."""
     display = make(kind, name="mine", **DISPLAYS[kind][1])
     return display.plot(ax, **wanted(kind))
 

@@ -42,7 +42,6 @@ def fitted():
 
 
 def curve(kind, uncertainty, y_pred=SAMPLE.prediction, **options):
-    """Return x and y of the curve of one score."""
     if kind == "roc":
         return curves.ood_roc_curve(uncertainty, y == -1, **options)[:2]
     if kind == "precision_recall":
@@ -53,7 +52,6 @@ def curve(kind, uncertainty, y_pred=SAMPLE.prediction, **options):
 
 
 def frontier(kind, uncertainty, novelty, y_pred=SAMPLE.prediction, **options):
-    """Return x and y of the frontier of two scores."""
     scores, is_ood = np.column_stack([uncertainty, novelty]), y == -1
     if kind == "roc":
         return curves.roc_frontier(scores, is_ood, **options)

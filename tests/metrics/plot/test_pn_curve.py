@@ -46,7 +46,6 @@ def tuner(rule):
 
 
 def count(scores, y, thresholds, rule, weight=None):
-    """Return false and true positives, straight from the definition."""
     reached = scores >= thresholds
     predicted = reached.any(axis=1) if rule == "any" else reached.all(axis=1)
     weight = np.ones(len(y)) if weight is None else weight
@@ -54,7 +53,6 @@ def count(scores, y, thresholds, rule, weight=None):
 
 
 def error_bars(point):
-    """Return the intervals that error bars show, FP and TP."""
     horizontal, vertical = point.lines[2]
     (x,), (y,) = horizontal.get_segments(), vertical.get_segments()
     return tuple(x[:, 0]), tuple(y[:, 1])
