@@ -91,6 +91,13 @@ def all_losses():
 LOSSES = all_losses()
 KEYS = sorted(LOSSES)
 
+# The sets of a matrix, by the average over them.
+SETS = {
+    "samples": list,
+    "macro": lambda values: list(np.transpose(values)),
+    "micro": lambda values: [np.ravel(values)],
+}
+
 
 def outcomes(n):
     """Return all outcomes of n items, shape (2^n, n); bit i of its row is item i."""

@@ -1,7 +1,6 @@
 """Errors of the functions of probabilities say what is wrong, and the way out."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -33,15 +32,6 @@ ETA = [
     ([[0.2, 0.5], [0.1]], "eta holds .* rows of different lengths.* with groups"),
     (np.ma.masked_equal([0.2, 0.5], 0.5), "eta is a masked array"),
 ]
-
-
-@pytest.mark.parametrize("dtype", [object, "Float64"])
-def test_probabilities_of_objects_and_nullable_types(dtype):
-    eta = [0.9, 0.6, 0.2]
-    chosen, least = decode(eta, loss="f1")
-    found, loss = decode(pd.Series(eta, dtype=dtype), loss="f1")
-    np.testing.assert_array_equal(found, chosen)
-    assert loss == least
 
 
 class Vector(sparse.coo_matrix):

@@ -90,21 +90,16 @@ def expected_loss_of_levels(levels, k, loss):
     return of_tp @ loss(tp, k - tp, fn, n - k - fn) @ of_fn
 
 
-LEVELS = {
-    "equal": [(20_000, 0.3)],
-    "rare": [(20_000, 5e-4)],
-    "three": [(5_000, 0.9), (10_000, 0.1), (5_000, 1e-5)],
-    "certain": [(3_000, 1.0), (3_000, 0.5), (14_000, 0.0)],
-}
+SLOW = pytest.mark.slow
+LEVELS = [
+    pytest.param([(20_000, 0.3)], id="equal", marks=SLOW),
+    pytest.param([(20_000, 5e-4)], id="rare", marks=SLOW),
+    pytest.param([(5_000, 0.9), (10_000, 0.1), (5_000, 1e-5)], id="three"),
+    pytest.param([(3_000, 1.0), (3_000, 0.5), (14_000, 0.0)], id="certain", marks=SLOW),
+]
 
 
-@pytest.mark.parametrize(
-    "levels",
-    [
-        pytest.param(levels, id=name, marks=[pytest.mark.slow] * (name != "three"))
-        for name, levels in LEVELS.items()
-    ],
-)
+@pytest.mark.parametrize("levels", LEVELS)
 def test_many_equal_items_make_binomial_counts(levels):
     """So many that the items fall into several blocks."""
     eta = np.concatenate([np.full(n, p) for n, p in levels])

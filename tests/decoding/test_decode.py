@@ -1,6 +1,7 @@
 """Best sets against all sets, whatever form the probabilities have."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +14,7 @@ from tests.decoding.set_oracle import (
     KEYS,
     KINDS,
     LOSSES,
+    SETS,
     ZERO_DIVISIONS,
     draw_probabilities,
     expected_losses,
@@ -121,8 +123,9 @@ def test_the_smallest_set_of_equals():
 
 
 @pytest.mark.parametrize("key", sorted(FREE), ids=str)
-def test_probabilities_may_be_off_by_rounding(key):
-    for values in ([1, 0], [True, False], [1 + 1e-10, -1e-10]):
+def test_probabilities_of_any_type_or_off_by_rounding(key):
+    frames = [pd.Series([1.0, 0.0], dtype=dtype) for dtype in (object, "Float64")]
+    for values in ([1, 0], [True, False], [1 + 1e-10, -1e-10], *frames):
         assert decode(values, loss=LOSSES[key])[0].tolist() == [True, False]
 
 
@@ -149,11 +152,6 @@ def matrices(draw):
     return eta * (rng.random(shape) < rng.choice([0, 0.1, 0.4, 1], (shape[0], 1)))
 
 
-SETS = {
-    "samples": list,
-    "macro": lambda values: list(np.transpose(values)),
-    "micro": lambda values: [np.ravel(values)],
-}
 FORMS = [sparse.csr_matrix, sparse.csc_matrix, sparse.coo_matrix, sparse.csr_array]
 
 

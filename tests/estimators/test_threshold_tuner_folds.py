@@ -203,10 +203,9 @@ def test_folds_that_cannot_meet_the_target_predict_nothing():
 def test_few_documents_of_a_class():
     X, y = draw(400)
     positives, negatives = (np.flatnonzero(y == k) for k in (1, 0))
-    few = np.r_[positives[:3], negatives[:9]]
+    few, single = (np.r_[positives[:n], negatives[: 9 * n]] for n in (3, 1))
     model = tuner(views(), max_fp_per_tp=20).fit(X[few], y[few])
     assert 0 < model.operating_point_.tp <= 3
-    single = np.r_[positives[:1], negatives[:30]]
     with pytest.raises(ValueError, match="no rated positives"):
         model.fit(X[single], y[single])
 

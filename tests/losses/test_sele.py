@@ -33,17 +33,13 @@ SCORES = {
     "two far clusters": lambda rng, n: 1e8 * (rng.random(n) < 0.5) + rng.normal(size=n),
     "Cauchy": lambda rng, n: 100 * rng.standard_cauchy(n),
     "dense and sparse": lambda rng, n: rng.exponential(size=n) ** 8,
-    "half dense": lambda rng, n: np.where(
-        rng.random(n) < 0.5, rng.normal(size=n), 1e6 * rng.normal(size=n)
-    ),
+    "half dense": lambda rng, n: rng.choice([1, 1e6], n) * rng.normal(size=n),
     "gaps just wide": lambda rng, n: np.append(
         rng.normal(size=n // 2), np.arange(n - n // 2) * rng.uniform(39, 49)
     ),
     "at nodes": lambda rng, n: np.floor(0.1 * rng.integers(0, 50, n) * 10) / 10,
     "offset, dense": lambda rng, n: 0.01 * rng.normal(size=n) + 1e6,
-    "a cluster and far ones": lambda rng, n: np.where(
-        rng.random(n) < 0.9, 0.1 * rng.normal(size=n), 1e4 * rng.normal(size=n)
-    ),
+    "far ones": lambda rng, n: rng.choice([0.1] * 9 + [1e4], n) * rng.normal(size=n),
     "islands": lambda rng, n: 100.0 * rng.integers(0, 3, n) + rng.normal(size=n),
     "tiny": lambda rng, n: 1e-300 * rng.normal(size=n),
     "huge": lambda rng, n: 1e30 * rng.normal(size=n),

@@ -91,10 +91,7 @@ def works_in_place(tp, fp, fn, tn):
 
 FUNCTIONS = [
     works_in_place,
-    *(
-        eval(f"lambda {', '.join(order)}: fp + 10 * fn")
-        for order in permutations(COUNTS)
-    ),
+    *(eval(f"lambda {', '.join(o)}: fp + 10 * fn") for o in permutations(COUNTS)),
     lambda fn, fp, **others: fp + 10 * fn,
     lambda **counts: counts["fp"] + 10 * counts["fn"],
     lambda tp, fp, fn, tn, price=10: fp + price * fn,
@@ -138,20 +135,19 @@ def test_functions_are_checked_on_each_call():
         loss(5, 2, 3, 4)
 
 
-@pytest.mark.parametrize(
-    "loss",
-    [
-        lambda tp, fp, fn, tn: tp * fp,
-        lambda tp, fp, fn, tn: (tp - 2) ** 2,
-        *(
-            lambda table=table, **counts: 1.0 * np.all(
-                [counts[name] == n for name, n in zip(COUNTS, table, strict=True)],
-                axis=0,
-            )
-            for table in [(1, 8, 0, 1), (1, 0, 8, 1), (9, 0, 0, 1), (1, 0, 0, 9)]
-        ),
-    ],
-)  # fmt: skip
+def only_of(*table):
+    return lambda **counts: (
+        1.0
+        * np.all([counts[n] == k for n, k in zip(COUNTS, table, strict=True)], axis=0)
+    )
+
+
+RISING = [lambda tp, fp, fn, tn: tp * fp, lambda tp, fp, fn, tn: (tp - 2) ** 2]
+RISING += [only_of(1, 8, 0, 1), only_of(1, 0, 8, 1)]
+RISING += [only_of(9, 0, 0, 1), only_of(1, 0, 0, 9)]
+
+
+@pytest.mark.parametrize("loss", RISING)
 def test_losses_that_rise_with_true_positives(loss):
     """Every swap of a false positive and a false negative of ten items is tried."""
     with pytest.warns(RejectionWarning, match="may then not be the best one"):

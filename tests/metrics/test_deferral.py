@@ -51,10 +51,9 @@ def area_of_order(first, second, weights):
     area = 0.0
     for row in range(len(first)):
         # While this sample is being deferred, those before are and those after are not.
-        ends = [
-            second[:k] @ weights[:k] + first[k:] @ weights[k:] for k in (row, row + 1)
-        ]
-        area += weights[row] * sum(ends) / 2
+        for k in (row, row + 1):
+            end = second[:k] @ weights[:k] + first[k:] @ weights[k:]
+            area += weights[row] * end / 2
     return area / weights.sum() ** 2
 
 
@@ -122,10 +121,8 @@ LOSSES = {
 
 
 def by_hand(cost, rows=range(6)):
-    losses = [
-        [cost(Y_TRUE[row], labels[row]) for row in rows]
-        for labels in (Y_FIRST, Y_SECOND)
-    ]
+    opinions = Y_FIRST, Y_SECOND
+    losses = ([cost(Y_TRUE[row], labels[row]) for row in rows] for labels in opinions)
     return area_of(SCORES[list(rows)], *losses)
 
 

@@ -20,12 +20,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_sco
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
-from sklearn_reject import (
-    DeferringClassifier,
-    EnsembleThresholdTuner,
-    SelectiveClassifier,
-    SelectiveRegressor,
-)
+import sklearn_reject as sr
 from sklearn_reject.metrics import make_selective_scorer
 from sklearn_reject.scores import SELE
 from tests.metrics.models import three_classes
@@ -49,7 +44,7 @@ class Silent(GaussianNB):
 
 
 def selective(cost=0.3, labels=y):
-    model = SelectiveClassifier(GaussianNB(), reject_cost=cost)
+    model = sr.SelectiveClassifier(GaussianNB(), reject_cost=cost)
     return model.fit(X[:200], labels[:200])
 
 
@@ -58,7 +53,9 @@ REJECTING, SILENT = selective(), selective(0.0)
 
 def regressor(estimator, targets):
     score = SELE(alphas=0.01)
-    model = SelectiveRegressor(estimator, uncertainty_score=score, cv=2, random_state=0)
+    model = sr.SelectiveRegressor(
+        estimator, uncertainty_score=score, cv=2, random_state=0
+    )
     return model.set_params(target_coverage=0.6).fit(X[:200], targets[:200])
 
 
@@ -94,7 +91,7 @@ def test_rejecting_everything_is_worst():
     f1 = make_selective_scorer(f1_score, average="macro")
     assert f1(SILENT, X_test, y_test) == 0 < f1(REJECTING, X_test, y_test)
     # What is wrong is a class, and not cut to the length of the others.
-    two = SelectiveClassifier(GaussianNB(), reject_cost=0.0)
+    two = sr.SelectiveClassifier(GaussianNB(), reject_cost=0.0)
     two.fit(X, NAMES[(y > 0).astype(int)])
     seen = []
     metric = lambda _, k: float(bool(seen.append(set(k))))  # noqa: E731
@@ -107,7 +104,7 @@ def test_rejecting_everything_is_worst():
 
 def test_what_is_left_to_a_person_is_rejected():
     options = {"deferral_cost": 0.35, "gain_score": "confidence", "cv": 2}
-    model = DeferringClassifier(GaussianNB(), **options)
+    model = sr.DeferringClassifier(GaussianNB(), **options)
     model.fit(X[:200], y[:200], expert_labels=y[:200])
     deferred, right = model.defer(X_test), model.predict_first(X_test) == y_test
     assert 0 < deferred.sum() < 100
@@ -205,7 +202,7 @@ IS_RATED = (DOCUMENTS >= 0).any(axis=1)
 PARTLY = np.where(IS_RATED, TRUTH, -1)
 MODEL = LogisticRegression().fit(DOCUMENTS, TRUTH)
 RATED = DOCUMENTS[IS_RATED], TRUTH[IS_RATED]
-TUNER = EnsembleThresholdTuner(None, max_fp_per_tp=2, cv="prefit")
+TUNER = sr.EnsembleThresholdTuner(None, max_fp_per_tp=2, cv="prefit")
 
 
 def hide(missing, dtype=object):

@@ -13,12 +13,8 @@ from sklearn.model_selection import cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
-from sklearn_reject import (
-    DeferringClassifier,
-    SelectiveClassifier,
-    SelectiveRegressor,
-    metrics,
-)
+import sklearn_reject as sr
+from sklearn_reject import metrics
 from sklearn_reject.metrics import get_selective_scorer, make_selective_scorer
 from sklearn_reject.scores import SELE
 from tests.metrics.models import Spread, three_classes
@@ -44,17 +40,17 @@ class Silent(GaussianNB):
 
 def rejecting(**options):
     options = {"reject_cost": 0.3, "cv": 2} | options
-    return SelectiveClassifier(GaussianNB(), random_state=0, **options)
+    return sr.SelectiveClassifier(GaussianNB(), random_state=0, **options)
 
 
 def regressor(**options):
     options = {"target_coverage": 0.6, "uncertainty_score": SELE(alphas=0.01)} | options
-    return SelectiveRegressor(Ridge(), cv=2, random_state=0, **options)
+    return sr.SelectiveRegressor(Ridge(), cv=2, random_state=0, **options)
 
 
 def deferring(expert=None, **options):
     options = {"deferral_cost": 0.1, "gain_score": "confidence", "cv": 2, **options}
-    return DeferringClassifier(GaussianNB(), expert, random_state=0, **options)
+    return sr.DeferringClassifier(GaussianNB(), expert, random_state=0, **options)
 
 
 MODELS = {
@@ -72,7 +68,7 @@ MODELS = {
     "deferring": deferring(LogisticRegression()),
     "deferring, costs": deferring(LogisticRegression(), loss=COSTS),
     "person": deferring(deferral_cost=0.35),
-    "inside": SelectiveClassifier(deferring(LogisticRegression()), reject_cost=0.3),
+    "inside": sr.SelectiveClassifier(deferring(LogisticRegression()), reject_cost=0.3),
 }
 
 

@@ -20,6 +20,7 @@ from sklearn_reject.metrics import get_selective_scorer, set_loss
 from tests.decoding.set_oracle import (
     BETAS,
     DEFINITIONS,
+    SETS,
     ZERO_DIVISIONS,
     options_of,
     precision_loss,
@@ -36,11 +37,6 @@ def indicators(draw, min_columns=1):
     return tuple(rng.integers(0, 2, (2, *shape)))
 
 
-SETS = {
-    "samples": list,
-    "macro": lambda values: list(values.T),
-    "micro": lambda values: [values.ravel()],
-}
 FORMS = [np.asarray, csr_array, csr_matrix, csc_matrix, coo_array]
 
 

@@ -46,9 +46,7 @@ OPINIONS = y_test, FIRST, SECOND, GAINS
 RATED = np.where(y_test == 2, -1, y_test), UNCERTAINTY.round(1)
 COSTS = [[0, 1, 2], [3, 0, 4], [5, 1, 0]]
 WEIGHT = 1.0 + np.arange(240) % 3
-weights = pytest.mark.parametrize(
-    "weight", [None, WEIGHT[:120]], ids=["plain", "weighted"]
-)
+weights = pytest.mark.parametrize("weight", [None, WEIGHT[:120]])
 of_classifier = RiskCoverageDisplay.from_estimator
 of_opinions = DeferralCurveDisplay.from_estimator
 
@@ -157,9 +155,7 @@ def test_curves_and_areas_are_those_of_the_metrics(kind, samples, curve, area, w
 
 
 ACROSS, RISE = [(0, 0.3), (1, 0.3)], [(0.3, 0), (0.3, 1)]
-ROC, PR, RISK = (
-    {"kind": kind} for kind in ("roc", "precision_recall", "risk_coverage")
-)
+ROC, PR, RISK = ({"kind": k} for k in ("roc", "precision_recall", "risk_coverage"))
 TARGETS = [
     (RiskCoverageDisplay, {}, {"target_risk": 0.3}, ACROSS, "risk ≤ 0.3"),
     (RiskCoverageDisplay, {}, {"target_coverage": 0.3}, RISE, "coverage ≥ 0.3"),
@@ -267,9 +263,7 @@ of_models = pytest.mark.parametrize(("kind", "model", "target", "scorer"), OF_MO
 
 
 @of_models
-def test_an_estimator_is_drawn_with_its_rule_wherever_it_is(
-    kind, model, target, scorer
-):
+def test_an_estimator_is_drawn_wherever_it_is(kind, model, target, scorer):
     scaled = StandardScaler().fit(X).transform(X)
     alone = kind.from_estimator(model.fit(scaled, y), scaled, y)
     (asked,) = target
@@ -292,9 +286,7 @@ def test_an_estimator_is_drawn_with_its_rule_wherever_it_is(
 
 
 @of_models
-def test_each_fold_has_the_curve_and_the_point_of_its_test_rows(
-    kind, model, target, scorer
-):
+def test_each_fold_has_the_curve_of_its_rows(kind, model, target, scorer):
     results = cross_validate(
         model, X, y, cv=3, scoring=metrics.get_selective_scorer(scorer),
         return_estimator=True, return_indices=True,
@@ -432,9 +424,8 @@ FEW = {"n_resamples": 30, "random_state": 0}
 @weights
 def test_a_band_holds_quantiles_of_the_risk_at_each_coverage(weight):
     """Where all accepted losses are 0, or all are 1, its ends are exact ones."""
-    display = RiskCoverageDisplay.from_predictions(
-        *SAMPLES, sample_weight=weight, confidence_level=0.8, **FEW
-    )
+    options = {"sample_weight": weight, "confidence_level": 0.8, **FEW}
+    display = RiskCoverageDisplay.from_predictions(*SAMPLES, **options)
     ((coverage, low, high),) = display.band
     np.testing.assert_array_equal(coverage, display.coverage[0])
     number = 120 if weight is None else weight.sum() ** 2 / (weight**2).sum()
