@@ -136,10 +136,8 @@ def test_functions_are_checked_on_each_call():
 
 
 def only_of(*table):
-    return lambda **counts: (
-        1.0
-        * np.all([counts[n] == k for n, k in zip(COUNTS, table, strict=True)], axis=0)
-    )
+    wanted = dict(zip(COUNTS, table, strict=True))
+    return lambda **counts: 1.0 * np.all([counts[n] == wanted[n] for n in wanted], 0)
 
 
 RISING = [lambda tp, fp, fn, tn: tp * fp, lambda tp, fp, fn, tn: (tp - 2) ** 2]
@@ -203,10 +201,7 @@ REFUSED = [
         for loss, name, value in UNUSED
     ),
     *({"loss": loss, "message": r"one of \['am', .*, got "} for loss in NAMES),
-    *(
-        {"beta": b, "message": r"beta must be .*0, 1e\+06\], got "}
-        for b in BETAS_BEYOND
-    ),
+    *({"beta": b, "message": r"beta must be .*0, 1e\+06\], "} for b in BETAS_BEYOND),
     *({Z: z, "message": f"{Z} must be .*0, 1\\], got "} for z in SCORES_BEYOND),
 ]
 

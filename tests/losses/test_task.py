@@ -194,13 +194,12 @@ def read_everywhere(loss):
     (X, y), options = patients(), {"loss": loss, "cv": 3}
     clf, scorer = GaussianNB(), metrics.get_selective_scorer("neg_aurc", loss=loss)
     selective = sr.SelectiveClassifier(clf, target_coverage=0.7, **options)
-    yield selective.fit(X, y).uncertainty(X)
-    yield selective.score(X, y)
     double = sr.DoubleScoreOODClassifier(clf, min_tpr=0.8, **options)
-    X, y = patients(n_ood=20)
-    yield double.set_params(novelty_score="msp").fit(X, y).uncertainty(X)
-    (X, y), clf = patients(), GaussianNB().fit(*patients())
-    predicted = clf.predict(X), -clf.predict_proba(X).max(axis=1)
+    double.set_params(novelty_score="msp")
+    for model, sample in ((selective, (X, y)), (double, patients(n_ood=20))):
+        model.fit(*sample)
+        yield np.append(model.uncertainty(X), model.score(*sample))
+    predicted = clf.fit(X, y).predict(X), -clf.predict_proba(X).max(axis=1)
     yield metrics.aurc_score(y, *predicted, loss=loss)
     yield scorer(clf, X, y)
 
