@@ -246,7 +246,7 @@ def test_what_sparse_matrices_store():
     values, rows = [0.4, 0.5, 0.0, 0.7, 1e-10 - 1e-9], [0, 0, 0, 1, 1]
     eta = sparse.coo_matrix((values, (rows, [2, 2, 0, 1, 3])), shape=(2, 4))
     dense = np.array([[0, 0, 0.9, 0], [0, 0.7, 0, 0]])
-    for loss in ("f1", "am", priced):
+    for loss in ("f1", "am", priced, lambda tp, fp, fn, tn: fn + tn):
         for bounds in ({}, {"min_positive": 3}):
             mask, _ = decode(eta, loss=loss, **bounds)
             expected, _ = decode(dense, loss=loss, **bounds)

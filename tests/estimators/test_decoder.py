@@ -139,9 +139,8 @@ def test_exactly_k(sets, strategy):
         number = np.broadcast_to(np.arange(eta.shape[1]), eta.shape)
     else:
         number = groups if sets == "groups" else np.zeros(eta.shape)
-    for chances, chosen in (
-        (eta[number == k], taken[number == k]) for k in set(number.flat)
-    ):
+    for one in set(number.flat):
+        chances, chosen = eta[number == one], taken[number == one]
         assert chosen.sum() == 7
         assert chances[chosen == 1].min() >= chances[chosen == 0].max()
 
@@ -269,6 +268,7 @@ def test_what_was_fitted_decides():
 def test_sparse_probabilities_and_labels(average, strategy):
     rng = np.random.default_rng(0)
     eta = rng.random((60, 3)) * (rng.random((60, 3)) < 0.5)
+    eta[0, 0] = 0.3
     y = (rng.random((60, 3)) < eta).astype(int)
     dense = ExpectedLossDecoder(Told(), strategy=strategy, average=average, cv=3)
     sparse = clone(dense).set_params(estimator=Told(is_sparse=True))
@@ -276,6 +276,8 @@ def test_sparse_probabilities_and_labels(average, strategy):
     sparse.fit(eta, csr_array(y))
     np.testing.assert_array_equal(sparse.predict(eta), dense.predict(eta))
     assert sparse.score(eta, csr_array(y)) == dense.score(eta, y)
+    if strategy == 0.3:  # which a probability reaches that equals it
+        np.testing.assert_array_equal(dense.predict(eta), eta >= 0.3)
 
 
 @pytest.mark.parametrize(

@@ -100,8 +100,8 @@ def test_labels_in_other_forms():
     masked = np.ma.masked_equal(LABELS, 1)
     for call in (decoder.score, scorer, decoder.fit):
         for wrong, message in (
-            (LISTS, "lists of.*MultiLabelB"),
-            (masked, "y is a mas"),
+            (LISTS, "MultiLabelBinarizer"),
+            (masked, "y is a masked"),
         ):
             with pytest.raises(ValueError, match=message):
                 call(X, wrong)

@@ -34,7 +34,7 @@ from sklearn_reject import EnsembleThresholdTuner
 from sklearn_reject.exceptions import RejectionWarning
 from sklearn_reject.thresholds import operating_point, optimal_path
 
-RULES = ("any", "all")
+RULES, LOGISTIC = ("any", "all"), LogisticRegression()
 METHODS = ["graph", pytest.param("analytic", marks=pytest.mark.slow), "direct"]
 PRICE, ALERTS, F1 = {"max_fp_per_tp": 5}, {"max_alerts": 40}, {"objective": "f1"}
 TARGETS = [PRICE, ALERTS, {"min_recall": 0.6}, {"min_precision": 0.8}, F1]
@@ -194,11 +194,9 @@ def test_parameters_columns_and_tags():
     forest = IsolationForest(n_estimators=5, random_state=0)
     frozen = FrozenEstimator(clone(forest).fit(X[:100]))
     left, right = slice(0, 2), slice(2, 4)
-    views = [
-        (n, LogisticRegression(), v) for n, v in (("left", left), ("right", right))
-    ]
+    views = [("left", LOGISTIC, left), ("right", LOGISTIC, right)]
     views += [("logged", "passthrough", 3), ("forest", forest, [0, 1])]
-    model = tuner([*views, ("frozen", frozen)], cv=3)
+    model = clone(tuner([*views, ("frozen", frozen)], cv=3))
     params = model.get_params()
     assert (params["left__C"], params["logged"]) == (1.0, "passthrough")
     model.set_params(left__C=0.1, right=GaussianNB(), n_thresholds=4)
@@ -289,7 +287,7 @@ def test_detectors_need_no_classes_in_a_training_part():
     views = [("density", KernelDensity(), [0, 1]), ("nb", GaussianNB(), [0, 1])]
     with pytest.warns(UserWarning, match="2 of 2 folds leave no rated"):
         tuner(views[:1], cv=splits, max_fp_per_tp=100).fit(X, y)
-    with pytest.raises(ValueError, match=r"'nb' has the classes \[0\], but .*fewer fo"):
+    with pytest.raises(ValueError, match=r"'nb' has the classes \[0\], but .*folds"):
         tuner(views, cv=splits).fit(X, y)
 
 
@@ -414,7 +412,8 @@ class InTwoColumns(KernelDensity):
         return X[:, :2]
 
 
-VOTES = VotingClassifier([("nb", GaussianNB())])
+NAIVE = [("nb", GaussianNB())]
+VOTES = VotingClassifier(NAIVE)
 OF_OTHERS = FrozenEstimator(GaussianNB().fit([[0] * 12, [1] * 12], ["b", "c"]))
 
 # Estimators, and what is said.
@@ -445,10 +444,7 @@ BAD_OPTIONS = [
     ({"confidence_level": 1}, r"confidence_level must be in \(0, 1\)"),
     ({"cv": 1}, "cv must be"),
     ({"pos_label": 7}, "pos_label=7 is not among"),
-    (
-        {"estimators": [("a", GaussianNB())], "cv": "prefit"},
-        "cv='prefit' takes scores as they",
-    ),
+    ({"estimators": NAIVE, "cv": "prefit"}, "cv='prefit' takes scores as they"),
     *(({"estimators": bad}, words) for bad, words in BAD_CLASSIFIERS),
 ]
 

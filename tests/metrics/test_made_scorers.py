@@ -185,7 +185,7 @@ DROP = {"on_reject": "drop", "coverage": 0.5}
         ({"reject_penalty": np.nan}, "reject_penalty must be a finite number"),
         (
             {**DROP, "reject_penalty": 1},
-            "is for .*_as_error', got 1 with on_reject='dr",
+            "got 1 with on_reject='drop'",
         ),
     ],
     ids=str,

@@ -296,7 +296,7 @@ BAD_OPTIONS = [
     ({"inclusion_proba": [[0.5] * 2] * 4}, "should be a 1d array"),
     ({"inclusion_proba": 1e-310}, "inclusion_proba must be finite"),
     ({"sample_weight": [0, 0, 1, 1]}, "no rated positives of positive weight"),
-    ({"inclusion_proba": 1e-60, "sample_weight": [1e90] * 4}, "ght / inclusion_proba"),
+    ({"inclusion_proba": 1e-60, "sample_weight": [1e90] * 4}, "/ inclusion_proba"),
     ({"sample_weight": [1, -1, 1, 1]}, "sample_weight must be non-neg"),
     ({"y": [0, 1, 2, 2], "unrated_label": None}, r"two classes, got \[0, 1, 2\]"),
 ]

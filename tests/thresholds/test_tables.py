@@ -203,8 +203,7 @@ def test_weighted_and_plain_tables_add_up():
 @pytest.mark.parametrize("weight", [None, 0.0])
 @pytest.mark.parametrize("labels", [[], [1, 1], [0, 0, 0], [-1, -1, -1], [1]], ids=str)
 def test_parts_that_lack_a_class(labels, weight):
-    labels, rows = np.array(labels), slice(len(labels))
-    rows = slice(2, 5) if labels.tolist() == [0, 0, 0] else rows
+    rows, labels = slice(2, 5) if 0 in labels else slice(len(labels)), np.array(labels)
     table = pn_table(
         SCORES[rows],
         labels,
@@ -317,7 +316,7 @@ def test_memory_is_what_the_bound_assumes(n_classifiers, n_thresholds, is_weight
 
 
 BAD = [
-    ({"thresholds": [[0.1, 0.4], [0.3, 0.2]]}, "classifier 1 must be a vector of incr"),
+    ({"thresholds": [[0.1, 0.4], [0.3, 0.2]]}, "classifier 1 must be a vector of"),
     ({"thresholds": [[0.1, np.nan], [0.3]]}, "none of them NaN"),
     ({"thresholds": [[np.inf], [0.3]]}, "the first finite or -inf"),
     ({"thresholds": [[], [0.3]]}, "classifier 0 must be a vector"),
@@ -335,7 +334,7 @@ def test_bad_options(options, words):
     table = pn_table(SCORES, Y)
     for wrong, said in (
         ([0.15, 0.2], "Nothing was counted"),
-        (0.1, "each of the 2 cl"),
+        (0.1, "for each of the 2 classifiers"),
     ):
         with pytest.raises(ValueError, match=said):
             table.count_at(wrong)
