@@ -251,6 +251,9 @@ def test_what_sparse_matrices_store():
             mask, _ = decode(eta, loss=loss, **bounds)
             expected, _ = decode(dense, loss=loss, **bounds)
             np.testing.assert_array_equal(mask.toarray(), expected)
+    # What is not stored is negative, so that both classes are there.
+    _, losses = decode(sparse.csr_matrix([[1.0, 0.0]]), loss="balanced_accuracy")
+    np.testing.assert_allclose(losses, 0, atol=1e-12)
     # Indices in any order, and a row of a hundred million labels.
     eta = sparse.csr_matrix(([0.5] * 3, [3, 0, 2], [0, 3]), shape=(1, 5))
     mask, _ = decode(eta, loss="am", min_positive=2, max_positive=2)

@@ -198,6 +198,12 @@ def test_weighted_and_plain_tables_add_up():
         for table in (plain + ones, ones + ones, plain + plain)
     ]
     assert points[0] == points[1] == points[2]
+    # Parts whose documents weigh the same within each, but not in the other.
+    heavy = pn_table(SCORES, Y, sample_weight=np.full(5, 2.0))
+    both = {"sample_weight": np.repeat([1.0, 2.0], 5), "thresholds": plain.thresholds}
+    whole = pn_table(np.tile(SCORES, (2, 1)), np.tile(Y, 2), **both)
+    points = [each.operating_point(max_alerts=4) for each in (plain + heavy, whole)]
+    assert points[0] == points[1]
 
 
 @pytest.mark.parametrize("weight", [None, 0.0])
