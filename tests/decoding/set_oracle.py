@@ -23,37 +23,24 @@ def f_beta(tp, fp, fn, tn, beta, z):
     return 1 - (1 + beta**2) * tp / ((1 + beta**2) * tp + beta**2 * fn + fp)
 
 
-def jaccard(tp, fp, fn, tn, beta, z):
-    return 1 - z if tp + fp + fn == 0 else (fp + fn) / (tp + fp + fn)
-
-
-def am(tp, fp, fn, tn, beta, z):
-    return 1 - sum(rates(tp, fp, fn, tn, z)) / 2
-
-
 def balanced_accuracy(tp, fp, fn, tn, beta, z):
     found = [tp / (tp + fn)] if tp + fn else []
     found += [tn / (tn + fp)] if tn + fp else []
     return 1 - sum(found) / len(found)
 
 
-def g_tp_pr(tp, fp, fn, tn, beta, z):
-    return 1 - sqrt(ratio(tp, tp + fn, z) * ratio(tp, tp + fp, z))
-
-
-def g_mean(tp, fp, fn, tn, beta, z):
-    tpr, tnr = rates(tp, fp, fn, tn, z)
-    return 1 - sqrt(tpr * tnr)
-
-
 # Name to a function (tp, fp, fn, tn, beta, zero_division) of single counts.
 DEFINITIONS = {
     "f1": lambda tp, fp, fn, tn, beta, z: f_beta(tp, fp, fn, tn, 1, z),
     "hamming": lambda tp, fp, fn, tn, beta, z: (fp + fn) / (tp + fp + fn + tn),
-    **{
-        function.__name__: function
-        for function in (f_beta, jaccard, am, balanced_accuracy, g_tp_pr, g_mean)
-    },
+    "f_beta": f_beta,
+    "jaccard": lambda tp, fp, fn, tn, _, z: 1 - ratio(tp, tp + fp + fn, z),
+    "am": lambda tp, fp, fn, tn, _, z: 1 - sum(rates(tp, fp, fn, tn, z)) / 2,
+    "balanced_accuracy": balanced_accuracy,
+    "g_tp_pr": lambda tp, fp, fn, tn, _, z: (
+        1 - sqrt(ratio(tp, tp + fn, z) * ratio(tp, tp + fp, z))
+    ),
+    "g_mean": lambda tp, fp, fn, tn, _, z: 1 - sqrt(prod(rates(tp, fp, fn, tn, z))),
 }
 
 # Losses that are never 0/0.
@@ -104,6 +91,13 @@ def all_losses():
 LOSSES = all_losses()
 KEYS = sorted(LOSSES)
 
+# The sets of a matrix, by the average over them.
+SETS = {
+    "samples": list,
+    "macro": lambda values: list(np.transpose(values)),
+    "micro": lambda values: [np.ravel(values)],
+}
+
 
 def outcomes(n):
     """Return all outcomes of n items, shape (2^n, n); bit i of its row is item i."""
@@ -146,11 +140,12 @@ def tables_of(n):
     return np.array([(*cells, n - sum(cells)) for cells in firsts])
 
 
+MAGNITUDES = [0, 5e-324, 1e-308, 1e-100, 1e-17, 1e-9, 0.5, 1 - 1e-9, 1 - 2**-53, 1]
 KINDS = ["uniform", "few", "many", "tiny", "certain", "ties"]
 
 
 def draw_probabilities(kind, n, rng):
-    """Return n probabilities of one of the KINDS, sorted decreasing."""
+    """Return n probabilities of some kind, sorted decreasing."""
     eta = {
         "uniform": lambda: rng.random(n),
         "few": lambda: rng.beta(0.3, 3, n),
@@ -158,6 +153,7 @@ def draw_probabilities(kind, n, rng):
         "tiny": lambda: 1e-6 * rng.random(n),
         "certain": lambda: rng.choice([0.0, 1.0, 0.3, 0.8, 1e-9], n),
         "ties": lambda: rng.choice([0.1, 0.25, 0.5, 0.75], n),
+        "magnitudes": lambda: rng.choice(MAGNITUDES, n),
     }[kind]()
     return np.sort(eta)[::-1]
 

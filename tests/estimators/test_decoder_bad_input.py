@@ -28,8 +28,6 @@ STACK = StackingClassifier([("near", NEAREST)], final_estimator=NEAREST)
 
 
 class Liar(ClassifierMixin, BaseEstimator):
-    """Classifier whose probabilities are what it is told."""
-
     def __init__(self, probability):
         self.probability = probability
 
@@ -47,14 +45,7 @@ class Liar(ClassifierMixin, BaseEstimator):
 # What is given to the constructor and to `fit`, and what it says. Where no label is
 # given, y has two classes.
 BAD_FITS = [
-    ({"loss": "f2"}, {}, "loss must be one of"),
-    ({"beta": 2.0}, {}, "only 'f_beta' takes beta"),
-    ({"zero_division": 2}, {}, "zero_division must be"),
-    (
-        {"strategy": "best"},
-        {},
-        r"number in \[0, 1\], must be .* \['auto', 'dta', ",
-    ),
+    ({"strategy": "best"}, {}, r"number in \[0, 1\], must be .* \['auto', 'dta', "),
     ({"strategy": 1.5}, {}, "strategy, as a threshold"),
     ({"strategy": True}, {}, "strategy, as a threshold"),
     ({"min_positive": -1}, {}, "min_positive must be"),
@@ -76,7 +67,7 @@ BAD_FITS = [
     (
         {"estimator": FROZEN["labels"]},
         {"y": LABELS[:, :2]},
-        r"\(60, 3\), but y of `fit` has shape \(60, 2\)",
+        r"\(60, 3\), but y of `fit",
     ),
     ({"estimator": STACK}, {"y": LABELS}, r"Stack within each label.*MultiOutput"),
     ({}, {"y": LABELS}, "y should be a 1d array"),
@@ -91,7 +82,7 @@ BAD_FITS = [
     ({"estimator": Liar(0.5)}, {"y": THREE}, r"for each of 3 classes.*2\)"),
     *(
         ({"estimator": Liar(p), "strategy": strategy}, {}, "probabilities in \\[0")
-        for strategy, p in (("auto", 2.0), ("eum", -0.1), ("auto", np.nan))
+        for strategy, p in (("auto", 2), ("eum", -0.1), ("auto", np.nan), ("dta", 2))
     ),
 ]
 
@@ -103,19 +94,17 @@ def test_bad_fits(options, arguments, message):
         decoder.fit(X, **{"y": TWO, **arguments})
 
 
-OTHER_LABELS = [
-    (LISTS, "y holds lists of labels.*MultiLabelBinarizer"),
-    (np.ma.masked_equal(LABELS, 1), "y is a masked array"),
-]
-
-
-@pytest.mark.parametrize(("wrong", "message"), OTHER_LABELS)
-def test_labels_in_other_forms(wrong, message):
+def test_labels_in_other_forms():
     decoder = ExpectedLossDecoder(NEAREST).fit(X, LABELS)
     scorer = partial(get_selective_scorer("neg_set_loss"), decoder)
+    masked = np.ma.masked_equal(LABELS, 1)
     for call in (decoder.score, scorer, decoder.fit):
-        with pytest.raises(ValueError, match=message):
-            call(X, wrong)
+        for wrong, message in (
+            (LISTS, "MultiLabelBinarizer"),
+            (masked, "y is a masked"),
+        ):
+            with pytest.raises(ValueError, match=message):
+                call(X, wrong)
 
 
 # What a decoder was fitted on, a method, its arguments, and what it says.
@@ -141,22 +130,7 @@ def test_bad_calls(y, method, arguments, message):
     decoder = ExpectedLossDecoder(NEAREST).fit(X, y)
     with pytest.raises(ValueError, match=message):
         getattr(decoder, method)(X, **arguments)
-
-
-@pytest.mark.parametrize("average", ["macro", "micro"])
-def test_weights_of_items(average):
-    decoder = ExpectedLossDecoder(NEAREST, average=average).fit(X, LABELS)
-    with pytest.raises(ValueError, match="samples are the items"):
-        decoder.score(X, LABELS, sample_weight=np.ones(60))
-
-
-def test_probabilities_are_checked_where_nothing_is_evaluated():
-    decoder = ExpectedLossDecoder(Liar(2.0), strategy="dta")
-    with pytest.raises(ValueError, match=r"predict_proba .* probabilities in \[0"):
-        decoder.fit(X, TWO)
-
-
-def test_losses_that_rise_warn():
-    decoder = ExpectedLossDecoder(LOGISTIC, loss=lambda tp, fp, fn, tn: tp + 0.0)
-    with pytest.warns(UserWarning, match="may then not be the best one"):
-        decoder.fit(X, TWO)
+    weighed = {"sample_weight": np.ones(60)}
+    for average in ("macro", "micro") if y is LABELS else ():
+        with pytest.raises(ValueError, match="samples are the items"):
+            decoder.set_params(average=average).fit(X, y).score(X, y, **weighed)

@@ -66,23 +66,19 @@ def count_by_hand(scores, y, splits):
     return np.array(thresholds), counts
 
 
-# Folds
+FOLDS = {
+    "time": TimeSeriesSplit(4),
+    "gap": TimeSeriesSplit(4, gap=7),
+    "window": TimeSeriesSplit(5, max_train_size=90),
+    "k": KFold(4),
+    "shuffled": StratifiedKFold(3, shuffle=True, random_state=0),
+    "predefined": PredefinedSplit(np.r_[np.full(60, -1), np.arange(240) % 3]),
+    "backwards": list(TimeSeriesSplit(4).split(np.zeros(300)))[::-1],
+    "groups": GroupKFold(3),
+}
 
 
-@pytest.mark.parametrize(
-    "cv",
-    [
-        TimeSeriesSplit(4),
-        TimeSeriesSplit(4, gap=7),
-        TimeSeriesSplit(5, max_train_size=90),
-        KFold(4),
-        StratifiedKFold(3, shuffle=True, random_state=0),
-        PredefinedSplit(np.r_[np.full(60, -1), np.arange(240) % 3]),
-        list(TimeSeriesSplit(4).split(np.zeros(300)))[::-1],
-        GroupKFold(3),
-    ],
-    ids=["time", "gap", "window", "k", "shuffled", "predefined", "backwards", "groups"],
-)
+@pytest.mark.parametrize("cv", FOLDS.values(), ids=FOLDS)
 def test_thresholds_of_a_fold_see_nothing_but_its_training_part(cv):
     X, y = draw()
     groups = np.arange(300) // 10 if isinstance(cv, GroupKFold) else None
@@ -207,10 +203,9 @@ def test_folds_that_cannot_meet_the_target_predict_nothing():
 def test_few_documents_of_a_class():
     X, y = draw(400)
     positives, negatives = (np.flatnonzero(y == k) for k in (1, 0))
-    few = np.r_[positives[:3], negatives[:9]]
+    few, single = (np.r_[positives[:n], negatives[: 9 * n]] for n in (3, 1))
     model = tuner(views(), max_fp_per_tp=20).fit(X[few], y[few])
     assert 0 < model.operating_point_.tp <= 3
-    single = np.r_[positives[:1], negatives[:30]]
     with pytest.raises(ValueError, match="no rated positives"):
         model.fit(X[single], y[single])
 
@@ -253,9 +248,6 @@ def test_a_detector_that_ran_in_one_fold_only(method):
     assert not np.isnan(thresholds).any()
 
 
-# Other targets
-
-
 X, Y = draw(400, seed=7)
 FROZEN = [(n, FrozenEstimator(m.fit(X[:100, v], Y[:100])), v) for n, m, v in views()]
 KINDS = {
@@ -273,20 +265,18 @@ KINDS = {
 
 
 def state_of(model):
-    """Return all that a fitted tuner says, and its parameters."""
     points = model.operating_point_, model.cross_validated_point_, model.path_
     written = [None if point is None else point.to_dict() for point in points]
     return written, repr(model)
 
 
-@pytest.mark.parametrize(
-    "kind",
-    # A search of the analytic method takes half a second.
-    [pytest.param(kind, marks=[SLOW] * (kind == "analytic")) for kind in KINDS],
-)
-@pytest.mark.parametrize(
-    "weight", [None, np.linspace(0.2, 1, 400)], ids=["", "weights"]
-)
+# A search of the analytic method takes half a second.
+ALL_KINDS = [pytest.param(kind, marks=[SLOW] * (kind == "analytic")) for kind in KINDS]
+WEIGHTS = [None, np.linspace(0.2, 1, 400)]
+
+
+@pytest.mark.parametrize("kind", ALL_KINDS)
+@pytest.mark.parametrize("weight", WEIGHTS, ids=["", "weights"])
 @pytest.mark.parametrize("target", [{"max_fp_per_tp": 1.4}, {"min_precision": 0.7}])
 def test_retarget_is_another_fit(kind, weight, target):
     options = {"n_thresholds": 15, "random_state": 0, **KINDS[kind]}

@@ -71,8 +71,6 @@ def test_extreme_beta(beta):
     assert loss(2, 2, 3, 0) == pytest.approx(0.5 if beta < 1 else 0.6)
 
 
-# Functions of users
-
 COUNTS = {"tp": 3.0, "fp": 5.0, "fn": 7.0, "tn": 11.0}
 
 
@@ -93,10 +91,7 @@ def works_in_place(tp, fp, fn, tn):
 
 FUNCTIONS = [
     works_in_place,
-    *(
-        eval(f"lambda {', '.join(order)}: fp + 10 * fn")
-        for order in permutations(COUNTS)
-    ),
+    *(eval(f"lambda {', '.join(o)}: fp + 10 * fn") for o in permutations(COUNTS)),
     lambda fn, fp, **others: fp + 10 * fn,
     lambda **counts: counts["fp"] + 10 * counts["fn"],
     lambda tp, fp, fn, tn, price=10: fp + price * fn,
@@ -130,24 +125,6 @@ def calls_with(loss, **options):
     ]
 
 
-BAD_FUNCTIONS = [
-    (lambda fp, **_: 0.0, "one number for each confusion.* got shape .* whole arrays"),
-    (lambda fp, **_: fp[:-1], "one number for each confusion matrix"),
-    (lambda fp, **_: fp.astype(str), "one number for each .* dtype <U"),
-    (lambda fp, **_: fp * 1j, "one number for each .* dtype complex"),
-    (lambda fp, **_: fp / 0 * 0, "must return finite numbers, got nan.* of 0/0"),
-    (lambda fp, **_: fp + np.inf, "must return finite numbers, got inf"),
-]
-
-
-@pytest.mark.filterwarnings("ignore:invalid value", "ignore:divide by zero")
-@pytest.mark.parametrize(("function", "message"), BAD_FUNCTIONS)
-def test_functions_are_tried_out(function, message):
-    for call in calls_with(function):
-        with pytest.raises(ValueError, match=message):
-            call()
-
-
 def test_functions_are_checked_on_each_call():
     def gives_up(tp, fp, fn, tn):
         return np.where(tp + fp + fn + tn > 10, np.nan, fp + fn)
@@ -158,20 +135,17 @@ def test_functions_are_checked_on_each_call():
         loss(5, 2, 3, 4)
 
 
-@pytest.mark.parametrize(
-    "loss",
-    [
-        lambda tp, fp, fn, tn: tp * fp,
-        lambda tp, fp, fn, tn: (tp - 2) ** 2,
-        *(
-            lambda table=table, **counts: 1.0 * np.all(
-                [counts[name] == n for name, n in zip(COUNTS, table, strict=True)],
-                axis=0,
-            )
-            for table in [(1, 8, 0, 1), (1, 0, 8, 1), (9, 0, 0, 1), (1, 0, 0, 9)]
-        ),
-    ],
-)  # fmt: skip
+def only_of(*table):
+    wanted = dict(zip(COUNTS, table, strict=True))
+    return lambda **counts: 1.0 * np.all([counts[n] == wanted[n] for n in wanted], 0)
+
+
+RISING = [lambda tp, fp, fn, tn: tp * fp, lambda tp, fp, fn, tn: (tp - 2) ** 2]
+RISING += [only_of(1, 8, 0, 1), only_of(1, 0, 8, 1)]
+RISING += [only_of(9, 0, 0, 1), only_of(1, 0, 0, 9)]
+
+
+@pytest.mark.parametrize("loss", RISING)
 def test_losses_that_rise_with_true_positives(loss):
     """Every swap of a false positive and a false negative of ten items is tried."""
     with pytest.warns(RejectionWarning, match="may then not be the best one"):
@@ -182,70 +156,61 @@ def test_scores_of_counts():
     def f1(tp, fp, fn, tn):
         return 2 * tp / np.maximum(2 * tp + fp + fn, 1)
 
-    with pytest.warns(RejectionWarning, match="so pass one minus it"):
-        decode([0.3, 0.2], loss=f1)
+    for call in calls_with(f1):
+        with pytest.warns(RejectionWarning, match="so pass one minus it"):
+            call()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_set_loss(lambda **counts: 1 - f1(**counts))
         check_set_loss(lambda tp, fp, fn, tn: 0.1 * (tp + fp))
 
 
-# Bad input
-
-
-UNUSED = [
-    *((loss, {"beta": 2.0}) for loss in ("f1", "am", "hamming", priced, recall_loss)),
-    (check_set_loss("f_beta"), {"beta": 2.0}),
-    *(
-        (loss, {"zero_division": 1.0})
-        for loss in ("hamming", "balanced_accuracy", priced)
-    ),
-    (check_set_loss("jaccard"), {"zero_division": 1.0}),
+BAD_FUNCTIONS = [
+    (lambda fp, **_: 0.0, "one number for each confusion.* got shape .* whole arrays"),
+    (lambda fp, **_: fp[:-1], "one number for each confusion matrix"),
+    (lambda fp, **_: fp.astype(str), "one number for each .* dtype <U"),
+    (lambda fp, **_: fp * 1j, "one number for each .* dtype complex"),
+    (lambda fp, **_: fp / 0 * 0, "must return finite numbers, got nan.* of 0/0"),
+    (lambda fp, **_: fp + np.inf, "must return finite numbers, got inf"),
 ]
-
-
-@pytest.mark.parametrize(("loss", "options"), UNUSED)
-def test_options_that_a_loss_does_not_heed(loss, options):
-    [(name, value)] = options.items()
-    for call in calls_with(loss, **options):
-        with pytest.raises(ValueError, match=rf"{name}={value} is not used by.* Set"):
-            call()
-
-
 NO_COUNTS = [
     *(f1_score, partial(f1_score, average="micro"), make_scorer(f1_score)),
-    get_selective_scorer("neg_aurc"),
-    lambda a, b, c, d: b,
-    lambda tp, fp, fn: fp,
-    lambda *counts: counts[1],
+    *(get_selective_scorer("neg_aurc"), lambda a, b, c, d: b),
+    *(lambda tp, fp, fn: fp, lambda *counts: counts[1]),
+]
+NO_FUNCTION = "must be a function of the counts tp, fp, fn and tn.*such as 'f1'"
+# Options that a loss does not heed.
+UNUSED = [
+    *((loss, "beta", 2.0) for loss in ("f1", "am", "hamming", priced, recall_loss)),
+    (check_set_loss("f_beta"), "beta", 2.0),
+    *(
+        (loss, "zero_division", 1.0)
+        for loss in ("hamming", "balanced_accuracy", priced)
+    ),
+    (check_set_loss("jaccard"), "zero_division", 1.0),
+]
+NAMES = ("F1", "", None, 3, [0, -2, 1, 1], {"am": 1}, Priced)
+BETAS_BEYOND = (0, -1, np.nan, np.inf, 1e7, "1", True, None)
+SCORES_BEYOND = (-0.1, 1.1, np.nan, "warn", None, False)
+Z = "zero_division"
+REFUSED = [
+    *({"loss": function, "message": message} for function, message in BAD_FUNCTIONS),
+    *({"loss": function, "message": NO_FUNCTION} for function in NO_COUNTS),
+    *(
+        {"loss": loss, name: value, "message": f"{name}={value} is not used by.* Set"}
+        for loss, name, value in UNUSED
+    ),
+    *({"loss": loss, "message": r"one of \['am', .*, got "} for loss in NAMES),
+    *({"beta": b, "message": r"beta must be .*0, 1e\+06\], "} for b in BETAS_BEYOND),
+    *({Z: z, "message": f"{Z} must be .*0, 1\\], got "} for z in SCORES_BEYOND),
 ]
 
 
-@pytest.mark.parametrize("function", NO_COUNTS)
-def test_functions_of_other_things_than_counts(function):
-    message = r"must be a function of the counts tp, fp, fn and tn.*such as 'f1'"
-    for call in calls_with(function):
+@pytest.mark.filterwarnings("ignore:invalid value", "ignore:divide by zero")
+@pytest.mark.parametrize("options", REFUSED, ids=lambda row: row["message"][:20])
+def test_what_is_refused_wherever_a_loss_is_taken(options):
+    options = {"loss": "am", **options}
+    message = options.pop("message")
+    for call in calls_with(**options):
         with pytest.raises(ValueError, match=message):
             call()
-
-
-BAD_OPTIONS = [
-    *(
-        ({"loss": loss}, r"loss must be one of \['am', .*, got ")
-        for loss in ("F1", "", None, 3, [0, -2, 1, 1], {"am": 1}, Priced)
-    ),
-    *(
-        ({"loss": "am", "beta": beta}, r"beta must be .*0, 1e\+06\], got ")
-        for beta in (0, -1, np.nan, np.inf, 1e7, "1", True, None)
-    ),
-    *(
-        ({"loss": "am", "zero_division": z}, r"zero_division must be .*0, 1\], got ")
-        for z in (-0.1, 1.1, np.nan, "warn", None, False)
-    ),
-]
-
-
-@pytest.mark.parametrize(("options", "message"), BAD_OPTIONS)
-def test_bad_options(options, message):
-    with pytest.raises(ValueError, match=message):
-        check_set_loss(**options)

@@ -12,10 +12,8 @@ from sklearn.preprocessing import StandardScaler
 
 def three_classes(n_samples):
     """Return samples of three classes, one label in five drawn at random."""
-    return make_classification(
-        n_samples, n_features=5, n_informative=4, n_redundant=0, n_classes=3,
-        flip_y=0.2, random_state=0,
-    )  # fmt: skip
+    options = {"n_informative": 4, "n_redundant": 0, "n_classes": 3, "flip_y": 0.2}
+    return make_classification(n_samples, n_features=5, random_state=0, **options)
 
 
 class Distant(ClassifierMixin, BaseEstimator):

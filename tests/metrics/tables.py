@@ -20,7 +20,6 @@ class Data:
     weight: np.ndarray | None = None
 
     def take(self, rows):
-        """Return some rows, or several times the same one."""
         columns = {field.name: getattr(self, field.name) for field in fields(self)}
         return Data(**{k: None if v is None else v[rows] for k, v in columns.items()})
 
@@ -67,8 +66,6 @@ def rows_of(n_samples, *, n_resamples=60, **options):
 
 # Each takes data, whether labels or the losses themselves are given, and the unit that
 # losses, and what is measured in them, are given in.
-
-
 def of_order(name, data, *, as_labels=False, unit=1.0, **options):
     if "risk" in options:
         options["risk"] *= unit
@@ -138,29 +135,24 @@ class Metric:
     is_ranked: bool = True  # by one score, of which the order matters only
 
     def __call__(self, data, **options):
-        """Return the results as a list of arrays."""
         value = self.call(data, **options)
         return [np.asarray(x) for x in (value if isinstance(value, tuple) else [value])]
 
 
 RATES = {"min_tpr": 0.5, "max_fpr": 0.6}
 PRECISION = {"min_precision": 0.6, "min_tpr": 0.5, "ood_prior": 0.2}
+AURC = partial(of_order, "aurc_score")
+DEFERRAL = partial(of_opinions, "deferral_area_score")
 AT_COVERAGE = partial(of_order, "selective_risk_at_coverage_score", coverage=0.6)
 AT_RISK = partial(of_order, "coverage_at_risk_score", risk=0.25)
 TPR_FPR = partial(of_inside, "selective_risk_at_tpr_fpr_score", **RATES)
-AT_PRECISION = partial(
-    of_inside, "selective_risk_at_precision_recall_score", **PRECISION
-)
+AT_PRECISION = partial(of_inside, "selective_risk_at_precision_recall_score")
 
 ORDER = {
     "curve": Metric(partial(of_order, "risk_coverage_curve"), "1us"),
-    "aurc": Metric(partial(of_order, "aurc_score"), "u", repeats=False),
-    **{
-        f"aurc, {normalize}": Metric(
-            partial(of_order, "aurc_score", normalize=normalize), unit, repeats=False
-        )
-        for normalize, unit in (("excess", "u"), ("prr", "1"))
-    },
+    "aurc": Metric(AURC, "u", repeats=False),
+    "aurc, excess": Metric(partial(AURC, normalize="excess"), "u", repeats=False),
+    "aurc, prr": Metric(partial(AURC, normalize="prr"), "1", repeats=False),
     "augrc": Metric(partial(of_order, "augrc_score"), "u"),
     "sele": Metric(partial(of_order, "sele_score"), "u"),
     "sele, ties": Metric(partial(of_order, "sele_score", ties="midrank"), "u"),
@@ -171,12 +163,9 @@ ORDER = {
 }
 OPINIONS = {
     "deferral curve": Metric(partial(of_opinions, "deferral_curve"), "1us"),
-    **{
-        f"deferral area, {normalize}": Metric(
-            partial(of_opinions, "deferral_area_score", normalize=normalize), unit
-        )
-        for normalize, unit in ((None, "u"), ("excess", "u"), ("prr", "1"))
-    },
+    "deferral area": Metric(DEFERRAL, "u"),
+    "deferral area, excess": Metric(partial(DEFERRAL, normalize="excess"), "u"),
+    "deferral area, prr": Metric(partial(DEFERRAL, normalize="prr"), "1"),
     "cost": Metric(of_costs, "u", is_ranked=False),
 }
 OF_OOD = {"positive": "ood", "ood_prior": 0.3}
@@ -192,7 +181,7 @@ INSIDE = {
     "curve of ID": (CURVE_OF_ID, "1us"),
     "at TPR and FPR": (TPR_FPR, "u"),
     "at TPR and FPR, random": (partial(TPR_FPR, randomize=True), "u"),
-    "at precision and recall": (AT_PRECISION, "u"),
+    "at precision and recall": (partial(AT_PRECISION, **PRECISION), "u"),
 }
 
 
@@ -215,13 +204,10 @@ METRICS = ORDER | OPINIONS | OOD | OTHERS
 
 
 def data_of(name):
-    """Return data for a metric, with OOD samples where it knows them."""
     return draw_data(with_ood=name in OOD)
 
 
 # Scorers by their options, and the same of labels, predictions and uncertainties
-
-
 PRECISE = {"min_precision": 0.7, "min_tpr": 0.4, "ood_prior": 0.2}
 OF_ERRORS = {
     "neg_aurc": [{}, {"loss": "absolute"}, {"normalize": "excess"}],
@@ -238,7 +224,6 @@ OF_NOVELTY = {
 
 
 def score(name, options, y, y_pred, uncertainty, weight=None):
-    """Return what a scorer has of labels, predictions and uncertainties."""
     metric = getattr(metrics, name.removeprefix("neg_") + "_score")
     is_of_origins = name in ("ood_auroc", "neg_fpr_at_tpr")
     samples = (y, uncertainty) if is_of_origins else (y, y_pred, uncertainty)
@@ -248,15 +233,9 @@ def score(name, options, y, y_pred, uncertainty, weight=None):
 
 def cases_of(table):
     """Return (name, scorer, metric) of each row."""
-    return [
-        (
-            name,
-            metrics.get_selective_scorer(name, **options),
-            partial(score, name, options),
-        )
-        for name, rows in table.items()
-        for options in rows
-    ]
+    make = metrics.get_selective_scorer
+    cases = [(name, options) for name, rows in table.items() for options in rows]
+    return [(n, make(n, **options), partial(score, n, options)) for n, options in cases]
 
 
 # Those of opinions, costs and sets ask estimators of their own kind.

@@ -14,24 +14,12 @@ from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
-from sklearn_reject import (
-    DeferringClassifier,
-    DoubleScoreOODClassifier,
-    SelectiveClassifier,
-    SelectiveRegressor,
-    metrics,
-)
+import sklearn_reject as sr
+from sklearn_reject import metrics
 from sklearn_reject.scores import SELE
+from tests.metrics import tables
 from tests.metrics.models import WRAPPINGS, Distant, TopOfEach, look_inside
-from tests.metrics.tables import (
-    METRICS,
-    OF_ERRORS,
-    OF_NOVELTY,
-    OOD,
-    SCORERS,
-    cases_of,
-    data_of,
-)
+from tests.metrics.tables import METRICS, OF_ERRORS, OF_NOVELTY, cases_of, data_of
 from tests.samples import entropies
 
 each_metric = pytest.mark.parametrize("name", METRICS)
@@ -158,7 +146,7 @@ def test_labels_of_all_kinds(name):
             np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("name", OOD)
+@pytest.mark.parametrize("name", tables.OOD)
 def test_infinite_scores(name):
     """Minus infinity is first and infinity last: they are beyond all finite scores."""
     data = data_of(name)
@@ -176,7 +164,6 @@ def test_infinite_scores(name):
 
 
 def with_first(value):
-    """Return a change of an array: its first item, and only that."""
     return lambda values: np.append(value, values[1:])
 
 
@@ -214,8 +201,6 @@ def test_bad_arrays(column, change, words):
 
 
 # Scorers: of three classes, and of OOD samples of label -1 beside them
-
-
 def draw_samples(seed=0, n=300):
     rng = np.random.default_rng(seed)
     y = np.arange(n) % 4
@@ -232,21 +217,16 @@ OF_GROUPS = {"groups": np.arange(len(X_IN)) // 8}
 
 
 def samples_of(name):
-    """Return rows, with OOD samples for scorers that know them."""
     rows = np.flatnonzero(INSIDE | (name in OF_NOVELTY))
     return X[rows], Y[rows], WEIGHT[rows]
 
 
-each_scorer = pytest.mark.parametrize(
-    ("name", "scorer", "metric"),
-    SCORERS,
-    ids=[f"{name}-{number}" for number, (name, *_) in enumerate(SCORERS)],
-)
+each_scorer = pytest.mark.parametrize(("name", "scorer", "metric"), tables.SCORERS)
 
 
 def selective(**options):
     options = {"uncertainty_score": entropies, "reject_cost": 0.4} | options
-    return SelectiveClassifier(GaussianNB(), cv=2, **options)
+    return sr.SelectiveClassifier(GaussianNB(), cv=2, **options)
 
 
 def test_all_scorers_are_in_a_table():
@@ -279,28 +259,23 @@ def test_a_scorer_is_the_metric_of_any_classifier(name, scorer, metric, weighted
         assert np.isfinite(value)
 
 
-OF_OOD = DoubleScoreOODClassifier(GaussianNB(), min_tpr=0.3, novelty_score="msp", cv=2)
-OF_NUMBERS = SelectiveRegressor(Ridge(), uncertainty_score=SELE(alphas=0.01), cv=2)
-ASKING = DeferringClassifier(GaussianNB(), LogisticRegression(), cv=2)
+OF_OOD = sr.DoubleScoreOODClassifier(
+    GaussianNB(), min_tpr=0.3, novelty_score="msp", cv=2
+)
+OF_NUMBERS = sr.SelectiveRegressor(Ridge(), uncertainty_score=SELE(alphas=0.01), cv=2)
+ASKING = sr.DeferringClassifier(GaussianNB(), LogisticRegression(), cv=2)
+ASKING.set_params(gain_score="confidence")
 # Each kind of model with a grid, labels, what is given beside them, and its scorers.
+FAR, PRODUCTS, POSITIVE = np.where(INSIDE, Y, 99), X.prod(axis=1), 1 * (Y_IN > 0)
+AREA, DEFERRAL, SETS = (
+    {n: [{}]} for n in ("neg_aurc", "neg_deferral_area", "neg_set_loss")
+)
 KINDS_OF_MODELS = {
     "rejecting": (selective(), {"reject_cost": [0.4]}, X_IN, Y_IN, {}, OF_ERRORS),
-    "novel": (
-        *(OF_OOD, {"ood_label": [99]}, X, np.where(INSIDE, Y, 99)),
-        *({}, OF_NOVELTY),
-    ),
-    "regressing": (
-        *(OF_NUMBERS, {"reject_cost": [1]}, X, X.prod(axis=1)),
-        *({}, {"neg_aurc": [{}]}),
-    ),
-    "deferring": (
-        *(ASKING.set_params(gain_score="confidence"), {"deferral_cost": [0.1]}),
-        *(X_IN, Y_IN, {}, {"neg_deferral_area": [{}]}),
-    ),
-    "sets": (
-        *(TopOfEach(3), {"size": [3]}, X_IN, (Y_IN > 0).astype(int), OF_GROUPS),
-        {"neg_set_loss": [{}]},
-    ),
+    "novel": (OF_OOD, {"ood_label": [99]}, X, FAR, {}, OF_NOVELTY),
+    "regressing": (OF_NUMBERS, {"reject_cost": [1]}, X, PRODUCTS, {}, AREA),
+    "deferring": (ASKING, {"deferral_cost": [0.1]}, X_IN, Y_IN, {}, DEFERRAL),
+    "sets": (TopOfEach(3), {"size": [3]}, X_IN, POSITIVE, OF_GROUPS, SETS),
 }
 
 

@@ -41,7 +41,6 @@ def opinions(draw, max_size=7, weighted=True):
 
 
 def known_rows(scores, first, second, weights):
-    """Return the rows that count, with weights."""
     weights = np.ones(len(scores)) if weights is None else weights
     rows = np.flatnonzero((weights > 0) & (second == second))
     return scores[rows], first[rows], second[rows], weights[rows]
@@ -52,10 +51,9 @@ def area_of_order(first, second, weights):
     area = 0.0
     for row in range(len(first)):
         # While this sample is being deferred, those before are and those after are not.
-        ends = [
-            second[:k] @ weights[:k] + first[k:] @ weights[k:] for k in (row, row + 1)
-        ]
-        area += weights[row] * sum(ends) / 2
+        for k in (row, row + 1):
+            end = second[:k] @ weights[:k] + first[k:] @ weights[k:]
+            area += weights[row] * end / 2
     return area / weights.sum() ** 2
 
 
@@ -108,8 +106,6 @@ def test_prr_is_undefined_where_differences_are_rounding():
         assert np.isnan(area_of([1, 2, 3, 4], first, second, normalize="prr"))
 
 
-# Labels
-
 Y_TRUE = np.array([0, 1, 2, 1, 0, 2])
 Y_FIRST = np.array([0, 2, 2, 0, 1, 2])
 Y_SECOND = np.array([0, 1, 1, 1, 0, 0])
@@ -125,11 +121,8 @@ LOSSES = {
 
 
 def by_hand(cost, rows=range(6)):
-    """Return the area of losses that are worked out one by one."""
-    losses = [
-        [cost(Y_TRUE[row], labels[row]) for row in rows]
-        for labels in (Y_FIRST, Y_SECOND)
-    ]
+    opinions = Y_FIRST, Y_SECOND
+    losses = ([cost(Y_TRUE[row], labels[row]) for row in rows] for labels in opinions)
     return area_of(SCORES[list(rows)], *losses)
 
 
@@ -179,9 +172,6 @@ def test_labels_of_text_and_labels_that_nobody_has():
     deferral_area_score(Y_TRUE, Y_FIRST, second, SCORES, labels=[0, 1, 2, 7])
 
 
-# Who was asked
-
-
 @pytest.mark.parametrize("asked", ["errors", "low scores"])
 def test_a_warning_says_that_the_samples_asked_were_chosen(asked):
     rng = np.random.default_rng(1)
@@ -216,32 +206,57 @@ def test_samples_drawn_at_random_or_all_alike_lead_to_no_warning():
 NONE = dict.fromkeys(("y_true", "y_first", "y_second"))
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"y_true": None}, "y_true is None.*loss_first, loss_second"),
-        ({"y_first": [0, 1, 2, 1, 0, None]}, "y_first has no label"),
-        ({"y_second": [0, 1]}, "y_second has 2 elements, but there are 6"),
-        ({"y_second": [None] * 6}, "loss_second is missing in all 6"),
-        ({"y_second": np.ones((6, 2))}, "y_second must be a vector of labels"),
-        ({"y_second": list("aabbcc")}, "mix strings and numbers"),
-        ({"loss": [[0, 1], [1, 0]]}, "cost matrix of shape"),
-        ({"loss": "l2"}, "loss must be one of"),
-        ({"loss": ([0] * 6, [0] * 6)}, "cost matrix of shape"),
-        ({**NONE, "loss": ([0] * 6, [0] * 5)}, "loss_second has 5 elements, but there"),
-        ({**NONE, "loss": ([0] * 6, [-1] * 6)}, "loss_second must be non-neg.*row 0"),
-        ({**NONE, "loss": ([0] * 6, [np.inf] * 6)}, "loss_second must be finite.*row"),
-        ({"normalize": "oracle"}, "normalize must be one of"),
-        (
-            {"y_second": [0, None, 0, 0, 0, 0], "sample_weight": [0, 1, 0, 0, 0, 0]},
-            "sample_weight is zero wherever",
-        ),
-    ],
-)
-def test_bad_arguments_are_refused(changes, message):
-    opinions = {"y_true": Y_TRUE, "y_first": Y_FIRST, "y_second": Y_SECOND}
+BAD_OPINIONS = [
+    ({"y_true": None}, "y_true is None.*loss_first, loss_second"),
+    ({"y_first": [0, 1, 2, 1, 0, None]}, "y_first has no label"),
+    ({"y_second": [0, 1]}, "y_second has 2 elements, but there are 6"),
+    ({"y_second": [None] * 6}, "loss_second is missing in all 6"),
+    ({"y_second": np.ones((6, 2))}, "y_second must be a vector of labels"),
+    ({"y_second": list("aabbcc")}, "mix strings and numbers"),
+    ({"loss": [[0, 1], [1, 0]]}, "cost matrix of shape"),
+    ({"loss": "l2"}, "loss must be one of"),
+    ({"loss": ([0] * 6, [0] * 6)}, "cost matrix of shape"),
+    ({**NONE, "loss": ([0] * 6, [0] * 5)}, "loss_second has 5 elements, but there"),
+    ({**NONE, "loss": ([0] * 6, [-1] * 6)}, "loss_second must be non-neg.*row 0"),
+    ({**NONE, "loss": ([0] * 6, [np.inf] * 6)}, "loss_second must be finite.*row"),
+    ({"normalize": "oracle"}, "normalize must be one of"),
+    ({"y_second": GAPS["none"], "sample_weight": [0, 1, 0, 0, 0, 0]}, "zero wherever"),
+]
+BAD_COSTS = [
+    ({"reject_cost": -0.1}, "reject_cost must be in"),
+    ({"reject_cost": None}, "reject_cost must be a number"),
+    ({"reject_cost": [0.1, 0.2]}, "reject_cost has 2 elements, but there are 3"),
+    ({"reject_cost": [0.1, -0.2, 0]}, "reject_cost must be non-negative"),
+    ({"accepted": [0.2, 0.9, 1]}, "accepted must hold True and False"),
+    ({"accepted": pd.array([True, None, False], "boolean")}, "NAType"),
+    ({"accepted": ["yes", "no", "no"]}, "accepted must be a vector of booleans"),
+    ({"accepted": [True]}, "y_true has 3 elements, but there are 1"),
+    ({"accepted": []}, "empty"),
+    ({"y_true": None}, "y_true is None"),
+    ({"y_pred": [0, 1]}, "y_pred has 2 elements, but there are 3"),
+    ({"y_pred": [np.nan, 1, 0]}, "y_pred has no label"),
+    ({"loss": [0.1, 0.2]}, "loss has 2 elements, but there are 3"),
+    ({"loss": [0, np.nan, 1], "accepted": [0, 1, 1]}, "loss must be .* row 1 "),
+]
+OPINIONS = {"y_true": Y_TRUE, "y_first": Y_FIRST, "y_second": Y_SECOND, "gain": SCORES}
+DECISIONS = {"y_true": [0, 1, 0], "y_pred": [0, 1, -1], "accepted": [1, 1, 0]}
+DECISIONS["reject_cost"] = 0.1
+BAD = [
+    *(
+        (deferral_area_score, OPINIONS | changes, words)
+        for changes, words in BAD_OPINIONS
+    ),
+    *(
+        (selective_cost_score, DECISIONS | changes, words)
+        for changes, words in BAD_COSTS
+    ),
+]
+
+
+@pytest.mark.parametrize(("metric", "arguments", "message"), BAD)
+def test_bad_arguments_are_refused(metric, arguments, message):
     with pytest.raises(ValueError, match=message):
-        deferral_area_score(**{**opinions, "gain": SCORES, **changes})
+        metric(**arguments)
 
 
 @pytest.mark.parametrize(
@@ -291,28 +306,3 @@ def test_reject_labels_of_accepted_samples_are_refused():
             selective_cost_score([0, 1], [0, -1], [1, 1], loss=loss, **options)
     with pytest.warns(RejectionWarning, match="y_pred holds 9"):
         selective_cost_score([0, 1, 2], [0, 9, -1], [1, 1, 0], **options)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"reject_cost": -0.1}, "reject_cost must be in"),
-        ({"reject_cost": None}, "reject_cost must be a number"),
-        ({"reject_cost": [0.1, 0.2]}, "reject_cost has 2 elements, but there are 3"),
-        ({"reject_cost": [0.1, -0.2, 0]}, "reject_cost must be non-negative"),
-        ({"accepted": [0.2, 0.9, 1]}, "accepted must hold True and False"),
-        ({"accepted": pd.array([True, None, False], "boolean")}, "NAType"),
-        ({"accepted": ["yes", "no", "no"]}, "accepted must be a vector of booleans"),
-        ({"accepted": [True]}, "y_true has 3 elements, but there are 1"),
-        ({"accepted": []}, "empty"),
-        ({"y_true": None}, "y_true is None"),
-        ({"y_pred": [0, 1]}, "y_pred has 2 elements, but there are 3"),
-        ({"y_pred": [np.nan, 1, 0]}, "y_pred has no label"),
-        ({"loss": [0.1, 0.2]}, "loss has 2 elements, but there are 3"),
-        ({"loss": [0, np.nan, 1], "accepted": [0, 1, 1]}, "loss must be .* row 1 "),
-    ],
-)
-def test_bad_costs_are_refused(changes, message):
-    arguments = {"y_true": [0, 1, 0], "y_pred": [0, 1, -1], "accepted": [1, 1, 0]}
-    with pytest.raises(ValueError, match=message):
-        selective_cost_score(**{**arguments, "reject_cost": 0.1, **changes})

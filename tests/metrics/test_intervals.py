@@ -130,8 +130,6 @@ def test_random_state(metric):
     assert again.value == found.value
 
 
-# What goes in
-
 LOSSES = (Y_TRUE != Y_PRED) * 1.0
 NAMES = np.array(["a", "b", "c"])
 BY_NAME = dict(zip(("y_true", "y_pred", "uncertainty"), SAMPLES, strict=True))
@@ -140,7 +138,6 @@ NONE = dict.fromkeys(("y_true", "y_pred"))
 
 @COUNTED_OR_CALLED
 def test_arrays_of_all_kinds(metric):
-    """Losses are resampled with the rows."""
     expected = ends(bootstrap_interval(metric, SAMPLES, **FEW))
     names = {"labels": [0, 1, 2]}
     for samples, params in (
@@ -166,13 +163,6 @@ def test_weights_are_resampled_with_the_rows():
     assert found.value == aurc_score(*SAMPLES, **weight)
 
 
-# Where there is no interval
-
-
-def n_distinct(rows):
-    return len(np.unique(rows))
-
-
 RARE = np.where(ROWS < 4, "ood", "a"), UNCERTAINTY
 SAME_ORDER = Y_TRUE, Y_PRED, UNCERTAINTY**3
 
@@ -185,7 +175,7 @@ UNTOLD = r"metric fails on \d+ of 300 resamples.*resamples are ignored"
     [
         (ood_auroc_score, RARE, {"n_resamples": 300}, UNTOLD),
         (aurc_score, SAMPLES, {"other": SAME_ORDER}, "two scores rank alike"),
-        (n_distinct, (UNCERTAINTY,), {}, "outside the range of all 60"),
+        (lambda x: len(set(x)), (UNCERTAINTY,), {}, "outside the range of all 60"),
         (aurc_score, SAMPLES, {"groups": Y_TRUE}, "Only 3 groups are resampled"),
         (np.mean, (ROWS < 1.0,), {"n_resamples": 1000}, "depends on a few samples"),
     ],
@@ -225,19 +215,15 @@ def test_the_same_value_on_all_resamples_is_no_certainty(metric, losses):
 
 
 SCORER = metrics.get_selective_scorer("neg_aurc")
+NO_METRIC = "must be a function of arrays, got .*Predict first"
+OF_ROWS = r"s\['loss'\] has one value per sample"
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        *(
-            ({"metric": each}, "must be a function of arrays, got .*Predict first")
-            for each in ("aurc_score", SCORER, 3)
-        ),
-        (
-            {"metric": lambda *a: np.ones(2)},
-            "one finite number, got array",
-        ),
+        *(({"metric": each}, NO_METRIC) for each in ("aurc_score", SCORER, 3)),
+        ({"metric": lambda *a: np.ones(2)}, "one finite number, got array"),
         ({"metric": lambda *a: np.nan}, "one finite number, got nan on samples"),
         ({"samples": Y_TRUE}, "samples must be a tuple of the arrays.*got ndarray"),
         ({"samples": (None, None)}, "got tuple without an array"),
@@ -246,10 +232,9 @@ SCORER = metrics.get_selective_scorer("neg_aurc")
         ({"other": [x[1:] for x in SAMPLES]}, "other has 59 elements, but there"),
         ({"groups": GROUPS[1:]}, "groups has 59 elements, but there are 60"),
         ({"groups": np.full(N, np.nan)}, r"groups has no label \(nan\)"),
-        *(
-            ({"metric_params": {"loss": each}}, r"s\['loss'\] has one value per sample")
-            for each in (TIED, (TIED, TIED), np.stack([TIED, TIED]))
-        ),
+        ({"metric_params": {"loss": TIED}}, OF_ROWS),
+        ({"metric_params": {"loss": (TIED, TIED)}}, OF_ROWS),
+        ({"metric_params": {"loss": np.stack([TIED, TIED])}}, OF_ROWS),
         ({"confidence_level": 1}, r"confidence_level must be in \(0, 1\)"),
         ({"n_resamples": 0}, "n_resamples must be a positive int"),
         ({"n_resamples": 39}, "n_resamples=39 is too few.*Use at least 40;"),

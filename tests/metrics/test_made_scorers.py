@@ -20,12 +20,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_sco
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
-from sklearn_reject import (
-    DeferringClassifier,
-    EnsembleThresholdTuner,
-    SelectiveClassifier,
-    SelectiveRegressor,
-)
+import sklearn_reject as sr
 from sklearn_reject.metrics import make_selective_scorer
 from sklearn_reject.scores import SELE
 from tests.metrics.models import three_classes
@@ -41,8 +36,6 @@ NAMES = np.array(["a", "b", "a much longer class"])
 
 
 class Silent(GaussianNB):
-    """Rejects everything."""
-
     def uncertainty(self, X):
         return X[:, 0]
 
@@ -51,7 +44,7 @@ class Silent(GaussianNB):
 
 
 def selective(cost=0.3, labels=y):
-    model = SelectiveClassifier(GaussianNB(), reject_cost=cost)
+    model = sr.SelectiveClassifier(GaussianNB(), reject_cost=cost)
     return model.fit(X[:200], labels[:200])
 
 
@@ -60,15 +53,14 @@ REJECTING, SILENT = selective(), selective(0.0)
 
 def regressor(estimator, targets):
     score = SELE(alphas=0.01)
-    model = SelectiveRegressor(estimator, uncertainty_score=score, cv=2, random_state=0)
+    model = sr.SelectiveRegressor(
+        estimator, uncertainty_score=score, cv=2, random_state=0
+    )
     return model.set_params(target_coverage=0.6).fit(X[:200], targets[:200])
 
 
 NUMBERS = regressor(Ridge(), TARGETS[:, 0])
 VECTORS = regressor(LinearRegression(), TARGETS)
-
-
-# Labels
 
 
 @pytest.mark.parametrize("names", [np.arange(3), NAMES], ids=["numbers", "names"])
@@ -99,7 +91,7 @@ def test_rejecting_everything_is_worst():
     f1 = make_selective_scorer(f1_score, average="macro")
     assert f1(SILENT, X_test, y_test) == 0 < f1(REJECTING, X_test, y_test)
     # What is wrong is a class, and not cut to the length of the others.
-    two = SelectiveClassifier(GaussianNB(), reject_cost=0.0)
+    two = sr.SelectiveClassifier(GaussianNB(), reject_cost=0.0)
     two.fit(X, NAMES[(y > 0).astype(int)])
     seen = []
     metric = lambda _, k: float(bool(seen.append(set(k))))  # noqa: E731
@@ -111,9 +103,9 @@ def test_rejecting_everything_is_worst():
 
 
 def test_what_is_left_to_a_person_is_rejected():
-    model = DeferringClassifier(
-        GaussianNB(), deferral_cost=0.35, gain_score="confidence", cv=2
-    ).fit(X[:200], y[:200], expert_labels=y[:200])
+    options = {"deferral_cost": 0.35, "gain_score": "confidence", "cv": 2}
+    model = sr.DeferringClassifier(GaussianNB(), **options)
+    model.fit(X[:200], y[:200], expert_labels=y[:200])
     deferred, right = model.defer(X_test), model.predict_first(X_test) == y_test
     assert 0 < deferred.sum() < 100
     scorer = make_selective_scorer(accuracy_score, reject_penalty=0.5)
@@ -138,9 +130,6 @@ def test_a_coverage_overrules_the_classifier(model):
     kept = order[: 1 + np.argmax(np.cumsum(WEIGHT[order]) >= 0.6 * WEIGHT.sum())]
     expected = np.average(right[kept], weights=WEIGHT[kept])
     assert dropped(model, X_test, y_test, WEIGHT) == pytest.approx(expected)
-
-
-# Numbers
 
 
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
@@ -183,6 +172,9 @@ def test_a_missing_penalty_is_named(model):
         scorer(model, X_test, target)
 
 
+DROP = {"on_reject": "drop", "coverage": 0.5}
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -192,8 +184,8 @@ def test_a_missing_penalty_is_named(model):
         ({"coverage": "half"}, "coverage must be a number in .*'half'"),
         ({"reject_penalty": np.nan}, "reject_penalty must be a finite number"),
         (
-            {"reject_penalty": 1, "on_reject": "drop", "coverage": 0.5},
-            "is for on_reject='count_as_error', got 1 with on_reject='drop'",
+            {**DROP, "reject_penalty": 1},
+            "got 1 with on_reject='drop'",
         ),
     ],
     ids=str,
@@ -204,15 +196,13 @@ def test_bad_options(options, message):
 
 
 # Rated documents: the others are left out
-
-
 TRUTH = (y == 1).astype(int)
 DOCUMENTS = np.random.default_rng(0).normal(size=(300, 2)) + TRUTH[:, np.newaxis]
 IS_RATED = (DOCUMENTS >= 0).any(axis=1)
 PARTLY = np.where(IS_RATED, TRUTH, -1)
 MODEL = LogisticRegression().fit(DOCUMENTS, TRUTH)
 RATED = DOCUMENTS[IS_RATED], TRUTH[IS_RATED]
-TUNER = EnsembleThresholdTuner(None, max_fp_per_tp=2, cv="prefit")
+TUNER = sr.EnsembleThresholdTuner(None, max_fp_per_tp=2, cv="prefit")
 
 
 def hide(missing, dtype=object):
@@ -221,27 +211,27 @@ def hide(missing, dtype=object):
     return labels
 
 
+FORMS = {
+    "integer": PARTLY,
+    "nan": hide(np.nan, float),
+    "none": hide(None),
+    "text": hide("?"),
+    "masked": np.ma.masked_array(TRUTH, mask=~IS_RATED),
+    "column": PARTLY[:, np.newaxis].tolist(),
+}
+
+
 def of_rated(metric, label=-1, **options):
     return make_selective_scorer(metric, unrated_label=label, **options)
 
 
 @pytest.mark.filterwarnings("ignore:A column-vector y was passed")
 @pytest.mark.parametrize("metric", [precision_score, f1_score, accuracy_score])
-@pytest.mark.parametrize(
-    ("y", "label"),
-    [
-        (PARTLY, -1),
-        (hide(np.nan, float), -1),
-        (hide(None), -1),
-        (hide("?"), "?"),
-        (np.ma.masked_array(TRUTH, mask=~IS_RATED), -1),
-        (PARTLY[:, np.newaxis].tolist(), -1),
-    ],
-    ids=["integer", "nan", "none", "text", "masked", "column"],
-)
-def test_unrated_documents_are_left_out(metric, y, label):
+@pytest.mark.parametrize("y", FORMS.values(), ids=FORMS)
+def test_unrated_documents_are_left_out(metric, y):
     expected = metric(RATED[1], MODEL.predict(RATED[0]))
-    assert of_rated(metric, label)(MODEL, DOCUMENTS, y) == pytest.approx(expected)
+    scorer = of_rated(metric, "?" if y is FORMS["text"] else -1)
+    assert scorer(MODEL, DOCUMENTS, y) == pytest.approx(expected)
 
 
 def test_labels_of_text_frames_and_weights():
@@ -252,9 +242,8 @@ def test_labels_of_text_frames_and_weights():
     scorer = of_rated(f1_score, pos_label="yes")
     assert scorer(model, frame, pd.Series(names).where(IS_RATED, None)) == expected
     assert "unrated_label=-1" in repr(scorer)
-    expected = precision_score(
-        *RATED[1:], predicted == "yes", sample_weight=weight[IS_RATED]
-    )
+    weighed = {"sample_weight": weight[IS_RATED]}
+    expected = precision_score(*RATED[1:], predicted == "yes", **weighed)
     value = of_rated(precision_score)(MODEL, DOCUMENTS, PARTLY, weight)
     assert value == pytest.approx(expected)
 

@@ -34,7 +34,6 @@ def mean_of_selective_risks(losses):
 
 
 def mean_over_orders(scores, losses):
-    """Return the mean area of all orders of tied samples."""
     orders = map(list, permutations(range(len(scores))))
     kept = [order for order in orders if (np.diff(scores[order]) >= 0).all()]
     return np.mean([mean_of_selective_risks(losses[order]) for order in kept])
@@ -90,9 +89,6 @@ def test_coverage_at_risk_against_all_thresholds(sample, eighths):
     else:
         with pytest.warns(UndefinedMetricWarning, match="No threshold has"):
             assert np.isnan(of(call, *sample, **options))
-
-
-# Areas
 
 
 @given(samples(max_size=6, weighted=False))
@@ -255,15 +251,12 @@ TARGETS = np.random.default_rng(2).normal(size=60)
 REJECTED = UNCERTAINTY > 0.8
 SOME_ARE = np.where(REJECTED, -1, Y_PRED)
 NAMES = np.array(["ant", "bee", "cat"])
+OBJECTS = NAMES.astype(object)
 COSTS = [[0, 1, 5], [2, 0, 1], [3, 4, 0]]
 AUTOMATIC = "is that of reject_label='auto'.*`predict_label`"
 
 
-@pytest.mark.parametrize(
-    "labels",
-    [np.arange(3), np.array([-1, 0, 1]), NAMES, NAMES.astype(object)],
-    ids=["numbers", "-1 is a class", "names", "objects"],
-)
+@pytest.mark.parametrize("labels", [np.arange(3), np.arange(-1, 2), NAMES, OBJECTS])
 def test_the_automatic_reject_label_is_refused(labels):
     """What `predict` returns, of a classifier that is fitted here."""
     X = np.column_stack([DATA.uncertainty + Y_TRUE, Y_TRUE]) + TARGETS[:, np.newaxis]
@@ -330,14 +323,9 @@ def test_labels_say_what_is_a_class():
     assert aurc_score(signs, np.where(REJECTED, -1, 1), UNCERTAINTY) > 0
 
 
-@pytest.mark.parametrize(
-    ("samples", "message"),
-    [
-        # Targets, and the arguments of a function that took scores and losses.
-        ((TARGETS, TARGETS + 0.1), "A regressor needs loss='squared'"),
-        ((UNCERTAINTY, 1 * (Y_TRUE != Y_PRED)), "are loss= with None as y_true"),
-    ],
-)
-def test_what_are_no_labels(samples, message):
-    with pytest.warns(RejectionWarning, match=message):
-        aurc_score(*samples, np.ones(60))
+def test_what_are_no_labels():
+    """Targets, and the arguments of a function that took scores and losses."""
+    with pytest.warns(RejectionWarning, match="A regressor needs loss='squared'"):
+        aurc_score(TARGETS, TARGETS + 0.1, np.ones(60))
+    with pytest.warns(RejectionWarning, match="are loss= with None as y_true"):
+        aurc_score(UNCERTAINTY, 1 * (Y_TRUE != Y_PRED), np.ones(60))

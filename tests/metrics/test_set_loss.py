@@ -9,12 +9,7 @@ from scipy.sparse import coo_array, csc_matrix, csr_array, csr_matrix
 from sklearn.datasets import make_classification, make_multilabel_classification
 from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import (
-    f1_score,
-    fbeta_score,
-    hamming_loss,
-    jaccard_score,
-)
+from sklearn.metrics import f1_score, fbeta_score, hamming_loss, jaccard_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -25,6 +20,7 @@ from sklearn_reject.metrics import get_selective_scorer, set_loss
 from tests.decoding.set_oracle import (
     BETAS,
     DEFINITIONS,
+    SETS,
     ZERO_DIVISIONS,
     options_of,
     precision_loss,
@@ -36,17 +32,11 @@ from tests.metrics.models import TopOfEach
 
 @st.composite
 def indicators(draw, min_columns=1):
-    """Draw two matrices of zeros and ones."""
     shape = draw(st.integers(1, 5)), draw(st.integers(min_columns, 5))
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
     return tuple(rng.integers(0, 2, (2, *shape)))
 
 
-SETS = {
-    "samples": list,
-    "macro": lambda values: list(values.T),
-    "micro": lambda values: [values.ravel()],
-}
 FORMS = [np.asarray, csr_array, csr_matrix, csc_matrix, coo_array]
 
 
@@ -79,14 +69,12 @@ def test_each_set_by_definition(name, sets, beta, z, average, forms, dtype):
 )
 def test_losses_as_scikit_learn_has_them(sets, average, z):
     weight = np.arange(1, len(sets[0]) + 1) if average == "samples" else None
-    options = {"average": average, "zero_division": z, "sample_weight": weight}
-    expected = {
-        "f1": 1 - f1_score(*sets, **options),
-        "jaccard": 1 - jaccard_score(*sets, **options),
-        "hamming": hamming_loss(*sets, sample_weight=weight),
-    }
     options = {"average": average, "sample_weight": weight}
-    for name, value in expected.items():
+    for name, value in (
+        ("f1", 1 - f1_score(*sets, zero_division=z, **options)),
+        ("jaccard", 1 - jaccard_score(*sets, zero_division=z, **options)),
+        ("hamming", hamming_loss(*sets, sample_weight=weight)),
+    ):
         loss = set_loss(*sets, **options, **options_of(name, z=z))
         assert loss == pytest.approx(value, abs=1e-14), name
 
@@ -163,7 +151,6 @@ BAD = [
     ([0, 1], [0, 1], {"sample_weight": [1, 1]}, r"shape \(1,\),.*got shape \(2,\)"),
     (MATRIX, MATRIX, {"sample_weight": [1, -1]}, "must be non-negative"),
     (MATRIX, MATRIX, {"sample_weight": [1, 1], "average": None}, "average=None"),
-    (MATRIX, MATRIX, {"loss": "f2"}, "loss must be one of"),
 ]
 
 
@@ -188,9 +175,6 @@ def scorer_of(**options):
     return get_selective_scorer("neg_set_loss", **options)
 
 
-# Two classes
-
-
 def test_two_classes_are_one_set():
     value = scorer_of(loss="f_beta", beta=2.0)(BAYES, X_test, y_test)
     assert type(value) is float
@@ -208,9 +192,6 @@ def test_two_classes_are_one_set():
     with pytest.warns(DataConversionWarning, match="column-vector"):
         score = scorer_of()(BAYES, X_test, y_test[:, np.newaxis])
     assert score == scorer_of()(BAYES, X_test, y_test)
-
-
-# A set a sample
 
 
 @pytest.mark.parametrize("names", [[0, 1, 2], ["b", "c", "a"]])
@@ -233,9 +214,6 @@ def test_scorers_of_sets_of_classes(names):
         assert value == pytest.approx(accuracy - 1, rel=1e-12)
 
 
-# In scikit-learn's loops
-
-
 @pytest.mark.parametrize("asked", [None, True, False, "query"])
 def test_routing_in_a_search(asked):
     """By default groups are asked for."""
@@ -251,9 +229,6 @@ def test_routing_in_a_search(asked):
         labels = TopOfEach(2).fit(X[train], y[train]).predict(X[test], groups)
         values.append(-set_loss(y[test], labels, groups=groups))
     assert search.cv_results_["mean_test_score"][1] == pytest.approx(np.mean(values))
-
-
-# Classes that are not in all folds
 
 
 @pytest.mark.parametrize("names", [[0, 1], ["no", "yes"]])
@@ -282,9 +257,6 @@ def test_one_of_many_classes_that_was_not_seen():
         assert score == pytest.approx(hits.mean() - 1)
 
 
-# The classifier that predicts sets
-
-
 @pytest.mark.parametrize("data", [(X, y), (X3, y3), (X_labels, Y_labels)])
 def test_decoder_is_scored_as_it_scores_itself(data):
     decoder = ExpectedLossDecoder(KNeighborsClassifier(9), loss="jaccard").fit(*data)
@@ -304,9 +276,6 @@ def test_decoder_of_groups_and_another_positive_class():
     assert value == -set_loss(y, labels, groups=GROUPS, **options)
     with pytest.raises(ValueError, match="fit had groups"):
         scorer_of(pos_label=0)(decoder, X, y)
-
-
-# Bad input
 
 
 LABELED = KNeighborsClassifier(3).fit(X_labels, Y_labels), X_labels, Y_labels

@@ -1,5 +1,7 @@
 """Paths of joint thresholds against all paths, and the best of smooth ones."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,12 +9,7 @@ from sklearn import config_context
 from sklearn.metrics import roc_auc_score
 
 from sklearn_reject.thresholds import PNTable, optimal_path, pn_table
-from tests.thresholds.threshold_oracle import (
-    Counted,
-    best_area,
-    samples,
-    trapezoids,
-)
+from tests.thresholds.threshold_oracle import Counted, best_area, samples, trapezoids
 
 RULES = pytest.mark.parametrize("rule", ["any", "all"])
 
@@ -40,9 +37,6 @@ def assert_is_path(path, counted):
     found = zip(path.fp, path.tp, strict=True)
     assert list(found) == [counted.count(row)[:2] for row in path.thresholds]
     assert path.area == trapezoids(path.fp, path.tp)
-
-
-# The global optimum
 
 
 @given(sample=samples())
@@ -81,9 +75,8 @@ SHAPES = [(2, 9), (9, 2), (2, 2, 5), (4, 2, 3), (2,), (1, 3), (6, 6), (2, 3, 2, 
 def test_tables_of_any_shape_and_weights_of_many_digits(shape, digits):
     for seed in range(5):
         rng = np.random.default_rng(seed)
-        cells = (
-            rng.random((2, *shape)) ** 5 if digits else rng.integers(0, 9, (2, *shape))
-        )
+        draw_cells = rng.random if digits else partial(rng.integers, 0, 9)
+        cells = draw_cells(size=(2, *shape)) ** (5 if digits else 1)
         # Nothing is beyond the highest thresholds, and both classes are at the lowest.
         cells[(slice(None), *[-1] * len(shape))] = 0
         cells[(slice(None), *[0] * len(shape))] += 1
@@ -112,25 +105,16 @@ def test_one_classifier_has_all_its_cuts_whatever_the_grid():
             assert found == pytest.approx(max(0.0, *gains))
 
 
-@pytest.mark.parametrize(
-    ("scores", "y", "first"),
-    [
-        # Halfway to the next lower one, whether rated or not; not below the ratings.
-        ([1.0, 2.0, 4.0, 7.0, 0.0], [0, 1, -1, 1, -1], None),
-        ([1.0, 2.0, 4.0, 7.0, 0.5], [0, 1, 0, 1, -1], 1.0),
-        ([1.0, 2.0, 4.0, 7.0], [0, 1, 0, 1], -np.inf),
-    ],
-)
-def test_thresholds_are_halfway_between_scores(scores, y, first):
-    if first is None:
-        path = optimal_path(scores, y, inclusion_proba=[1, 1, 0.5, 1, np.nan])
-        assert path.thresholds[:, 0].tolist() == [1, 1.5, 5.5, np.inf]
-    else:
-        path = optimal_path(scores, y)
-        assert path.thresholds[:, 0].tolist() == [first, 1.5, 3.0, 5.5, np.inf]
-
-
-# Many classifiers
+def test_thresholds_are_halfway_between_scores():
+    """Halfway to the next lower one, whether rated or not; not below the ratings."""
+    chance = [1, 1, 0.5, 1, np.nan]
+    for y, last, chances, expected in (
+        ([0, 1, -1, 1, -1], [0.0], chance, [1, 1.5, 5.5]),
+        ([0, 1, 0, 1, -1], [0.5], None, [1.0, 1.5, 3.0, 5.5]),
+        ([0, 1, 0, 1], [], None, [-np.inf, 1.5, 3.0, 5.5]),
+    ):
+        path = optimal_path([1.0, 2.0, 4.0, 7.0, *last], y, inclusion_proba=chances)
+        assert path.thresholds[:, 0].tolist() == [*expected, np.inf]
 
 
 @RULES
@@ -167,10 +151,8 @@ def test_pairs_say_what_they_count(sample):
 def test_many_classifiers(rule, n_classifiers):
     scores, y = draw(500, n_classifiers, share=0.2, seen=0.7)
     path = optimal_path(scores, y, rule=rule, n_thresholds=10)
-    coarse = [
-        pn_table(column, y, n_thresholds=10).optimal_path().area for column in scores.T
-    ]
-    assert path.area > max(coarse)
+    single = [pn_table(column, y, n_thresholds=10) for column in scores.T]
+    assert path.area > max(table.optimal_path().area for table in single)
     assert path.area == trapezoids(path.fp, path.tp)
     # Each document is where its scores, one by one, would put it.
     reached = [np.searchsorted(*pair, side="right") - 1
@@ -191,9 +173,6 @@ def test_grids_that_do_not_fit_and_no_direct_path():
         optimal_path(scores, y, n_thresholds=57)
     with pytest.raises(ValueError, match="method must be one of"):
         optimal_path(scores, y, method="direct")
-
-
-# Smooth paths
 
 
 @given(sample=samples(max_documents=8))

@@ -18,19 +18,13 @@ from sklearn_reject.thresholds import (
 )
 from tests.thresholds.threshold_oracle import samples
 
-RULES = pytest.mark.parametrize("rule", ["any", "all"])
-
 
 def predict(scores, thresholds, rule):
     reached = scores >= thresholds
     return reached.any(axis=1) if rule == "any" else reached.all(axis=1)
 
 
-# Down to where ratings are known
-
-
 def region_of(scores, y, rule, **options):
-    """Return the lowest thresholds."""
     table = pn_table(scores, y, rule=rule, n_thresholds=2, **options)
     return np.array([values[0] for values in table.thresholds])
 
@@ -61,9 +55,8 @@ def test_documents_of_weight_zero_are_absent_but_for_alerts():
     table = pn_table(scores, y, sample_weight=[0, 2, 1, 1])
     assert table.thresholds[0].tolist() == [0.2, 0.3, 0.4, np.inf]
     assert (table.fp[0], table.tp[0]) == (3, 1)
-    point = operating_point(
-        scores, [0, 0, 0, 1], sample_weight=[1, 2, 0, 1], max_alerts=1
-    )
+    options = {"sample_weight": [1, 2, 0, 1], "max_alerts": 1}
+    point = operating_point(scores, [0, 0, 0, 1], **options)
     assert (point.thresholds.tolist(), point.n_predicted) == ([(0.2 + 0.4) / 2], 1)
     options = {"sample_weight": [1, 1, 0, 1], "min_recall": 1}
     point = operating_point(scores, [0, 1, 0, 1], **options)
@@ -89,10 +82,7 @@ def test_a_classifier_that_did_not_run_has_reached_nothing(sample):
     np.testing.assert_array_equal(*found)
 
 
-# Ratings that were drawn
-
-
-@RULES
+@pytest.mark.parametrize("rule", ["any", "all"])
 def test_drawn_ratings_count_right_on_average(rule):
     # The mean over all draws of ratings, by their probabilities, is the truth.
     scores = np.array([[5, 1], [4, 3], [3, 4], [2, 2], [1, 5], [0, 0.0]])
@@ -113,7 +103,6 @@ def test_drawn_ratings_count_right_on_average(rule):
 
 @pytest.fixture
 def documents():
-    """Return scores of two classifiers, and which documents are positive."""
     rng = np.random.default_rng(0)
     truth = (rng.random(3000) < 0.1).astype(int)
     return rng.normal(size=(3000, 2)) + 1.5 * truth[:, np.newaxis], truth
@@ -125,20 +114,16 @@ def test_drawn_ratings_do_not_end_the_region(documents):
     y = np.where(np.random.default_rng(1).random(3000) < chance, truth, -1)
     drawn = operating_point(scores, y, inclusion_proba=chance, max_fp_per_tp=4)
     predicted = drawn.predict(scores)
-    for count, interval, label in (
-        (drawn.fp, drawn.fp_interval, 0),
-        (drawn.tp, drawn.tp_interval, 1),
-    ):
+    of_classes = (drawn.fp, *drawn.fp_interval), (drawn.tp, *drawn.tp_interval)
+    for label, (count, low, high) in enumerate(of_classes):
         actual = (predicted & (truth == label)).sum()
-        low, high = interval
         assert low <= count <= high
         # Within six standard errors, so that it holds for all draws.
         assert 2 * low - high <= actual <= 2 * high - low
     # The same as their weights, of the rated documents alone.
     rated, weight = y >= 0, 1 / chance
-    alone = operating_point(
-        scores[rated], y[rated], sample_weight=weight[rated], max_fp_per_tp=4
-    )
+    options = {"sample_weight": weight[rated], "max_fp_per_tp": 4}
+    alone = operating_point(scores[rated], y[rated], **options)
     assert (alone.fp, alone.tp) == (drawn.fp, drawn.tp)
     assert alone.n_predicted == predicted[rated].sum() <= drawn.n_predicted
     assert drawn.rated_share == alone.n_predicted / drawn.n_predicted
@@ -158,9 +143,6 @@ def test_the_edge_of_what_is_known(documents):
         point = operating_point(scores, y, max_fp_per_tp=1000)
     assert point.tp == (y == 1).sum()
     assert not point.predict(scores[y == -1]).any()
-
-
-# Intervals
 
 
 def judge(fp, tp, n_others=8, weight=None, confidence_level=0.95):

@@ -55,15 +55,12 @@ class Counted:
         self.y, self.decide = list(y), DECIDE[rule]
         pairs = zip(np.asarray(weight).tolist(), chance.tolist(), strict=True)
         self.weight = [Fraction(w) / Fraction(c) for w, c in pairs]
-        self.total = sum(
-            w for w, rated in zip(self.weight, y, strict=True) if rated == 1
-        )
+        self.total = sum(np.array(self.weight)[np.asarray(y) == 1], Fraction(0))
         options = {"sample_weight": sample_weight, "inclusion_proba": inclusion_proba}
         table = pn_table(scores, y, rule=rule, n_thresholds=2, **options)
         self.base = [float(values[0]) for values in table.thresholds]
 
     def predict(self, thresholds):
-        """Return which documents are predicted positive."""
         thresholds = list(thresholds)
         return [
             self.decide(s >= t for s, t in zip(row, thresholds, strict=True))
@@ -122,14 +119,8 @@ def best_points(target, points, total):
     return {point[:2] for point in allowed if key(point) == best}, None
 
 
-# Paths
-
-
 def trapezoids(fp, tp):
-    """Return the area under a curve, a fraction."""
-    points = [
-        (Fraction(float(f)), Fraction(float(t))) for f, t in zip(fp, tp, strict=True)
-    ]
+    points = [[*map(Fraction, map(float, each))] for each in zip(fp, tp, strict=True)]
     steps = (abs(f - g) * (t + u) / 2 for (f, t), (g, u) in pairwise(points))
     return sum(steps, Fraction(0))
 
@@ -146,7 +137,7 @@ def best_area(fp, tp):
                 step = (*path[-1][:axis], index + 1, *path[-1][axis + 1 :])
                 yield from extend([*path, step])
 
-    paths = extend([(0,) * fp.ndim])
-    return max(
-        trapezoids([fp[n] for n in path], [tp[n] for n in path]) for path in paths
+    curves = (
+        [[c[n] for n in path] for c in (fp, tp)] for path in extend([(0,) * fp.ndim])
     )
+    return max(trapezoids(*curve) for curve in curves)

@@ -16,13 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from sklearn_reject import (
-    DeferringClassifier,
-    DoubleScoreOODClassifier,
-    SelectiveClassifier,
-    SelectiveRegressor,
-    metrics,
-)
+import sklearn_reject as sr
+from sklearn_reject import metrics
 from sklearn_reject.metrics import (
     DeferralCurveDisplay,
     OODFrontierDisplay,
@@ -51,15 +46,12 @@ OPINIONS = y_test, FIRST, SECOND, GAINS
 RATED = np.where(y_test == 2, -1, y_test), UNCERTAINTY.round(1)
 COSTS = [[0, 1, 2], [3, 0, 4], [5, 1, 0]]
 WEIGHT = 1.0 + np.arange(240) % 3
-weights = pytest.mark.parametrize(
-    "weight", [None, WEIGHT[:120]], ids=["plain", "weighted"]
-)
+weights = pytest.mark.parametrize("weight", [None, WEIGHT[:120]])
 of_classifier = RiskCoverageDisplay.from_estimator
 of_opinions = DeferralCurveDisplay.from_estimator
 
 
 def joint_point():
-    """Return an operating point of two detectors."""
     is_positive = np.arange(200) % 4 == 0
     noise = np.random.default_rng(0).random((200, 2))
     scores = noise + 0.3 * is_positive[:, np.newaxis]
@@ -104,7 +96,6 @@ def wanted(kind):
 
 
 def draw_full(kind, ax=None):
-    """Draw all that belongs to a curve."""
     display = make(kind, name="mine", **DISPLAYS[kind][1])
     return display.plot(ax, **wanted(kind))
 
@@ -164,9 +155,7 @@ def test_curves_and_areas_are_those_of_the_metrics(kind, samples, curve, area, w
 
 
 ACROSS, RISE = [(0, 0.3), (1, 0.3)], [(0.3, 0), (0.3, 1)]
-ROC, PR, RISK = (
-    {"kind": kind} for kind in ("roc", "precision_recall", "risk_coverage")
-)
+ROC, PR, RISK = ({"kind": k} for k in ("roc", "precision_recall", "risk_coverage"))
 TARGETS = [
     (RiskCoverageDisplay, {}, {"target_risk": 0.3}, ACROSS, "risk ≤ 0.3"),
     (RiskCoverageDisplay, {}, {"target_coverage": 0.3}, RISE, "coverage ≥ 0.3"),
@@ -239,9 +228,6 @@ def test_without_matplotlib(monkeypatch):
             make(kind).plot()
 
 
-# References
-
-
 @weights
 def test_the_oracle_orders_by_loss_or_gain_and_chance_has_mean_losses(weight):
     options = {"loss": "squared", "sample_weight": weight}
@@ -265,12 +251,9 @@ def test_the_oracle_orders_by_loss_or_gain_and_chance_has_mean_losses(weight):
     np.testing.assert_allclose(display.system_risk[0][[0, -1]], means)
 
 
-# Models and folds
-
-SELECTIVE = SelectiveClassifier(GaussianNB(), target_coverage=0.7, cv=2)
-DEFERRING = DeferringClassifier(
-    GaussianNB(), LogisticRegression(), max_deferral=0.3, gain_score="confidence", cv=2
-)
+SELECTIVE = sr.SelectiveClassifier(GaussianNB(), target_coverage=0.7, cv=2)
+DEFERRING = sr.DeferringClassifier(GaussianNB(), LogisticRegression(), cv=2)
+DEFERRING.set_params(max_deferral=0.3, gain_score="confidence")
 # Display, estimator, another target, and the scorer of the area.
 OF_MODELS = [
     (RiskCoverageDisplay, SELECTIVE, {"target_coverage": 0.8}, "neg_aurc"),
@@ -280,9 +263,7 @@ of_models = pytest.mark.parametrize(("kind", "model", "target", "scorer"), OF_MO
 
 
 @of_models
-def test_an_estimator_is_drawn_with_its_rule_wherever_it_is(
-    kind, model, target, scorer
-):
+def test_an_estimator_is_drawn_wherever_it_is(kind, model, target, scorer):
     scaled = StandardScaler().fit(X).transform(X)
     alone = kind.from_estimator(model.fit(scaled, y), scaled, y)
     (asked,) = target
@@ -305,9 +286,7 @@ def test_an_estimator_is_drawn_with_its_rule_wherever_it_is(
 
 
 @of_models
-def test_each_fold_has_the_curve_and_the_point_of_its_test_rows(
-    kind, model, target, scorer
-):
+def test_each_fold_has_the_curve_of_its_rows(kind, model, target, scorer):
     results = cross_validate(
         model, X, y, cv=3, scoring=metrics.get_selective_scorer(scorer),
         return_estimator=True, return_indices=True,
@@ -367,7 +346,7 @@ def test_what_a_person_has_not_answered_is_left_out():
 
 @pytest.fixture(scope="module")
 def selective():
-    model = SelectiveClassifier(FrozenEstimator(BAYES), target_risk=0.25)
+    model = sr.SelectiveClassifier(FrozenEstimator(BAYES), target_risk=0.25)
     return model.fit(X_test, y_test)
 
 
@@ -383,9 +362,8 @@ def test_a_classifier_without_a_rule_has_no_point():
     with pytest.raises(ValueError, match="has no second opinion"):
         of_opinions(BAYES, X_test, y_test)
     numbers = X[:, :2] + np.outer(np.sin(np.arange(240)), [1, 2])
-    regressor = SelectiveRegressor(
-        LinearRegression(), uncertainty_score=SELE(alphas=0.01), target_coverage=0.6
-    ).fit(X, numbers)
+    options = {"uncertainty_score": SELE(alphas=0.01), "target_coverage": 0.6}
+    regressor = sr.SelectiveRegressor(LinearRegression(), **options).fit(X, numbers)
     display = of_classifier(regressor, X, numbers)
     assert display.area == pytest.approx([-regressor.score(X, numbers)])
     assert display.target == {"target_coverage": 0.6}
@@ -429,18 +407,16 @@ def test_targets_that_are_no_line(selective):
     assert by_cost.target_ is None
     assert by_cost.point_ is not None
     groups = {"target_risk": {0: 0.4, 1: 0.5, 2: 0.5}, "group_by": "prediction"}
-    groups = SelectiveClassifier(FrozenEstimator(BAYES), **groups)
+    groups = sr.SelectiveClassifier(FrozenEstimator(BAYES), **groups)
     assert draw(groups.fit(X_test, y_test)).target is None
-    double = DoubleScoreOODClassifier(
-        GaussianNB(), min_tpr=0.5, max_risk=0.6, novelty_score="msp", cv=2
-    ).fit(X, np.where(np.arange(240) % 5 == 0, -1, y))
-    display = draw(double)
-    assert display.target == {"min_tpr": 0.5, "max_risk": 0.6}
+    bounds = {"min_tpr": 0.5, "max_risk": 0.6}
+    options = {"novelty_score": "msp", "cv": 2, **bounds}
+    double = sr.DoubleScoreOODClassifier(GaussianNB(), **options)
+    display = draw(double.fit(X, np.where(np.arange(240) % 5 == 0, -1, y)))
+    assert display.target == bounds
     np.testing.assert_array_equal(display.target_.get_ydata(), [0.6, 0.6])
     assert display.point[0][0] == pytest.approx(double.accept_proba(X_test).mean())
 
-
-# Bands
 
 FEW = {"n_resamples": 30, "random_state": 0}
 
@@ -448,9 +424,8 @@ FEW = {"n_resamples": 30, "random_state": 0}
 @weights
 def test_a_band_holds_quantiles_of_the_risk_at_each_coverage(weight):
     """Where all accepted losses are 0, or all are 1, its ends are exact ones."""
-    display = RiskCoverageDisplay.from_predictions(
-        *SAMPLES, sample_weight=weight, confidence_level=0.8, **FEW
-    )
+    options = {"sample_weight": weight, "confidence_level": 0.8, **FEW}
+    display = RiskCoverageDisplay.from_predictions(*SAMPLES, **options)
     ((coverage, low, high),) = display.band
     np.testing.assert_array_equal(coverage, display.coverage[0])
     number = 120 if weight is None else weight.sum() ** 2 / (weight**2).sum()

@@ -32,9 +32,8 @@ from_predictions = OODFrontierDisplay.from_predictions
 
 
 def double(**options):
-    return DoubleScoreOODClassifier(
-        GaussianNB(), min_tpr=0.3, novelty_score="msp", cv=2, **options
-    )
+    options |= {"min_tpr": 0.3, "novelty_score": "msp", "cv": 2}
+    return DoubleScoreOODClassifier(GaussianNB(), **options)
 
 
 @pytest.fixture(scope="module")
@@ -43,19 +42,16 @@ def fitted():
 
 
 def curve(kind, uncertainty, y_pred=SAMPLE.prediction, **options):
-    """Return x and y of the curve of one score."""
     if kind == "roc":
         return curves.ood_roc_curve(uncertainty, y == -1, **options)[:2]
     if kind == "precision_recall":
         found = curves.ood_precision_recall_curve(uncertainty, y == -1, **options)
         return found[1::-1]
-    return metrics.risk_coverage_curve(
-        y, y_pred, uncertainty, ood_label="auto", **options
-    )[:2]
+    options["ood_label"] = "auto"
+    return metrics.risk_coverage_curve(y, y_pred, uncertainty, **options)[:2]
 
 
 def frontier(kind, uncertainty, novelty, y_pred=SAMPLE.prediction, **options):
-    """Return x and y of the frontier of two scores."""
     scores, is_ood = np.column_stack([uncertainty, novelty]), y == -1
     if kind == "roc":
         return curves.roc_frontier(scores, is_ood, **options)
@@ -74,10 +70,8 @@ def assert_steps(kind, line, points):
     middle = (points[0][1:] + points[0][:-1]) / 2
     held = points[1][:-1] if kind == "roc" else points[1][1:]
     np.testing.assert_array_equal(np.interp(middle, x, y), held)
-    if kind == "roc":
-        assert (x[-1], y[-1]) == (1, points[1][-1])
-    else:
-        assert (x[0], y[0]) == (0, points[1][0])
+    end = -1 if kind == "roc" else 0
+    assert (x[end], y[end]) == (int(kind == "roc"), points[1][end])
 
 
 @weights
@@ -112,14 +106,12 @@ def test_frontier_rule_and_chance_of_a_double_score(kind, weight, fitted):
 
     tpr, fpr = (mean(accepted, rows) for rows in (y != -1, y == -1))
     losses = (labels - y) ** 2.0
+    loss = mean(losses, y != -1)
     precision = 0.9 * tpr / (0.9 * tpr + 0.1 * fpr)
     point, chance = {
         "roc": ((fpr, tpr), (0, 1)),
         "precision_recall": ((tpr, precision), (0.9, 0.9)),
-        "risk_coverage": (
-            (tpr, mean(losses, y != -1, accepted)),
-            2 * (mean(losses, y != -1),),
-        ),
+        "risk_coverage": ((tpr, mean(losses, y != -1, accepted)), (loss, loss)),
     }[kind]
     np.testing.assert_allclose(display.point_.get_xydata(), [point])
     rule = "rule (FPR {:.3g}, TPR {:.3g})".format(*point)
@@ -131,9 +123,8 @@ def test_frontier_rule_and_chance_of_a_double_score(kind, weight, fitted):
 def test_no_rule_within_the_bound_draws_nothing():
     # The two most certain samples are OOD and always accepted.
     novelty = np.where(np.cumsum(y == -1) <= 2, -np.inf, RATIO)
-    display = from_predictions(
-        *PREDICTIONS, novelty=novelty, kind="risk_coverage", max_fpr=0.0
-    )
+    options = {"kind": "risk_coverage", "max_fpr": 0.0}
+    display = from_predictions(*PREDICTIONS, novelty=novelty, **options)
     assert len(display.line_.get_xdata()) == 0
 
 

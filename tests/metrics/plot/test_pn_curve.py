@@ -41,13 +41,11 @@ def rule(request):
 
 @pytest.fixture(scope="module")
 def tuner(rule):
-    return EnsembleThresholdTuner(None, rule=rule, max_fp_per_tp=1 / D, **OPTIONS).fit(
-        SCORES[TUNING], Y[TUNING]
-    )
+    model = EnsembleThresholdTuner(None, rule=rule, max_fp_per_tp=1 / D, **OPTIONS)
+    return model.fit(SCORES[TUNING], Y[TUNING])
 
 
 def count(scores, y, thresholds, rule, weight=None):
-    """Return false and true positives, straight from the definition."""
     reached = scores >= thresholds
     predicted = reached.any(axis=1) if rule == "any" else reached.all(axis=1)
     weight = np.ones(len(y)) if weight is None else weight
@@ -55,7 +53,6 @@ def count(scores, y, thresholds, rule, weight=None):
 
 
 def error_bars(point):
-    """Return the intervals that error bars show, FP and TP."""
     horizontal, vertical = point.lines[2]
     (x,), (y,) = horizontal.get_segments(), vertical.get_segments()
     return tuple(x[:, 0]), tuple(y[:, 1])
@@ -67,17 +64,14 @@ def ends_of(infinite_line):
     return infinite_line.axes.transData.inverted().transform(on_screen)
 
 
-# Curves
-
-
 X2, y2 = make_classification(400, weights=[0.8], flip_y=0.1, random_state=0)
 
 
-@pytest.mark.parametrize(
-    ("model", "pos_label"),
-    [(LogisticRegression(), None), (GaussianNB(), "common"), (Perceptron(), "common")],
-    ids=str,
-)
+MODELS = [(LogisticRegression(), None)]
+MODELS += [(GaussianNB(), "common"), (Perceptron(), "common")]
+
+
+@pytest.mark.parametrize(("model", "pos_label"), MODELS, ids=str)
 def test_any_classifier_of_two_classes(model, pos_label):
     names = np.array(["common", "rare"])[y2]
     model = make_pipeline(StandardScaler(), model).fit(X2[::2], names[::2])
@@ -114,9 +108,6 @@ def test_path_and_point_as_they_were_counted(tuner):
     assert set(legend_of(display)[1:]) == {"target: FP per TP ≤ 2.5", done}
 
 
-# Tuned thresholds on other documents
-
-
 @pytest.mark.parametrize("weight", [None, 1.0 + np.arange(400) % 3])
 def test_path_and_point_are_counted_on_the_documents_given(tuner, rule, weight):
     sample, before = (SCORES[TEST], Y[TEST]), tuner.path_.fp.copy()
@@ -148,10 +139,8 @@ def test_detectors_that_did_not_run_and_targets_without_a_slope(rule):
 @pytest.mark.parametrize("pos_label", ["common", "rare"])
 def test_tuners_inside_of_others_and_their_positive_class(pos_label):
     names = np.array(["common", "rare"])[y2]
-    halves = [
-        ("left", LogisticRegression(), slice(0, 10)),
-        ("right", GaussianNB(), slice(10, 20)),
-    ]
+    halves = [("left", LogisticRegression(), slice(0, 10))]
+    halves += [("right", GaussianNB(), slice(10, 20))]
     options = {"max_fp_per_tp": 1 / D, "cv": 2, "pos_label": pos_label, **OPTIONS}
     tuner = EnsembleThresholdTuner(halves, **options)
     scaled = StandardScaler().fit_transform(X2)
@@ -170,9 +159,6 @@ def test_tuners_inside_of_others_and_their_positive_class(pos_label):
         assert legend_of(display)[0].startswith(f"{type(model).__name__} (area")
     with pytest.raises(ValueError, match=r"pos_label='odd', but .* tuned for"):
         PNCurveDisplay.from_estimator(tuner, X2, names, pos_label="odd")
-
-
-# Bad input
 
 
 class Mute(GaussianNB):
