@@ -18,7 +18,6 @@ from sklearn_reject._response._positive import (
 from sklearn_reject._sklearn import _routing_enabled
 from sklearn_reject._validation import (
     check_option,
-    check_same_length,
     index_labels,
     take_weight,
 )
@@ -28,6 +27,7 @@ from sklearn_reject.decoding import (
     as_array,
     count_sets,
     find_positive,
+    number_sets,
     read_indicators,
     tune_threshold,
 )
@@ -68,7 +68,7 @@ class Items(FoldScore):
         if groups is None:
             return None
         if self.target_type == "binary":
-            check_same_length(n_samples, groups=groups)
+            number_sets((n_samples,), groups)  # raises for what are no sets
             return np.asarray(groups)
         if may_split or _routing_enabled():
             return None
@@ -228,7 +228,9 @@ def fit_curves(eta, truth, weight, distribution):
     """Return what calibrates probabilities like these, whose truth is known."""
     pairs = zip(np.atleast_2d(eta.T), np.atleast_2d(truth.T), strict=True)
     curves = [_fit_curve(*pair, weight) for pair in pairs]
-    n_samples = len(eta) if weight is None else weight.sum()
+    n_samples = len(eta)
+    if weight is not None:  # as many as tell as much without weights (L. Kish, 1965)
+        n_samples = weight.sum() ** 2 / (weight @ weight)
     return Curves(curves, np.sqrt(n_samples), distribution == "multinomial")
 
 

@@ -15,6 +15,7 @@ from sklearn_reject.decoding._items import (
     check_probabilities,
     count_sets,
     find_positive,
+    number_sets,
     one_hot,
     read_indicators,
 )

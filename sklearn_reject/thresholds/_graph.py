@@ -238,11 +238,15 @@ def best_lattice_path(fp, tp):
 
 def _trace_back(best, fp, tp, shape):
     """Return the nodes, numbered row by row, that lead to the area of the last."""
+    are_counts = (fp == np.rint(fp)).all() and (tp == np.rint(tp)).all()
     best, fp, tp = best.ravel().item, fp.ravel().item, tp.ravel().item
     strides = [prod(shape[axis + 1 :]) for axis in range(len(shape))]
     node, indices = prod(shape) - 1, [length - 1 for length in shape]
     # Of equal areas the one of the first axis; rounding must not choose between them.
-    slack = min(LEAST_GAIN * best(node), 0.5)
+    # Areas of counts are exact, and differ by half or more.
+    slack = LEAST_GAIN * best(node)
+    if are_counts:
+        slack = min(slack, 0.5)
     nodes = [node]
     while node:
         fp_here, tp_here = fp(node), tp(node)

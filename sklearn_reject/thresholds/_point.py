@@ -69,7 +69,7 @@ class Target:
             )
 
     def costs(self, total, fp, tp, alerts=None):
-        """Return what the best point has least of, shape (3, n_points).
+        """Return what the best point has least of, a row a cost.
 
         First comes the value that a point meets, its negative where more is better, or
         minus infinity where that is enough; then what is least among those. `total` is
@@ -77,7 +77,7 @@ class Target:
         """
         with np.errstate(divide="ignore", invalid="ignore"):
             if self.name == "max_fp_per_tp":
-                met, costs = fp / tp, (fp / self.value - tp, -tp)
+                met, costs = fp / tp, (fp / self.value - tp, -tp, fp)
             elif self.name == "max_alerts":
                 met, costs = alerts, (-tp, fp)
             elif self.name == "min_recall":

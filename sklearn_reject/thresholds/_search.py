@@ -41,8 +41,8 @@ from sklearn_reject.thresholds._point import (
 
 PATH_METHODS = ("graph", "analytic")
 
-# All combinations of thresholds are compared up to here: a tenth of a second.
-_MOST_COMBINATIONS = 1 << 20
+# All combinations of thresholds are compared up to here: half a second, 100 MB.
+_MOST_COMBINATIONS = 1 << 22
 
 # Random starts, fewer where ranks of so many scores take long.
 _MOST_RANDOM_STARTS = 32
