@@ -24,11 +24,12 @@ from sklearn_reject.selection._certify import (
 )
 from sklearn_reject.selection._deferral_cut import (
     CUTS,
+    DeferralRule,
+    GroupedDeferralRule,
     RankedOpinions,
     Search,
     certify_budget,
 )
-from sklearn_reject.selection._deferral_rule import DeferralRule, GroupedDeferralRule
 from sklearn_reject.selection._groups import (
     as_labels,
     encode_labels,

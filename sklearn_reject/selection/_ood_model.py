@@ -345,10 +345,10 @@ class OODModel:
         rules = [rule] if other is None else [other, rule]
         return min(rules, key=lambda r: r.fpr / (r.tpr if self.bounds_precision else 1))
 
-    def solve(self, solve, totals):
+    def solve(self, solve, totals, problem=None):
         """Return the best rule, `solve` mapping a problem to one or to None."""
         check_ood(self, totals.of_ood)
-        problem = self.problem(totals)
+        problem = problem or self.problem(totals)
         rule = solve(problem)
         if rule is None:
             error = self._infeasible(solve, totals)

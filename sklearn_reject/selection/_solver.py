@@ -21,12 +21,14 @@ from sklearn_reject._validation import (
 )
 from sklearn_reject.exceptions import InfeasibleTargetError, gather_warnings, warn_user
 from sklearn_reject.selection._certify import check_confidence_level
-from sklearn_reject.selection._grouped import REJECT_ALL, is_present, sum_up
 from sklearn_reject.selection._groups import (
+    REJECT_ALL,
     enumerate_labels,
     enumerate_texts,
+    is_present,
     make_partition,
     share_confidence,
+    sum_up,
     targets_by_group,
 )
 from sklearn_reject.selection._rule import check_draws

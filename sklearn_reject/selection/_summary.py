@@ -33,9 +33,8 @@ from sklearn_reject.selection._certify import (
     choose_test,
     refuse_weights,
 )
-from sklearn_reject.selection._failure_rate import FailureTarget, refuse_few
 from sklearn_reject.selection._rule import RejectionRule, make_rule
-from sklearn_reject.selection._solve import cut_at_risk
+from sklearn_reject.selection._solve import FailureTarget, cut_at_risk, refuse_few
 
 
 class RiskCoverageSummary(Accumulator):
