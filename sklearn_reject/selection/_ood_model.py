@@ -372,14 +372,13 @@ class OODModel:
         shown, attainable = [], {}
         for name, rule in best.items():
             quantity, attribute, _ = _QUANTITIES[name]
-            value = getattr(rule, attribute, np.nan)
-            quantity, is_least = quantity + beside[name], name.startswith("min")
-            what = f"the {'largest' if is_least else 'smallest'} {quantity}"
-            rounded = round_down(value) if is_least else round_up(value)
-            is_none = np.isnan(value)
-            shown.append(
-                f"no rule has a {quantity}" if is_none else f"{what} is {rounded}"
-            )
+            value, of = getattr(rule, attribute, np.nan), quantity + beside[name]
+            if np.isnan(value):
+                shown.append(f"no rule has a {of}")
+            elif name.startswith("min"):
+                shown.append(f"the largest {of} is {round_down(value)}")
+            else:
+                shown.append(f"the smallest {of} is {round_up(value)}")
             # A TPR of zero is no bound, and nor is an FPR that a mixture has by chance.
             high = 1 + RELATIVE_TOLERANCE if name == "max_fpr" else np.inf
             if value > 0 if name == "min_tpr" else value <= high:

@@ -35,7 +35,7 @@ def check_model(
     others = {name: bound for name, bound in others.items() if bound is not None}
     name, bound = next(iter(others.items()), (None, None))
     is_bounded = min_tpr is not None or bool(others)
-    if is_bounded == (costs is not None):
+    if is_bounded == (costs is not None) or len(others) > 1:
         what = "more than one" if is_bounded else "none"
         raise ValueError(
             f"Exactly one target must be given, got {what}. Pass min_tpr (alone, or "
@@ -48,11 +48,6 @@ def check_model(
         )
     if costs is not None:
         return OODModel(None, "costs", _check_costs(costs), ood_prior)
-    if len(others) > 1:
-        given = " and ".join(f"{name}={bound!r}" for name, bound in others.items())
-        raise ValueError(
-            f"{given} exclude each other. Pass one of them beside min_tpr."
-        )
     if min_tpr is None:
         raise ValueError(
             f"{name}={bound!r} needs min_tpr, the share of ID samples to accept: "
@@ -71,18 +66,14 @@ MODEL_PARAMETERS = tuple(signature(check_model).parameters)
 
 def _check_costs(costs):
     """Return the costs as three floats, the second above the third."""
-    if np.shape(costs) != (3,):
-        raise ValueError(
-            "costs must be three numbers, of rejecting an ID sample, of accepting an "
-            f"OOD sample and of rejecting one, got {costs!r}."
-        )
-    costs = tuple(check_number(cost, f"costs[{i}]") for i, cost in enumerate(costs))
-    if costs[1] <= costs[2]:
-        raise ValueError(
-            f"costs[1]={costs[1]:g} (of accepting an OOD sample) must be above "
-            f"costs[2]={costs[2]:g} (of rejecting one)."
-        )
-    return costs
+    if np.shape(costs) == (3,):
+        found = tuple(check_number(cost, f"costs[{i}]") for i, cost in enumerate(costs))
+        if found[1] > found[2]:
+            return found
+    raise ValueError(
+        "costs must be three numbers, of rejecting an ID sample, of accepting an OOD "
+        f"sample and, below that, of rejecting one, got {costs!r}."
+    )
 
 
 @of_arrays
