@@ -160,25 +160,14 @@ class Betting(_Bound):
         The order of the losses must not depend on them: never that of the scores, in
         which the first are the best.
         """
-        if len(losses) == 0:
-            return 1.0
-        # In place, as there may be many: squared deviations from the means so far.
         count = np.arange(1.0, len(losses) + 1)
-        values = np.cumsum(losses)
-        values += risk
-        values /= count + 1
-        values -= losses
-        values *= values
-        # The variance before each loss, after one imagined at the risk, and the stakes.
-        values[1:], values[0] = values[:-1], 0.0
-        np.cumsum(values, out=values)
-        values += risk * (1 - risk)
-        values /= count
-        np.divide(-2 * math.log(level) / len(losses), values, out=values)
-        np.minimum(np.sqrt(values, out=values), self.stake / (1 - risk), out=values)
-        values *= risk - losses
-        np.log1p(values, out=values)
-        return math.exp(-max(0.0, float(np.cumsum(values, out=values).max())))
+        # Squared deviations from the means so far, after a loss imagined at the risk.
+        squares = ((np.cumsum(losses) + risk) / (count + 1) - losses) ** 2
+        variance = (np.cumsum(squares) - squares + risk * (1 - risk)) / count
+        stakes = np.sqrt(-2 * math.log(level) / np.maximum(len(losses), 1) / variance)
+        stakes = np.minimum(stakes, self.stake / (1 - risk))
+        capital = np.cumsum(np.log1p(stakes * (risk - losses)))
+        return math.exp(-capital.max(initial=0.0))
 
     def test(self, losses, random_state):
         """Return the p-values of prefixes as a function of lengths, risk and level."""

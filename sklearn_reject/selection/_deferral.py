@@ -12,7 +12,6 @@ from sklearn_reject._curves._deferral import DeferralSamples, check_deferral_sam
 from sklearn_reject._typing import Other, RandomState, RiskBound, Target
 from sklearn_reject._validation import (
     check_number,
-    check_option,
     check_same_length,
     take_weight,
 )
@@ -260,7 +259,6 @@ def solve_deferral(
     """
     name, target = _find_target(deferral_cost, max_deferral, target_risk)
     target = check_number(target, name, high=1.0 if name == "max_deferral" else np.inf)
-    check_option(randomize, "randomize", (True, False))
     check_bound(bound, max_loss)
     if confidence_level is not None and name == "deferral_cost":
         raise ValueError(

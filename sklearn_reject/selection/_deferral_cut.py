@@ -674,7 +674,12 @@ def certify_budget(samples, rate, level, randomize, draws, random_state):
         n_deferred = most_successes(n_samples, rate, 1 - level)
         p_value, limit = float(binom.cdf(n_deferred, n_samples, rate)), Cut(0)
         if n_deferred < 1 and rate > 0:
-            _warn_of_few_samples(n_samples, rate, level)
+            warn_user(
+                f"Nothing is deferred: {n_samples} samples cannot certify "
+                f"max_deferral={rate:g} for any rule that defers. Use more samples, "
+                "a lower confidence, or confidence_level=None.",
+                topic="nothing deferred",
+            )
         if n_deferred >= 0:
             ranked = rank(scores, np.zeros(n_samples), randomize, draws, random_state)
             group = np.searchsorted(opinions.prefixes.scores, ranked.scores[n_deferred])
@@ -689,17 +694,3 @@ def certify_budget(samples, rate, level, randomize, draws, random_state):
     # deferred, too.
     to_next = cut == Cut(limit.n_groups) != Cut(0)
     return opinions.make_rule(cut, to_next=to_next, certificate=certificate)
-
-
-def _warn_of_few_samples(n_samples, rate, confidence_level):
-    """Warn where so few samples certify nothing but that nothing is deferred."""
-    fewest = n_samples
-    while most_successes(fewest, rate, 1 - confidence_level) < 1:
-        fewest += max(1, fewest // 100)
-    warn_user(
-        f"Nothing is deferred: {n_samples} samples cannot certify "
-        f"max_deferral={rate:g} with confidence_level={confidence_level:g} for any "
-        f"rule that defers. About {fewest} are needed. Use more samples, or pass "
-        "confidence_level=None.",
-        topic="nothing deferred",
-    )

@@ -50,7 +50,6 @@ from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE, Prefixes, join_
 from sklearn_reject._typing import Other, RandomState, RiskBound, Target
 from sklearn_reject._validation import (
     check_number,
-    check_option,
     check_samples,
     take_weight,
 )
@@ -279,7 +278,6 @@ def solve_target_risk(
     0.84
     """
     risk = check_number(target, "target (the selective risk)")
-    check_option(randomize, "randomize", (True, False))
     check_bound(bound, max_loss)
     if confidence_level is None:
         prefixes = join_ties(scores, losses, sample_weight, near=True)
@@ -395,7 +393,6 @@ def solve_target_coverage(
     0.57
     """
     coverage = check_number(target, "target (the coverage)", high=1.0, open_low=True)
-    check_option(randomize, "randomize", (True, False))
     if confidence_level is None:
         prefixes = join_ties(scores, losses, sample_weight, near=True)
         model = reaching_coverage(coverage, prefixes.total("weight"))
@@ -650,7 +647,6 @@ def solve_target_failure_rate(
     """
     rate = check_number(target, "target (the failure rate)")
     refuse_weights(sample_weight, "a failure rate", "use a target_risk")
-    check_option(randomize, "randomize", (True, False))
     scores, losses, _ = check_samples(scores, losses)
     test = choose_test(losses, confidence_level, bound, max_loss)
     asked = FailureTarget(rate, len(scores), test)
@@ -777,7 +773,6 @@ def solve_failure_bounds(
     0.825
     """
     refuse_weights(sample_weight, "a failure rate", "use a target_risk")
-    check_option(randomize, "randomize", (True, False))
     scores, losses, _ = check_samples(scores, losses)
     test = choose_test(losses, confidence_level, bound, max_loss)
     parts = check_parts(bounds, len(scores))

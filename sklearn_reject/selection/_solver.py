@@ -14,6 +14,7 @@ from sklearn_reject._curves._deferral import choose_by_area
 from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE
 from sklearn_reject._curves._risk_coverage import selective_risk_at_coverage_score
 from sklearn_reject._validation import (
+    check_option,
     check_samples,
     find_missing_labels,
     refuse_arrays,
@@ -57,12 +58,15 @@ def solver(solve, by_group=None):
     names = list(call.parameters)
     is_deferral = names[0] == "gain"
     warn = warn_of_backward_gain if is_deferral else warn_of_backward_scores
+    is_random = "randomize" in names
     of_order = [*names[: 3 if is_deferral else 2], "sample_weight"]
 
     @wraps(solve)
     def solved(*args, **kwargs):
         given = dict(zip(names, args, strict=False)) | kwargs
         refuse_arrays(given)
+        if is_random:
+            check_option(given.get("randomize", True), "randomize", (True, False))
         with order_told():
             if given.get("groups") is not None:
                 rule = by_group(solve, **call.bind(*args, **kwargs).arguments)
@@ -157,18 +161,12 @@ def collect_rules(partition, solve, give_up, targets, fate, weight=None):
             rules[label] = give_up(label, rows)
     if failures:
         _report_failures(failures, targets, fate)
-    for messages in remarks.values():
-        _remark(messages)
+    for (label, message), *others in (each.items() for each in remarks.values()):
+        if others:
+            others = enumerate_labels(label for label, _ in others)
+            message = f"{message} The same applies to the groups {others}."
+        warn_user(f"group {label!r}: {message}")
     return rules
-
-
-def _remark(messages):
-    """Warn once of what is said of several groups, given as label to message."""
-    (label, message), *others = messages.items()
-    if others:
-        others = enumerate_labels(label for label, _ in others)
-        message = f"{message} The same applies to the groups {others}."
-    warn_user(f"group {label!r}: {message}")
 
 
 def _report_failures(failures, targets, fate):
@@ -176,28 +174,22 @@ def _report_failures(failures, targets, fate):
     texts = [f"{label!r}: {error.problem}" for label, error in failures.items()]
     texts = enumerate_texts(texts, "; ")
     if len(failures) == len(targets):
+        # What each group can meet, by parameter, or its target if nothing.
+        names = {name for error in failures.values() for name in error.attainable}
+        met = {
+            name: {k: failures[k].attainable.get(name, targets[k]) for k in failures}
+            for name in names
+        }
         raise InfeasibleTargetError(
             f"No group has a rule that meets its target. {texts}",
             "Use a larger risk (a dict sets one for each group), fewer groups, as they "
             "share the confidence, a lower confidence, or more samples.",
-            _attainable_by_group(failures, targets),
+            met,
         )
     warn_user(
         f"{len(failures)} of {len(targets)} groups have no rule that meets the target, "
         f"and {fate}. {texts}. Add samples of them, or pass a dict of targets."
     )
-
-
-def _attainable_by_group(failures, targets):
-    """Return what each group can meet, by parameter, or its target if nothing."""
-    names = {name for error in failures.values() for name in error.attainable}
-    return {
-        name: {
-            label: error.attainable.get(name, targets[label])
-            for label, error in failures.items()
-        }
-        for name in names
-    }
 
 
 @contextmanager
