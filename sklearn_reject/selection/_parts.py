@@ -181,12 +181,10 @@ def check_parts(bounds, n_samples, order=slice(None)):
 
     Their rows are those of the samples in some order.
     """
-    parts, problem = (
-        [],
-        (
-            "bounds must be a dict of name to a pair, labels and a dict of label to target, "
-            f"such as {{'class': (y_true, {{1: 0.1}})}}, got {bounds!r}."
-        ),
+    parts = []
+    problem = (
+        "bounds must be a dict of name to a pair of labels and a dict of label to "
+        f"target, such as {{'class': (y_true, {{1: 0.1}})}}, got {bounds!r}."
     )
     if not isinstance(bounds, dict) or not bounds:
         raise ValueError(problem)
