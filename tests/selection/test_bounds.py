@@ -129,15 +129,6 @@ def test_super_uniform_by_enumeration(name, law, size):
     assert is_super_uniform(law_of(p_value, values, chances, size))
 
 
-def test_enumeration_sees_a_p_value_that_is_too_small():
-    # Bets on losses in increasing order, as those of an ordering score nearly are.
-    values, chances, risk = LAWS[2]
-    p_value = lambda losses: betting_p_value(np.sort(losses), risk, 0.1)  # noqa: E731
-    assert not is_super_uniform(law_of(p_value, values, chances, 6))
-    p_value = lambda losses: P_VALUES["binomial"](losses, 1.2 * risk)  # noqa: E731
-    assert not is_super_uniform(law_of(p_value, *LAWS[0][:2], 6))
-
-
 @pytest.mark.parametrize("name", [name for name in BOUNDS if BOUNDS[name].upper])
 @pytest.mark.parametrize(("count", "errors"), [(1, 0), (20, 0), (20, 3), (500, 400)])
 def test_the_upper_bound_is_where_the_test_ends(name, count, errors):
@@ -156,10 +147,6 @@ def test_without_samples_or_success_the_upper_bound_is_one(losses):
 
 def test_a_level_next_to_one_or_zero():
     assert BOUNDS["hoeffding_bentkus"].upper(np.array([0.999999999999]), 1e-9) == 1.0
-
-
-def test_names_are_those_of_the_classes():
-    assert [bound.name for bound in BOUNDS.values()] == list(BOUNDS)
 
 
 def test_long_samples_of_small_losses_are_accurate():

@@ -162,15 +162,6 @@ def test_p_value_is_that_of_the_decisions(sample, pilot):
     assert 0 < rule.deferral_rate < 0.6
 
 
-def test_ties_do_not_waste_power():
-    # Within one of four ties, a probability meets the target where a cut cannot.
-    rule = solve(TIED, TIED_PILOT, target_risk=0.15)
-    coarse = solve(TIED, TIED_PILOT, target_risk=0.15, randomize=False)
-    assert 0 < rule.proba_at_threshold < 1
-    assert coarse.proba_at_threshold == 1
-    assert rule.deferral_rate < coarse.deferral_rate - 0.01
-
-
 MISLEADING = {
     "one sample": ([0.5], [1], [0]),
     "turned around": (1 - PILOT[0], *PILOT[1:]),
@@ -306,10 +297,8 @@ def test_samples_that_are_too_few_for_a_budget():
         ({"deferral_cost": -1}, "deferral_cost must be in [0, inf), got -1"),
         ({"max_deferral": 1.1}, "max_deferral must be in [0, 1], got 1.1"),
         ({"target_risk": NAN}, "target_risk must be in [0, inf), got nan"),
-        ({"target_risk": True}, "target_risk must be a number"),
         ({"target_risk": 1, "gain": [NAN] * 4}, "gain must be finite, got nan"),
         ({"target_risk": 1, "gain": [1, 2]}, "loss_first has 4 elements, but there"),
-        ({"target_risk": 1, "loss_first": [NAN] * 4}, "loss_first must be finite"),
         ({"target_risk": 1, "loss_first": MASKED}, "loss_first is a masked array"),
         ({"target_risk": 1, "gain": MASKED}, "gain is a masked array"),
         ({"target_risk": 1, "loss_second": [-1] * 4}, "loss_second must be non-neg"),

@@ -46,7 +46,3 @@ MANY = {
 def test_the_slope_of_many_groups(name, has_weights, n_accepted):
     weights = np.random.default_rng(1).exponential(size=20_000) if has_weights else None
     assert_isotonic(MANY[name], weights, n_accepted)
-
-
-def test_the_slope_where_nothing_is_accepted_is_zero():
-    assert RejectionRule(-1.0, 1.0).measure([1.0], [1.0]).reject_cost == 0

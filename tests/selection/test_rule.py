@@ -127,12 +127,6 @@ def test_sums_of_two_scores(weights):
     np.testing.assert_array_equal(combined, [INF, -INF])
 
 
-def test_mu():
-    assert double(novelty_weight=0.25).mu == 0.25
-    assert double(risk_weight=0.5, novelty_weight=2).mu == 4
-    assert double(risk_weight=0, novelty_weight=1).mu == INF
-
-
 # What a rule achieves on another sample
 
 
