@@ -10,7 +10,6 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.utils import check_random_state
 
-from sklearn_reject._curves._deferral import choose_by_area
 from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE
 from sklearn_reject._curves._risk_coverage import selective_risk_at_coverage_score
 from sklearn_reject._validation import (
@@ -212,22 +211,55 @@ def warn_of_backward_scores(
     what="uncertainty score",
 ):
     """Warn where the certain half of the samples has a larger risk than all."""
-    scores, losses, weight, groups = _take_some(None, scores, losses, weight, groups)
-    if weight is None and groups is None and _is_in_order(scores, losses):
-        return
-    if weight is not None and not weight.any():
-        return
-    if groups is not None:
-        # Of one group, scores are not compared with those of another.
-        scores = _ranks_in_groups(scores, groups)
-    options = {"coverage": 0.5, "randomize": True, "sample_weight": weight}
-    half = selective_risk_at_coverage_score(scores, losses, **options)
-    is_worse, mean = is_riskier(half, 0.5, losses, weight)
-    if is_worse:
+    half, mean = _find_backward(scores, losses, weight, groups, _STANDARD_ERRORS)
+    if half is not None:
         warn_user(
             f"The {what} ranks the errors backwards: the more certain half of the "
             f"samples has risk {half:.3g}, all of them have {mean:.3g}. {way_out}."
         )
+
+
+def warn_of_backward_gain(gain, loss_first, loss_second, weight=None, *, groups=None):
+    """Warn where asking about the half of the highest gains helps less than about any.
+
+    Samples whose second opinion is unknown do not count.
+    """
+    rows = np.flatnonzero(~find_missing_labels(np.asarray(loss_second)))
+    given = gain, loss_first, loss_second, weight, groups
+    given = [np.asarray(each)[rows] if np.ndim(each) else None for each in given]
+    gain, first, second, *others = given
+    change = second.astype(np.float64) - first
+    half, mean = _find_backward(-gain, change, *others, _ERRORS_OF_GAINS)
+    if half is not None:
+        warn_user(
+            "The gain score seems to have the wrong sign: where it is high, asking "
+            f"changes the loss by {half:.3g}, everywhere by {mean:.3g}. Take "
+            "gain_score='gain', or make higher mean that asking helps more.",
+            once=True,
+        )
+
+
+def _find_backward(scores, losses, weight, groups, n_errors):
+    """Return the risks of the half of low scores and of all, if the first is larger.
+
+    That is by more than chance; else None twice. Of many samples, some are looked at.
+    """
+    rows = slice(None, None, max(1, -(-len(scores) // _MOST_ROWS)))
+    given = scores, losses, weight, groups
+    given = (np.asarray(each)[rows] if np.ndim(each) else None for each in given)
+    scores, losses, weight, groups = given
+    if weight is None and groups is None and _is_in_order(scores, losses):
+        return None, None
+    if weight is not None and not weight.any():
+        return None, None
+    if groups is not None:
+        # Of one group, scores are not compared with those of another.
+        scores = _ranks_in_groups(scores, groups)
+    options = {"coverage": 0.5, "randomize": True, "sample_weight": weight}
+    lowest = min(0.0, losses.min())
+    half = selective_risk_at_coverage_score(scores, losses - lowest, **options) + lowest
+    is_worse, mean = is_riskier(half, 0.5, losses, weight, n_errors)
+    return (half, mean) if is_worse else (None, None)
 
 
 def _is_in_order(scores, losses):
@@ -242,7 +274,7 @@ def _is_in_order(scores, losses):
     return half <= losses.sum() / 2
 
 
-def is_riskier(risk, coverage, losses, weight):
+def is_riskier(risk, coverage, losses, weight, n_errors=_STANDARD_ERRORS):
     """Tell whether a part has a larger risk than all samples, by more than chance.
 
     Returns the risk of all, too.
@@ -254,7 +286,7 @@ def is_riskier(risk, coverage, losses, weight):
         n_samples = weight.sum() ** 2 / (weight**2).sum()
     # Of a random part, whose samples are drawn without replacement.
     error = np.sqrt(variance / n_samples * (1 - coverage) / coverage)
-    return risk - mean > max(_STANDARD_ERRORS * error, RELATIVE_TOLERANCE * mean), mean
+    return risk - mean > max(n_errors * error, RELATIVE_TOLERANCE * abs(mean)), mean
 
 
 def _ranks_in_groups(scores, groups):
@@ -263,41 +295,3 @@ def _ranks_in_groups(scores, groups):
     for _, rows in make_partition(groups, len(scores)):
         ranks[rows] = (rankdata(scores[rows]) - 0.5) / len(rows)
     return ranks
-
-
-def warn_of_backward_gain(gain, loss_first, loss_second, weight=None, *, groups=None):
-    """Warn where asking in a random order would be better, by more than chance."""
-    is_known = ~find_missing_labels(np.asarray(loss_second))
-    if weight is not None:
-        is_known &= np.asarray(weight) > 0
-    arrays = gain, loss_first, loss_second, weight, groups
-    gain, *losses, weight, groups = _take_some(is_known, *arrays)
-    if not len(gain):
-        return
-    if groups is not None:
-        gain = _ranks_in_groups(gain, groups)
-    losses = [np.asarray(each, dtype=np.float64) for each in losses]
-    if weight is None and _is_in_order(gain, np.subtract(*losses)):
-        return
-    # A constant score leaves the order to chance.
-    orders = {"gain": gain, "random": np.zeros(len(gain))}
-    options = {"baseline": "gain", "n_errors": _ERRORS_OF_GAINS}
-    best, areas = choose_by_area(orders, *losses, sample_weight=weight, **options)
-    if best == "random":
-        warn_user(
-            "The gain score seems to have the wrong sign: the area under the deferral "
-            f"curve, {areas['gain']:.3g}, is above that of a random order, "
-            f"{areas['random']:.3g}. Take gain_score='gain', or make higher mean that "
-            "asking helps more.",
-            once=True,
-        )
-
-
-def _take_some(is_known, *arrays):
-    """Return arrays, or None, at some evenly spaced rows, all if they are not many."""
-    arrays = [np.asarray(each) if np.ndim(each) else None for each in arrays]
-    n_rows = len(arrays[0]) if is_known is None else np.count_nonzero(is_known)
-    rows = slice(None, None, max(1, -(-n_rows // _MOST_ROWS)))
-    if is_known is not None:
-        rows = np.flatnonzero(is_known)[rows]
-    return [take_weight(each, rows) for each in arrays]
