@@ -65,12 +65,7 @@ class _Bound:
         # Quotients of logarithms miss whole numbers by a few ulp.
         return max(1, math.ceil(-math.log(level) / rate * (1 - RELATIVE_TOLERANCE)))
 
-    def failure_test(self, losses, rate, delta):
-        """Return the p-value of a prefix as a function of its length."""
-        sums = prefix_sums(losses)
-        return self.failure_test_of_sums(sums, len(losses), rate, delta)
-
-    def failure_test_of_sums(self, sums, n_samples, rate, delta):
+    def failure_test(self, sums, n_samples, rate, delta):
         """Return the p-value of a prefix as a function of the index of its sum."""
         size = np.array([n_samples])
         return lambda index: float(self.of_sums(size, sums[[index]], rate)[0])
@@ -178,7 +173,7 @@ class Betting(_Bound):
             [self.of_losses(shuffled[order < count], risk, level) for count in counts]
         )
 
-    def failure_test(self, losses, rate, delta):
+    def failure_test(self, sums, n_samples, rate, delta):
         """Return the p-value of a prefix: the mean capital of several gamblers.
 
         The capital of each is multiplied by 1 + stake * (rate - loss) at each sample,
@@ -188,7 +183,7 @@ class Betting(_Bound):
         that may fall with a loss: for losses of any variance, the smallest stake for
         losses of 0 and 1.
         """
-        n_samples, largest = len(losses), self.failure_stake / (1 - rate)
+        losses, largest = np.diff(sums), self.failure_stake / (1 - rate)
         smallest = math.sqrt(-math.log(delta) / (2 * n_samples * (rate * (1 - rate))))
         stakes = np.geomspace(min(smallest, largest), largest, self.n_stakes)
         # What a loss takes off the logarithm of each capital, and what none leaves.

@@ -46,7 +46,12 @@ from sklearn_reject._curves._cut import (
     reaching_coverage,
     within_risk,
 )
-from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE, Prefixes, join_ties
+from sklearn_reject._curves._prefixes import (
+    RELATIVE_TOLERANCE,
+    Prefixes,
+    join_ties,
+    prefix_sums,
+)
 from sklearn_reject._typing import Other, RandomState, RiskBound, Target
 from sklearn_reject._validation import (
     check_number,
@@ -478,8 +483,8 @@ class FailureTarget(Asked):
             return make_rule(prefixes, cut, to_next=True, certificate=certificate)
         random_state = check_random_state(random_state)
         ranked = rank(scores, losses, randomize, draws, random_state)
-        shares = ranked.losses / self.test.max_loss
-        make_test = partial(self.test.bound.failure_test, shares)
+        sums = prefix_sums(ranked.losses / self.test.max_loss)
+        make_test = partial(self.test.bound.failure_test, sums, len(scores))
         count, p_value = self.find_longest(ranked.accepted_counts, make_test)
         n_below = count
         if count < len(scores):

@@ -568,7 +568,7 @@ class RiskCoverageSummary(Accumulator):
             rule = make_rule(cells, cut, certificate=certificate)
         else:
             sums = cells.losses / test.max_loss
-            make_test = partial(test.bound.failure_test_of_sums, sums, self.n_samples)
+            make_test = partial(test.bound.failure_test, sums, self.n_samples)
             border, p_value = asked.find_longest(np.arange(len(sums)), make_test)
             certificate = asked.certificate(cells.counts[border], p_value)
             rule = cells.certified_rule(certificate)
