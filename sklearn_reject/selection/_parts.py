@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from reprlib import repr as brief
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -184,7 +185,7 @@ def check_parts(bounds, n_samples, order=slice(None)):
     parts = []
     problem = (
         "bounds must be a dict of name to a pair of labels and a dict of label to "
-        f"target, such as {{'class': (y_true, {{1: 0.1}})}}, got {bounds!r}."
+        f"target, such as {{'class': (y_true, {{1: 0.1}})}}, got {brief(bounds)}."
     )
     if not isinstance(bounds, dict) or not bounds:
         raise ValueError(problem)

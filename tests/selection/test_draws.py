@@ -1,5 +1,3 @@
-import math
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -98,18 +96,12 @@ def test_whatever_holds_the_same_keys():
     "keys",
     [
         [0.5],
-        [5.0],
         [True],
         np.array([True]),
         [True, 1],
-        [1, 2.0],
-        ["a", 2.0],
         ["a", None],
-        [math.nan, "a"],
         [None],
-        pd.Series([1, None]),
         pd.Series([1, None], dtype="Int64"),
-        pd.Series(["a", None]),
         np.array([1], dtype="m8[s]"),
         np.array(["2026-01-01"], dtype="M8[ns]"),
         [(1, 2), "a"],

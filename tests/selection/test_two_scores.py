@@ -2,7 +2,6 @@
 
 import pickle
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -133,29 +132,6 @@ def test_without_ood_samples_the_fpr_is_unknown(tune):
         assert rule.precision == 1 or not rule.tpr
 
 
-def thresholds_of(rule):
-    return rule.threshold, getattr(rule, "novelty_weight", None)
-
-
-@both
-def test_of_a_tpr_alone_an_accepted_ood_sample_is_an_error(tune):
-    sample, asked = noisy_sample(300, 0), {"min_tpr": 0.7}
-    any_fpr = tune(sample, asked | {"max_fpr": 1.0})
-    # Where none of them is there in use, they do not matter.
-    none = tune(sample, asked | {"ood_prior": 0.0})
-    assert thresholds_of(none) == thresholds_of(any_fpr)
-    rules = [tune(sample, asked | {"ood_prior": prior}) for prior in (0.1, 0.5, 0.9)]
-    for fewer, more in pairwise([*reversed(rules), any_fpr]):
-        assert fewer.fpr <= more.fpr
-        assert fewer.selective_risk >= more.selective_risk
-    assert rules[-1].fpr < any_fpr.fpr / 2 or tune is one
-    # The share of OOD samples, and the largest loss, are those of the samples.
-    share = sample.is_ood.mean()
-    rule, scaled = tune(sample, asked), replace(sample, losses=4 * sample.losses)
-    for other in (tune(sample, asked | {"ood_prior": share}), tune(scaled, asked)):
-        assert thresholds_of(other) == thresholds_of(rule)
-
-
 def test_equalities_that_floats_miss_are_met():
     # 0.55 * 100 is above 55 in floats.
     scores, losses = np.arange(200), np.arange(200) % 2 / 2
@@ -264,20 +240,6 @@ def test_many_samples_of_few_points_are_searched_as_the_points_are(seed):
         for sample in (points, repeated)
     ]
     assert risks[1] == pytest.approx(risks[0], rel=1e-12)
-
-
-@SLOW
-def test_confident_classifiers_find_the_rule_that_there_is():
-    asked = {"min_tpr": 0.97, "max_fpr": 0.62}
-    rule = two(confident_sample(20_000), asked)
-    assert rule.selective_risk < 0.0026
-    assert rule.fpr <= 0.62
-    sample = confident_sample(4000)
-    with pytest.raises(InfeasibleTargetError) as info:
-        tune_double_score(*sample.double, min_tpr=0.97, max_fpr=0.05)
-    least = info.value.attainable["max_fpr"]
-    assert two(sample, {"min_tpr": 0.97, "max_fpr": least}).fpr == pytest.approx(least)
-    assert two(sample, {"min_tpr": 0.97, "max_fpr": 0.999 * least}) is None
 
 
 # Ties, rounding and units
