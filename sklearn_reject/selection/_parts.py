@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from reprlib import repr as brief
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -177,22 +176,24 @@ class Part:
         return f"{self.kind}[{as_plain(self.label)!r}]"
 
 
+_FORM_OF_BOUNDS = (
+    "bounds must be a dict of name to a pair of labels and a dict of label to target, "
+    "such as {'class': (y_true, {1: 0.1})}"
+)
+
+
 def check_parts(bounds, n_samples, order=slice(None)):
     """Return the parts that bounds are about: parts of one kind are disjoint.
 
     Their rows are those of the samples in some order.
     """
-    parts = []
-    problem = (
-        "bounds must be a dict of name to a pair of labels and a dict of label to "
-        f"target, such as {{'class': (y_true, {{1: 0.1}})}}, got {brief(bounds)}."
-    )
     if not isinstance(bounds, dict) or not bounds:
-        raise ValueError(problem)
+        raise ValueError(f"{_FORM_OF_BOUNDS}, got {bounds!r}.")
+    parts = []
     for kind, pair in bounds.items():
         is_pair = isinstance(pair, (tuple, list)) and len(pair) == 2
         if not is_pair or not isinstance(pair[1], dict) or not pair[1]:
-            raise ValueError(problem)
+            raise ValueError(f"{_FORM_OF_BOUNDS}, got another value for {kind!r}.")
         labels, name = np.asarray(pair[0]), f"labels of bounds[{kind!r}]"
         if labels.ndim != 1:
             raise ValueError(

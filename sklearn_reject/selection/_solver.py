@@ -225,6 +225,7 @@ def warn_of_backward_gain(gain, loss_first, loss_second, weight=None, *, groups=
     Samples whose second opinion is unknown do not count.
     """
     rows = np.flatnonzero(~find_missing_labels(np.asarray(loss_second)))
+    rows = rows[_evenly(len(rows))]
     given = gain, loss_first, loss_second, weight, groups
     given = [np.asarray(each)[rows] if np.ndim(each) else None for each in given]
     gain, first, second, *others = given
@@ -244,22 +245,24 @@ def _find_backward(scores, losses, weight, groups, n_errors):
 
     That is by more than chance; else None twice. Of many samples, some are looked at.
     """
-    rows = slice(None, None, max(1, -(-len(scores) // _MOST_ROWS)))
-    given = scores, losses, weight, groups
+    given, rows = (scores, losses, weight, groups), _evenly(len(scores))
     given = (np.asarray(each)[rows] if np.ndim(each) else None for each in given)
     scores, losses, weight, groups = given
-    if weight is None and groups is None and _is_in_order(scores, losses):
-        return None, None
-    if weight is not None and not weight.any():
-        return None, None
     if groups is not None:
         # Of one group, scores are not compared with those of another.
         scores = _ranks_in_groups(scores, groups)
+    if _is_in_order(scores, losses) if weight is None else not weight.any():
+        return None, None
     options = {"coverage": 0.5, "randomize": True, "sample_weight": weight}
     lowest = min(0.0, losses.min())
     half = selective_risk_at_coverage_score(scores, losses - lowest, **options) + lowest
     is_worse, mean = is_riskier(half, 0.5, losses, weight, n_errors)
     return (half, mean) if is_worse else (None, None)
+
+
+def _evenly(n_rows):
+    """Return some evenly spaced rows, all if they are not many."""
+    return slice(None, None, max(1, -(-n_rows // _MOST_ROWS)))
 
 
 def _is_in_order(scores, losses):
