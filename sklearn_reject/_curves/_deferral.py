@@ -209,12 +209,9 @@ def choose_by_area(scores, loss_first, loss_second, *, sample_weight=None):
     ('gain', {'confidence': 0.375, 'gain': 0.125})
     """
     with gather_warnings():  # that samples were chosen is for others to tell
-        orders = {
-            name: check_deferral_samples(
-                values, loss_first, loss_second, sample_weight, name=name
-            ).used
-            for name, values in scores.items()
-        }
+        orders, rest = {}, (loss_first, loss_second, sample_weight)
+        for name, values in scores.items():
+            orders[name] = check_deferral_samples(values, *rest, name=name).used
     areas = {name: _area(order) for name, order in orders.items()}
     if "confidence" not in areas:
         return min(areas, key=areas.get), areas

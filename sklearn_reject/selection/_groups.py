@@ -407,10 +407,7 @@ class GroupedRule(Accepting, RulesByGroup):
 
     _kind, _fate, _otherwise = RejectionRule, "rejected", REJECT_ALL
 
-    @property
-    def failure_rate(self) -> float:
-        """Mean loss over all samples of the calibration set, zero for rejected ones."""
-        return self.coverage * self.selective_risk if self.coverage else 0.0
+    failure_rate = RejectionRule.failure_rate
 
     def measure(
         self,

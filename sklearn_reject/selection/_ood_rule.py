@@ -43,9 +43,8 @@ class _OODRule(Accepting, DictMixin):
 
     def _measure(self, scores, losses, is_ood, sample_weight, wild_share):
         accepted = self.accept_proba(*scores)
-        _, losses, is_ood, weight = check_origin_samples(
-            scores[-1], losses, is_ood, sample_weight
-        )
+        sample = scores[-1], losses, is_ood, sample_weight
+        _, losses, is_ood, weight = check_origin_samples(*sample)
         accepted = accepted * weight
         of_id, total_ood = accepted.sum(where=~is_ood), weight.sum(where=is_ood)
         tpr, fpr = float(of_id / weight.sum(where=~is_ood)), _NAN

@@ -109,19 +109,16 @@ def options_by_group(options, partition, n_samples, weight):
     level, draws = map(options.get, ("confidence_level", "draws"))
     if level is None:
         return lambda label, rows: options
-    level = check_confidence_level(level, weight)
-    level = share_confidence(level, len(partition))
+    level = share_confidence(check_confidence_level(level, weight), len(partition))
     draws = None if draws is None else check_draws(draws, n_samples)
     # A group's own, so that it does not matter what those before it have drawn.
     random_state = check_random_state(options.get("random_state"))
     seeds = random_state.randint(np.iinfo(np.int32).max, size=len(partition))
     seeds = dict(zip(partition.labels, seeds.tolist(), strict=True))
-    return lambda label, rows: {
-        **options,
-        "confidence_level": level,
-        "draws": None if draws is None else draws[rows],
-        "random_state": seeds[label],
-    }
+    options = options | {"confidence_level": level}
+    return lambda label, rows: (
+        options | {"draws": take_weight(draws, rows), "random_state": seeds[label]}
+    )
 
 
 def solve_by_group(partition, solve, targets, weight=None):

@@ -130,12 +130,6 @@ def test_e_values_of_coverage(since, updates, coverage):
         assert monitor.e_value == pytest.approx(e_value, rel=1e-11)
 
 
-@given(st.lists(LOSSES, max_size=4))
-def test_restarts_change_the_capital_only(updates):
-    anew, plain = (fed(RiskMonitor(0.2, since=s), updates) for s in ("any", "start"))
-    assert anew.interval() == pytest.approx(plain.interval(), nan_ok=True)
-
-
 @given(LOSSES.filter(len), st.sampled_from([0.5, 0.9, 0.999]))
 def test_interval_ends_where_bets_win(losses, confidence_level):
     value, low, high, n_samples = (
@@ -210,20 +204,6 @@ def test_an_alarm_is_raised_when_the_capital_reaches_its_limit(confidence_level)
     while not monitor.update(1).alarm:
         before = monitor.e_value
     assert before < 1 / (1 - confidence_level) <= monitor.e_value
-
-
-@pytest.mark.parametrize("chance", [0.1, 0.6])
-def test_interval_covers_at_all_times(chance):
-    covered = 1.0
-    for stream in product((0, 1), repeat=6):
-        probability = chance ** sum(stream) * (1 - chance) ** (6 - sum(stream))
-        monitor = RiskMonitor(0.5, confidence_level=0.2)
-        for value in stream:
-            low, high = monitor.update(value).interval()[1:3]
-            if not low <= chance <= high:
-                covered -= probability
-                break
-    assert 0.2 <= covered < 1
 
 
 # Labels that are looked up at random
