@@ -75,12 +75,6 @@ class OODProblem:
             kept &= form @ sums >= -constant
         return kept
 
-    def kinks(self):
-        """Return the forms that make a difference where they are zero."""
-        if not self.id_in_ood:
-            return self.forms
-        return *self.forms, (_OOD - self.id_in_ood * _ID, 0.0)
-
     def slack(self, price):
         """Return by how much equal prices may differ through rounding."""
         return RELATIVE_TOLERANCE * (abs(price) + self.scale)
@@ -164,8 +158,10 @@ def find_best_cut(problem, after, sizes, randomize):
 
 def _shares_at_kinks(problem, before, sizes):
     """Return groups within which a form changes its sign, and the share at which."""
-    index, shares = [np.empty(0, np.intp)], [np.empty(0)]
-    for form, constant in problem.kinks():
+    index, shares, kinks = [np.empty(0, np.intp)], [np.empty(0)], problem.forms
+    if problem.id_in_ood:
+        kinks = *kinks, (_OOD - problem.id_in_ood * _ID, 0.0)
+    for form, constant in kinks:
         room, change = form @ before + constant, form @ sizes
         crossed = np.flatnonzero((room < 0) != (room + change < 0))
         share = -room[crossed] / change[crossed]
@@ -215,15 +211,6 @@ class Totals:
     def price_ood(self, price=1.0):
         """Return coefficients of the OOD weight, were all that is flagged so."""
         return price / self.wild_share * (_OOD - self.id_in_ood * _ID)
-
-    def relative_prior(self, ood_prior):
-        """Return how much more a unit of OOD than of ID weight counts in use.
-
-        That is as in the sample where there is no prior.
-        """
-        if ood_prior is None:
-            return self.wild_share / (1 + self.id_in_ood)
-        return ood_prior / (1 - ood_prior) * self.of_id / self.of_ood
 
 
 def check_wild_share(wild_share):
@@ -309,7 +296,11 @@ class OODModel:
         return OODProblem(_LOSS, forms, per=_ID)
 
     def _least_risk_of_all(self, totals, forms):
-        weight = totals.relative_prior(self.ood_prior)
+        # How much more a unit of OOD than of ID weight counts in use, or in the sample.
+        weight = totals.wild_share / (1 + totals.id_in_ood)
+        if self.ood_prior is not None:
+            odds = self.ood_prior / (1 - self.ood_prior)
+            weight = odds * totals.of_id / totals.of_ood
         if not weight or (totals.same_losses and totals.largest_loss):
             return self._least_risk(totals, forms)
         return OODProblem(

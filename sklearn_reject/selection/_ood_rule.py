@@ -370,18 +370,6 @@ class Tail(DictMixin):
     values: tuple = field(repr=False)
     slope: Size
 
-    def __post_init__(self):
-        """Refuse what no tail is."""
-        super().__post_init__()
-        steps = np.diff(self.scores, append=np.inf)
-        growth = np.diff(np.asarray(self.values, dtype=np.float64), prepend=0.0)
-        is_curve = len(steps) == len(growth) > 0
-        if not (is_curve and (steps > 0).all() and (growth >= 0).all()):
-            raise ValueError(
-                "scores of a Tail must be finite and increasing, with as many values, "
-                "of at least 0, that do not decrease."
-            )
-
     def __call__(self, scores: ArrayLike) -> np.ndarray:
         """Return the values of scores, ndarray of shape (n_samples,)."""
         scores = np.asarray(scores, dtype=np.float64)
@@ -401,20 +389,11 @@ def fit_tail(scores, weight):
     logs = -np.log(np.maximum(above, least) / of_value.sum())
     _, knots = np.unique(np.floor(logs / _STEP), return_index=True)
     knots = np.unique(np.append(knots, len(values) - 1))
-    return Tail(
-        scores=tuple(values[knots].tolist()),
-        values=tuple(logs[knots].tolist()),
-        slope=_final_slope(values, logs),
-    )
-
-
-def _final_slope(values, logs):
-    """Return by how much the logarithms grow a unit of score over the last samples."""
-    first = np.searchsorted(logs, -np.log(_TAIL))
-    first = min(max(first - 1, 0), len(values) - 2)
-    if first < 0:
-        return 1.0  # a single value, of no scale
-    return float((logs[-1] - logs[first]) / (values[-1] - values[first]))
+    slope, first = 1.0, np.searchsorted(logs, -np.log(_TAIL))
+    if len(values) > 1:  # a single value has no scale
+        first = min(max(first - 1, 0), len(values) - 2)
+        slope = float((logs[-1] - logs[first]) / (values[-1] - values[first]))
+    return Tail(tuple(values[knots].tolist()), tuple(logs[knots].tolist()), slope)
 
 
 @dataclass(frozen=True, kw_only=True)
