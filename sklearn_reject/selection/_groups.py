@@ -174,13 +174,6 @@ def enumerate_labels(labels):
     return enumerate_texts([repr(label) for label in labels])
 
 
-def count_labels(labels):
-    """Return labels as text, each with how often it occurs, the most frequent first."""
-    # By text, as one NaN is not equal to the next.
-    counts = Counter(map(repr, labels)).most_common()
-    return enumerate_texts([f"{text} ({count})" for text, count in counts])
-
-
 def enumerate_texts(texts, separator=", "):
     """Return the first of some texts, and how many others there are."""
     shown = separator.join(texts[:_MOST_NAMED])
@@ -269,9 +262,12 @@ class RulesByGroup(DictMixin):
         codes = encode_labels(labels, self.rules)
         unseen = (codes < 0).nonzero()[0].tolist()
         if unseen:
+            # By text, as one NaN is not equal to the next.
+            counts = Counter(repr(labels[row]) for row in unseen).most_common()
+            counts = enumerate_texts([f"{text} ({count})" for text, count in counts])
             warn_user(
                 f"{len(unseen)} of {len(labels)} samples are in groups without a rule, "
-                f"and are {self._fate}: {count_labels(labels[row] for row in unseen)}. "
+                f"and are {self._fate}: {counts}. "
                 "Add samples of these groups to the calibration set."
             )
         return codes
