@@ -14,10 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from sklearn_reject._curves._prefixes import (
-    RELATIVE_TOLERANCE,
-    Prefixes,
-)
+from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE, Prefixes
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,12 +16,7 @@ from sklearn_reject.selection._certify_double import (
 )
 from sklearn_reject.selection._deferral import solve_deferral
 from sklearn_reject.selection._deferral_cut import DeferralRule, GroupedDeferralRule
-from sklearn_reject.selection._draws import (
-    hash_text,
-    keyed_draws,
-    read_keys,
-    split_mix,
-)
+from sklearn_reject.selection._draws import hash_text, keyed_draws, read_keys, split_mix
 from sklearn_reject.selection._groups import (
     GroupedRule,
     as_labels,

@@ -10,11 +10,7 @@ from sklearn.utils import check_random_state
 
 from sklearn_reject._curves._deferral import DeferralSamples, check_deferral_samples
 from sklearn_reject._typing import Other, RandomState, RiskBound, Target
-from sklearn_reject._validation import (
-    check_number,
-    check_same_length,
-    take_weight,
-)
+from sklearn_reject._validation import check_number, check_same_length, take_weight
 from sklearn_reject.exceptions import InfeasibleTargetError, gather_warnings
 from sklearn_reject.selection._calibrated_rule import one_of
 from sklearn_reject.selection._certify import (
@@ -37,11 +33,7 @@ from sklearn_reject.selection._groups import (
     sort_rows,
     targets_by_group,
 )
-from sklearn_reject.selection._solver import (
-    collect_rules,
-    options_by_group,
-    solver,
-)
+from sklearn_reject.selection._solver import collect_rules, options_by_group, solver
 
 _OF_PILOT = "gain", "loss_first", "loss_second"
 

@@ -53,11 +53,7 @@ from sklearn_reject._curves._prefixes import (
     prefix_sums,
 )
 from sklearn_reject._typing import Other, RandomState, RiskBound, Target
-from sklearn_reject._validation import (
-    check_number,
-    check_samples,
-    take_weight,
-)
+from sklearn_reject._validation import check_number, check_samples, take_weight
 from sklearn_reject.exceptions import (
     InfeasibleTargetError,
     round_down,

@@ -305,14 +305,8 @@ def test_samples_that_are_too_few_for_a_budget():
         *(
             ({"target_risk": 0.1, "confidence_level": 0.9, **more}, message)
             for more, message in (
-                (
-                    {"pilot": 0.2},
-                    "loss_first, loss_second .*got float",
-                ),
-                (
-                    {"pilot": PILOT[:2]},
-                    "pilot must be a tuple of gain, loss_first",
-                ),
+                ({"pilot": 0.2}, "loss_first, loss_second .*got float"),
+                ({"pilot": PILOT[:2]}, "pilot must be a tuple of gain, loss_first"),
                 ({"pilot": ([1], [1], [1, 2])}, "pilot: loss_second has 2 elements"),
             )
         ),
