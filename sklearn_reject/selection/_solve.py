@@ -31,7 +31,6 @@ import math
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -455,17 +454,18 @@ class FailureTarget(Asked):
         within = Form({"loss": -1.0}, allowed * self.test.max_loss)
         return best_cut(prefixes, Model((within,)), randomize)
 
-    def find_longest(self, counts, make_test):
+    def find_longest(self, counts, sums):
         """Return the largest of some counts that is certified, and its p-value.
 
-        P-values never fall with the count, so that halving finds it. `make_test` maps
-        share and level to p-values by count.
+        P-values never fall with the count, so that halving finds it. The sums of shares
+        of the largest loss are read at the counts.
         """
         if self.share >= 1:
             return int(counts[-1]), 0.0
         # The limit itself is meant to pass, without any loss.
         level = self.test.delta * (1 + _ROUNDING)
-        p_value = make_test(self.share, level)
+        test = self.test.bound.failure_test
+        p_value = test(sums, self.n_samples, self.share, level)
         n_passed = bisect_right(counts, level, key=p_value)
         count = int(counts[n_passed - 1]) if n_passed else 0
         return count, min(p_value(count), 1.0)
@@ -480,8 +480,7 @@ class FailureTarget(Asked):
         random_state = check_random_state(random_state)
         ranked = rank(scores, losses, randomize, draws, random_state)
         sums = prefix_sums(ranked.losses / self.test.max_loss)
-        make_test = partial(self.test.bound.failure_test, sums, len(scores))
-        count, p_value = self.find_longest(ranked.accepted_counts, make_test)
+        count, p_value = self.find_longest(ranked.accepted_counts, sums)
         n_below = count
         if count < len(scores):
             n_below = np.searchsorted(ranked.scores, ranked.scores[count])
