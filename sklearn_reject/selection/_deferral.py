@@ -13,11 +13,7 @@ from sklearn_reject._typing import Other, RandomState, RiskBound, Target
 from sklearn_reject._validation import check_number, check_same_length, take_weight
 from sklearn_reject.exceptions import InfeasibleTargetError, gather_warnings
 from sklearn_reject.selection._calibrated_rule import one_of
-from sklearn_reject.selection._certify import (
-    check_bound,
-    check_confidence_level,
-    choose_test,
-)
+from sklearn_reject.selection._certify import check_confidence_level, choose_test
 from sklearn_reject.selection._deferral_cut import (
     CUTS,
     DeferralRule,
@@ -253,7 +249,6 @@ def solve_deferral(
     asked = deferral_cost, max_deferral, target_risk
     name, target = one_of(dict(zip(CUTS, asked, strict=True)))
     target = check_number(target, name, high=1.0 if name == "max_deferral" else np.inf)
-    check_bound(bound, max_loss)
     if confidence_level is not None and name == "deferral_cost":
         raise ValueError(
             f"confidence_level={confidence_level!r} is not used with deferral_cost, "

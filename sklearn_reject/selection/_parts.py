@@ -47,7 +47,6 @@ from sklearn_reject.selection._certify import (
     Tested,
     by_parameter,
     certify_all,
-    check_bound,
     choose_test,
     list_risks,
     rank_to_test,
@@ -358,7 +357,6 @@ def solve_risk_bounds(
     >>> solve_risk_bounds(scores, losses, bounds, confidence_level=0.9).coverage
     0.855
     """
-    check_bound(bound, max_loss)
     scores, losses, weight = check_samples(scores, losses, sample_weight)
     if confidence_level is None:
         return _solve_on_sample(scores, losses, weight, bounds, randomize)

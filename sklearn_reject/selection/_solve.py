@@ -65,7 +65,6 @@ from sklearn_reject.selection._certify import (
     by_parameter,
     certify,
     certify_coverage,
-    check_bound,
     check_confidence_level,
     choose_test,
     rank,
@@ -278,7 +277,6 @@ def solve_target_risk(
     0.84
     """
     risk = check_number(target, "target (the selective risk)")
-    check_bound(bound, max_loss)
     if confidence_level is None:
         prefixes = join_ties(scores, losses, sample_weight, near=True)
         return make_rule(prefixes, cut_at_risk(prefixes, risk, randomize), to_next=True)

@@ -20,7 +20,7 @@ from sklearn_reject._validation import (
     take_weight,
 )
 from sklearn_reject.exceptions import InfeasibleTargetError, gather_warnings, warn_user
-from sklearn_reject.selection._certify import check_confidence_level
+from sklearn_reject.selection._certify import check_bound, check_confidence_level
 from sklearn_reject.selection._groups import (
     REJECT_ALL,
     enumerate_labels,
@@ -57,15 +57,16 @@ def solver(solve, by_group=None):
     names = list(call.parameters)
     is_deferral = names[0] == "gain"
     warn = warn_of_backward_gain if is_deferral else warn_of_backward_scores
-    is_random = "randomize" in names
     of_order = [*names[: 3 if is_deferral else 2], "sample_weight"]
 
     @wraps(solve)
     def solved(*args, **kwargs):
         given = dict(zip(names, args, strict=False)) | kwargs
         refuse_arrays(given)
-        if is_random:
+        if "randomize" in names:
             check_option(given.get("randomize", True), "randomize", (True, False))
+        if "bound" in names:
+            check_bound(given.get("bound", "auto"), given.get("max_loss"))
         with order_told():
             if given.get("groups") is not None:
                 rule = by_group(solve, **call.bind(*args, **kwargs).arguments)
