@@ -35,7 +35,7 @@ def check_model(
     others = {name: bound for name, bound in others.items() if bound is not None}
     name, bound = next(iter(others.items()), (None, None))
     is_bounded = min_tpr is not None or bool(others)
-    if is_bounded == (costs is not None) or len(others) > 1:
+    if is_bounded == (costs is not None):
         what = "more than one" if is_bounded else "none"
         raise ValueError(
             f"Exactly one target must be given, got {what}. Pass min_tpr (alone, or "
@@ -48,6 +48,11 @@ def check_model(
         )
     if costs is not None:
         return OODModel(None, "costs", _check_costs(costs), ood_prior)
+    if len(others) > 1:
+        given = " and ".join(f"{name}={bound!r}" for name, bound in others.items())
+        raise ValueError(
+            f"{given} exclude each other. Pass one of them beside min_tpr."
+        )
     if min_tpr is None:
         raise ValueError(
             f"{name}={bound!r} needs min_tpr, the share of ID samples to accept: "

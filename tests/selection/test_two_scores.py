@@ -402,7 +402,7 @@ ERRORS = [
     (HALF | {"max_fpr": -0.1}, r"max_fpr must be in \[0, 1\]"),
     (HALF | {"max_risk": -1}, r"max_risk must be in \[0, inf\)"),
     (HALF | PRIOR | {"min_precision": 0}, r"min_precision must be in \(0"),
-    (HALF | PRIOR | {"min_precision": 1, "max_fpr": 0.2}, "got more than one"),
+    (HALF | PRIOR | {"min_precision": 1, "max_fpr": 0.2}, "exclude each other"),
     (HALF | {"ood_prior": 1.0}, r"ood_prior must be in \[0, 1\)"),
     (HALF | {"wild_share": 0}, r"wild_share must be in \(0, 1\]"),
     (HALF | {"randomize": 2}, "randomize must be one of"),
