@@ -134,8 +134,8 @@ def is_of_another_room(path, module):
 
 
 # These have no public door, so that tests import them: checks, names of scikit-learn,
-# prefix sums, keys of rows, p-values, and the sums behind bets.
-TESTED_INSIDE = {"_validation", "_sklearn", "_curves", "_response", "_bounds", "_bets"}
+# prefix sums, keys of rows, and p-values.
+TESTED_INSIDE = {"_validation", "_sklearn", "_curves", "_response", "_bounds"}
 
 
 def test_tests_speak_to_public_functions():

@@ -14,11 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from sklearn_reject._curves._prefixes import (
-    RELATIVE_TOLERANCE,
-    Prefixes,
-    starts_of_ties,
-)
+from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE, Prefixes
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,15 +161,7 @@ def hull_slope(prefixes, n_groups):
     if n_groups == 0:
         return 0.0
     losses, weights = prefixes.columns["loss"], prefixes.columns["weight"]
-    means = losses / weights
-    # Neighbors of the same mean are one run: of errors, these are most samples.
-    starts = starts_of_ties(means).nonzero()[0]
-    stops = np.append(starts[1:], len(means))
-    if any(weights.strides):
-        of_runs = np.add.reduceat(weights, starts)
-    else:  # a weight of one each
-        of_runs = (stops - starts).astype(np.float64)
-    blocks = isotonic_regression(means[starts], weights=of_runs).blocks
-    block = blocks.searchsorted(starts.searchsorted(n_groups))
-    inside = slice(starts[blocks[block - 1]], stops[blocks[block] - 1])
+    blocks = isotonic_regression(losses / weights, weights=weights).blocks
+    block = blocks.searchsorted(n_groups)
+    inside = slice(blocks[block - 1], blocks[block])
     return float(losses[inside].sum() / weights[inside].sum())

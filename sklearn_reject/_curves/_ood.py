@@ -144,7 +144,7 @@ class OriginSamples:
                 f"OOD sample is needed for {what}. {MARK_OOD}"
             )
 
-    def group(self, scores=None, *, sizes=None):
+    def group(self, scores=None, sizes=None):
         """Return the samples grouped by a score, the one that they have for None.
 
         With the `sizes` that a score is rounded at, each sample is in the first group
@@ -154,42 +154,30 @@ class OriginSamples:
         order = np.argsort(scores)
         scores = scores[order]
         if sizes is not None:
-            finite = np.isfinite(scores)
-            some = first_thresholds(scores[finite], sizes[order[finite]])
-            again = np.argsort(some, kind="stable")
-            scores[finite], order[finite] = some[again], order[finite][again]
+            scores = first_thresholds(scores, sizes[order])
+            again = np.argsort(scores, kind="stable")
+            scores, order = scores[again], order[again]
         of_id, of_ood, losses = self.sums.take(order, axis=1)
         return OriginGroups.of_sorted(scores, id=of_id, ood=of_ood, loss=losses)
 
-    def _combined(self):
-        """Yield each combined score and its weights, None of a single score."""
-        if len(self.scores) == 1:
-            yield self.scores[0], None
-            return
-        for weights in score_directions(*self.scores):
-            yield combine(*self.scores, weights), weights
+    def rankings(self, *, as_rules=False):
+        """Yield the samples grouped by each combined score.
 
-    def rules(self):
-        """Yield, for each combined score, the samples grouped as rules tell them apart.
-
-        These accept together what differs by rounding.
+        Infinity is an ordinary highest value, unless groups are those of rules, which
+        accept together what differs by rounding.
         """
-        for scores, weights in self._combined():
-            is_single = weights is None
-            sizes = scores if is_single else sizes_of_sums(*self.scores, weights)
-            yield self.group(scores, sizes=sizes)
+        first, *rest = self.scores
+        for weights in score_directions(first, *rest) if rest else [None]:
+            scores = combine(*self.scores, weights) if rest else first
+            if as_rules:
+                sizes = sizes_of_sums(*self.scores, weights) if rest else first
+                yield self.group(scores, sizes)
+            else:
+                yield self.group(make_finite(scores))
 
     def turned(self):
         """Return the OOD samples as ID ones, the highest scores first."""
         return OriginSamples([-score for score in self.scores], self.sums[[1, 0, 2]])
-
-    def rankings(self):
-        """Yield the samples grouped by each combined score, for areas.
-
-        Infinity is an ordinary highest value here.
-        """
-        for scores, _ in self._combined():
-            yield self.group(make_finite(scores))
 
 
 def gather_samples(scores, losses, is_ood, sample_weight, needed_for=None):
@@ -235,9 +223,7 @@ def ood_roc_curve(scores, is_ood, *, sample_weight=None):
 
     Scores may be infinite.
     """
-    needed_for = "a ROC curve"
-    samples = gather_samples(scores, None, is_ood, sample_weight, needed_for)
-    groups = samples.group()
+    groups = gather_samples(scores, None, is_ood, sample_weight, "a ROC curve").group()
     return groups.false_positive_rates, groups.true_positive_rates, groups.thresholds
 
 
@@ -311,8 +297,7 @@ _FINEST = 10_000
 
 def roc_frontier(scores, is_ood, *, sample_weight=None):
     """Return FPR and largest TPR of the rules of one score or two, in columns."""
-    needed_for = "a ROC frontier"
-    samples = gather_samples(scores, None, is_ood, sample_weight, needed_for)
+    samples = gather_samples(scores, None, is_ood, sample_weight, "a ROC frontier")
 
     def points(groups):
         return groups.false_positive_rates, groups.true_positive_rates
@@ -336,8 +321,8 @@ def precision_recall_frontier(scores, is_ood, *, ood_prior, sample_weight=None):
 def risk_coverage_frontier(scores, losses, is_ood, *, max_fpr=1.0, sample_weight=None):
     """Return TPR and lowest risk of the rules of one score or two."""
     max_fpr = check_number(max_fpr, "max_fpr", high=1.0)
-    samples = gather_samples(scores, losses, is_ood, sample_weight)
-    samples.refuse_without_ood("a bound on the FPR")
+    needed_for = "a bound on the FPR"
+    samples = gather_samples(scores, losses, is_ood, sample_weight, needed_for)
 
     def points(groups):
         # Where nothing is accepted, any value will do: such points are left out.
@@ -360,7 +345,7 @@ def _frontier(samples, points):
     """Return the points, of all directions, that none of less cost is as good as."""
     is_coarse = len(samples.scores) == 2 and len(samples) > _FINEST
     front = np.empty(0), np.empty(0)
-    for groups in samples.rules():
+    for groups in samples.rankings(as_rules=True):
         costs, values = points(groups)
         if is_coarse:
             costs = np.ceil(costs * _FINEST - RELATIVE_TOLERANCE * _FINEST) / _FINEST
@@ -373,8 +358,6 @@ def _keep_best(costs, values):
 
     Differences that rounding explains do not count.
     """
-    if not len(costs):
-        return costs, values
     order = np.argsort(costs, kind="stable")  # linear for what is sorted already
     costs, best = costs[order], np.maximum.accumulate(values[order])
     last = np.diff(costs, append=np.inf) > RELATIVE_TOLERANCE

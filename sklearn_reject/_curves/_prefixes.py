@@ -177,7 +177,7 @@ def tie_range(scores, sizes=None):
 def first_thresholds(scores, sizes):
     """Return, of sorted scores, the lowest that accepts each one as a threshold."""
     low, _ = tie_range(scores, sizes)
-    low = np.fmin(low, scores)  # NaN where the score is minus infinity
+    low = np.where(np.isfinite(scores), low, scores)
     return scores[np.searchsorted(scores, low)]
 
 

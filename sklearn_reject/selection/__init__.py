@@ -15,19 +15,10 @@ from sklearn_reject.selection._certify_double import (
     certify_double_score,
 )
 from sklearn_reject.selection._deferral import solve_deferral
-from sklearn_reject.selection._deferral_rule import DeferralRule, GroupedDeferralRule
-from sklearn_reject.selection._draws import (
-    hash_text,
-    keyed_draws,
-    read_keys,
-    split_mix,
-)
-from sklearn_reject.selection._failure_rate import (
-    solve_failure_bounds,
-    solve_target_failure_rate,
-)
-from sklearn_reject.selection._grouped import GroupedRule
+from sklearn_reject.selection._deferral_cut import DeferralRule, GroupedDeferralRule
+from sklearn_reject.selection._draws import hash_text, keyed_draws, read_keys, split_mix
 from sklearn_reject.selection._groups import (
+    GroupedRule,
     as_labels,
     as_plain,
     distinct_labels,
@@ -41,6 +32,8 @@ from sklearn_reject.selection._monitor import CoverageMonitor, RiskMonitor
 from sklearn_reject.selection._ood_rule import (
     DoubleScoreRule,
     SingleScoreRule,
+    Tail,
+    TailScoreRule,
     precision_of,
 )
 from sklearn_reject.selection._parts import (
@@ -58,8 +51,10 @@ from sklearn_reject.selection._report import (
 )
 from sklearn_reject.selection._rule import Certificate, RejectionRule
 from sklearn_reject.selection._solve import (
+    solve_failure_bounds,
     solve_reject_cost,
     solve_target_coverage,
+    solve_target_failure_rate,
     solve_target_risk,
 )
 from sklearn_reject.selection._solver import (
@@ -70,13 +65,13 @@ from sklearn_reject.selection._solver import (
     warn_of_backward_scores,
 )
 from sklearn_reject.selection._summary import RiskCoverageSummary
-from sklearn_reject.selection._tail_rule import Tail, TailScoreRule, tune_tail_score
 from sklearn_reject.selection._tune import (
     MODEL_PARAMETERS,
     check_model,
     find_double_score_rule,
     tune_double_score,
     tune_single_score,
+    tune_tail_score,
 )
 
 __all__ = [

@@ -65,12 +65,7 @@ class _Bound:
         # Quotients of logarithms miss whole numbers by a few ulp.
         return max(1, math.ceil(-math.log(level) / rate * (1 - RELATIVE_TOLERANCE)))
 
-    def failure_test(self, losses, rate, delta):
-        """Return the p-value of a prefix as a function of its length."""
-        sums = prefix_sums(losses)
-        return self.failure_test_of_sums(sums, len(losses), rate, delta)
-
-    def failure_test_of_sums(self, sums, n_samples, rate, delta):
+    def failure_test(self, sums, n_samples, rate, delta):
         """Return the p-value of a prefix as a function of the index of its sum."""
         size = np.array([n_samples])
         return lambda index: float(self.of_sums(size, sums[[index]], rate)[0])
@@ -160,25 +155,14 @@ class Betting(_Bound):
         The order of the losses must not depend on them: never that of the scores, in
         which the first are the best.
         """
-        if len(losses) == 0:
-            return 1.0
-        # In place, as there may be many: squared deviations from the means so far.
         count = np.arange(1.0, len(losses) + 1)
-        values = np.cumsum(losses)
-        values += risk
-        values /= count + 1
-        values -= losses
-        values *= values
-        # The variance before each loss, after one imagined at the risk, and the stakes.
-        values[1:], values[0] = values[:-1], 0.0
-        np.cumsum(values, out=values)
-        values += risk * (1 - risk)
-        values /= count
-        np.divide(-2 * math.log(level) / len(losses), values, out=values)
-        np.minimum(np.sqrt(values, out=values), self.stake / (1 - risk), out=values)
-        values *= risk - losses
-        np.log1p(values, out=values)
-        return math.exp(-max(0.0, float(np.cumsum(values, out=values).max())))
+        # Squared deviations from the means so far, after a loss imagined at the risk.
+        squares = ((np.cumsum(losses) + risk) / (count + 1) - losses) ** 2
+        variance = (np.cumsum(squares) - squares + risk * (1 - risk)) / count
+        stakes = np.sqrt(-2 * math.log(level) / np.maximum(len(losses), 1) / variance)
+        stakes = np.minimum(stakes, self.stake / (1 - risk))
+        capital = np.cumsum(np.log1p(stakes * (risk - losses)))
+        return math.exp(-capital.max(initial=0.0))
 
     def test(self, losses, random_state):
         """Return the p-values of prefixes as a function of lengths, risk and level."""
@@ -189,7 +173,7 @@ class Betting(_Bound):
             [self.of_losses(shuffled[order < count], risk, level) for count in counts]
         )
 
-    def failure_test(self, losses, rate, delta):
+    def failure_test(self, sums, n_samples, rate, delta):
         """Return the p-value of a prefix: the mean capital of several gamblers.
 
         The capital of each is multiplied by 1 + stake * (rate - loss) at each sample,
@@ -199,7 +183,7 @@ class Betting(_Bound):
         that may fall with a loss: for losses of any variance, the smallest stake for
         losses of 0 and 1.
         """
-        n_samples, largest = len(losses), self.failure_stake / (1 - rate)
+        losses, largest = np.diff(sums), self.failure_stake / (1 - rate)
         smallest = math.sqrt(-math.log(delta) / (2 * n_samples * (rate * (1 - rate))))
         stakes = np.geomspace(min(smallest, largest), largest, self.n_stakes)
         # What a loss takes off the logarithm of each capital, and what none leaves.

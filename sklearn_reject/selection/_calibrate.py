@@ -26,8 +26,7 @@ from sklearn_reject.selection._calibrated_rule import (
     read_scores,
     refuse_misaligned,
 )
-from sklearn_reject.selection._grouped import GroupedRule
-from sklearn_reject.selection._groups import as_labels, as_plain
+from sklearn_reject.selection._groups import GroupedRule, as_labels, as_plain
 from sklearn_reject.selection._solver import order_told, warn_of_backward_scores
 
 

@@ -20,15 +20,14 @@ from sklearn_reject._validation import (
     find_missing_labels,
     of_arrays,
 )
-from sklearn_reject.selection._failure_rate import solve_target_failure_rate
-from sklearn_reject.selection._grouped import GroupedRule
-from sklearn_reject.selection._groups import as_labels
+from sklearn_reject.selection._groups import GroupedRule, as_labels
 from sklearn_reject.selection._monitor import RiskMonitor
 from sklearn_reject.selection._report import ANY_LOSS, Report, ReportSamples
 from sklearn_reject.selection._rule import RejectionRule
 from sklearn_reject.selection._solve import (
     solve_reject_cost,
     solve_target_coverage,
+    solve_target_failure_rate,
     solve_target_risk,
 )
 

@@ -451,12 +451,9 @@ def find_starts(counts, tested):
     accepted = [each.count(counts) for each in tested]
     if len({each.part and each.part.kind for each in tested}) > 1:
         union = np.unique(np.concatenate([each.part.rows for each in tested]))
-        scaled = [
-            len(union) * enough / each.n_samples
-            for each, enough in zip(tested, wanted, strict=True)
-        ]
+        sizes = np.array([[each.n_samples] for each in tested])
         accepted = [np.searchsorted(union, counts)]
-        wanted = [np.ceil(np.max(scaled, axis=0))]
+        wanted = [np.ceil((len(union) * np.array(wanted) / sizes).max(axis=0))]
     return np.max(list(map(_locate, accepted, wanted)), axis=0), weights
 
 

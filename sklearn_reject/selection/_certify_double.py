@@ -178,19 +178,27 @@ class Levels:
             return [of_tpr | {"ood_prior": self.model.ood_prior}]
         return [of_tpr | {"max_fpr": 1.0}]
 
+    def refuse_few_finite(self, n_finite, n_id):
+        """Raise where the ID samples of finite novelty are too few for the TPR."""
+        if self.rank(n_id) <= n_finite:
+            return
+        # What all of them certify.
+        most = float(beta.ppf(self.delta, n_finite, n_id + 1 - n_finite))
+        needed = f"{_count(self.model.min_tpr, self.delta)} are needed"
+        if n_finite < n_id:
+            needed = f"{n_id - n_finite} have infinite novelty, which is rejected"
+        raise InfeasibleTargetError(
+            f"{n_id} ID samples cannot certify min_tpr={self.model.min_tpr:g}, even if "
+            f"all are accepted: {needed}",
+            "Use more samples, a lower min_tpr, a lower confidence, or another score.",
+            {"min_tpr": most * (1 - _SLACK)} if n_finite else None,
+        )
+
     def refuse_few_samples(self, n_id, n_ood, max_loss):
         """Raise where nothing that the samples could hold would certify the bounds."""
+        self.refuse_few_finite(n_id, n_id)
         rank, delta = self.rank(n_id), self.delta
         wanted = f"min_tpr={self.model.min_tpr:g}"
-        if rank > n_id:
-            # What all of them certify.
-            most = delta ** (1 / n_id) * (1 - _SLACK) if n_id else 0.0
-            raise InfeasibleTargetError(
-                f"{n_id} ID samples cannot certify {wanted}, even if all are accepted: "
-                f"{_count(self.model.min_tpr, delta)} are needed",
-                "Use more samples, a lower min_tpr, or a lower confidence.",
-                {"min_tpr": most} if n_id else None,
-            )
         n_samples, kind, even = n_ood, "OOD", "if none is accepted"
         allowed = 1.0 if self.max_fpr is None else self.largest_rate
         if self.finds_fpr:
@@ -410,17 +418,7 @@ def certify_double_score(
     places = np.unique(pairs, return_inverse=True)[1]
     order = np.flatnonzero(is_id)[np.argsort(places[is_id], kind="stable")]
     last = order[levels.rank(n_id) - 1]
-    if scores[last] == np.inf:
-        n_finite, attainable = int((scores[is_id] < np.inf).sum()), {}
-        if n_finite:
-            rate = float(beta.ppf(levels.delta, n_finite, n_id + 1 - n_finite))
-            attainable["min_tpr"] = rate * (1 - _SLACK)
-        raise InfeasibleTargetError(
-            f"{min_tpr=:g} cannot be certified: a share of {1 - n_finite / n_id:.3g} "
-            "of the ID samples has infinite novelty, which every rule rejects",
-            "Lower min_tpr, or use another novelty_score.",
-            attainable,
-        )
+    levels.refuse_few_finite(np.count_nonzero(scores[is_id] < np.inf), n_id)
     accepted = places <= places[last]
     n_accepted_id = int(accepted[is_id].sum())
     n_accepted_ood = int(accepted[is_ood].sum())

@@ -10,25 +10,18 @@ from sklearn.utils import check_random_state
 
 from sklearn_reject._curves._deferral import DeferralSamples, check_deferral_samples
 from sklearn_reject._typing import Other, RandomState, RiskBound, Target
-from sklearn_reject._validation import (
-    check_number,
-    check_option,
-    check_same_length,
-    take_weight,
-)
+from sklearn_reject._validation import check_number, check_same_length, take_weight
 from sklearn_reject.exceptions import InfeasibleTargetError, gather_warnings
-from sklearn_reject.selection._certify import (
-    check_bound,
-    check_confidence_level,
-    choose_test,
-)
+from sklearn_reject.selection._calibrated_rule import one_of
+from sklearn_reject.selection._certify import check_confidence_level, choose_test
 from sklearn_reject.selection._deferral_cut import (
     CUTS,
+    DeferralRule,
+    GroupedDeferralRule,
     RankedOpinions,
     Search,
     certify_budget,
 )
-from sklearn_reject.selection._deferral_rule import DeferralRule, GroupedDeferralRule
 from sklearn_reject.selection._groups import (
     as_labels,
     encode_labels,
@@ -36,11 +29,7 @@ from sklearn_reject.selection._groups import (
     sort_rows,
     targets_by_group,
 )
-from sklearn_reject.selection._solver import (
-    collect_rules,
-    options_by_group,
-    solver,
-)
+from sklearn_reject.selection._solver import collect_rules, options_by_group, solver
 
 _OF_PILOT = "gain", "loss_first", "loss_second"
 
@@ -62,7 +51,7 @@ def _solve_groups(
     **options,
 ):
     """Return the rule of each group, that of least risk where none meets the target."""
-    name, target = _find_target(*(options.pop(name, None) for name in CUTS))
+    name, target = one_of({name: options.pop(name, None) for name in CUTS})
     with gather_warnings():  # said of each group
         arrays = gain, loss_first, loss_second, sample_weight
         samples = check_deferral_samples(*arrays, name="gain")
@@ -257,10 +246,9 @@ def solve_deferral(
     >>> rule.deferral_rate, rule.certificate.p_value
     (0.12, 0.08...)
     """
-    name, target = _find_target(deferral_cost, max_deferral, target_risk)
+    asked = deferral_cost, max_deferral, target_risk
+    name, target = one_of(dict(zip(CUTS, asked, strict=True)))
     target = check_number(target, name, high=1.0 if name == "max_deferral" else np.inf)
-    check_option(randomize, "randomize", (True, False))
-    check_bound(bound, max_loss)
     if confidence_level is not None and name == "deferral_cost":
         raise ValueError(
             f"confidence_level={confidence_level!r} is not used with deferral_cost, "
@@ -279,17 +267,6 @@ def solve_deferral(
     test = choose_test(losses, confidence_level, bound, max_loss)
     pilot = _read_pilot(pilot, _OF_PILOT)
     return Search(samples, pilot, test, *noise).solve(target)._measure(samples)
-
-
-def _find_target(*values):
-    """Return name and value of the only target that is given."""
-    given = {n: v for n, v in zip(CUTS, values, strict=True) if v is not None}
-    if len(given) != 1:
-        found = [f"{name}={value!r}" for name, value in given.items()]
-        raise ValueError(
-            f"Pass exactly one of {', '.join(CUTS)}, got {', '.join(found) or 'none'}."
-        )
-    return given.popitem()
 
 
 def _read_pilot(pilot, names):

@@ -1,18 +1,38 @@
-"""The groups that samples belong to: labels, rows, targets."""
+"""Groups of samples: their labels and rows, and the rules of each."""
+
+from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Set
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from itertools import repeat
+from math import inf
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from sklearn_reject._as_dict import Amount, DictMixin, Share
+from sklearn_reject._short_repr import align, cell_of
+from sklearn_reject._typing import Target
 from sklearn_reject._validation import (
+    check_level,
     check_number,
     check_same_length,
+    check_samples,
+    check_vector,
     is_missing,
     refuse_unread,
+    take_weight,
+)
+from sklearn_reject.exceptions import warn_user
+from sklearn_reject.selection._monitor import RiskMonitor
+from sklearn_reject.selection._rule import (
+    Accepting,
+    Certificate,
+    RejectionRule,
+    compare,
 )
 
 # How many groups a message names.
@@ -154,13 +174,6 @@ def enumerate_labels(labels):
     return enumerate_texts([repr(label) for label in labels])
 
 
-def count_labels(labels):
-    """Return labels as text, each with how often it occurs, the most frequent first."""
-    # By text, as one NaN is not equal to the next.
-    counts = Counter(map(repr, labels)).most_common()
-    return enumerate_texts([f"{text} ({count})" for text, count in counts])
-
-
 def enumerate_texts(texts, separator=", "):
     """Return the first of some texts, and how many others there are."""
     shown = separator.join(texts[:_MOST_NAMED])
@@ -193,3 +206,287 @@ def targets_by_group(target, labels, name="target"):
     for label in labels:
         check_number(given[label], f"{name} of the group {label!r}")
     return {label: given[label] for label in labels}
+
+
+class RulesByGroup(DictMixin):
+    """Dataclass of `rules`, a dict of group to rule, and of what they achieve together.
+
+    `_kind` is a rule's class, and `_fate` says what happens to samples of a group
+    without a rule, as the rule `_otherwise` has it.
+    """
+
+    def __post_init__(self):
+        rules, kind = self.rules, self._kind.__name__
+        if not isinstance(rules, Mapping) or not rules:
+            raise ValueError(f"rules must be a dict of group to {kind}, got {rules!r}.")
+        for label, rule in rules.items():
+            if type(rule) is not self._kind:
+                raise ValueError(f"rules[{label!r}] must be a {kind}, got {rule!r}.")
+        super().__post_init__()
+        labels = distinct_labels([as_plain(label) for label in rules], "rules")
+        rules = dict(zip(labels, rules.values(), strict=True))
+        object.__setattr__(self, "rules", rules)
+
+    def __str__(self):
+        """Return a table of what each rule is and achieves, and of all together."""
+        named = [*self.rules.items(), ("all", self)]
+        columns = [["group", *(str(label) for label, _ in named)]]
+        for name in (each.name for each in fields(self._kind)):
+            found = [getattr(rule, name, None) for _, rule in named]
+            if name != "certificate" and {*map(cell_of, found)} != {"-"}:
+                columns.append([name.replace("_", " "), *map(cell_of, found)])
+        return "\n".join(align(list(zip(*columns, strict=True))))
+
+    def __getstate__(self):
+        # Pairs, as skops writes keys as text.
+        return vars(self) | {"rules": list(self.rules.items())}
+
+    def __setstate__(self, state):
+        vars(self).update(state | {"rules": dict(state["rules"])})
+
+    @property
+    def certificate(self) -> dict[Any, Certificate] | None:
+        """Certificates by group, dict of group to Certificate; None if there is none.
+
+        They hold all together with the probability that was asked for: the
+        `confidence_level` of each is that of its own.
+        """
+        found = {label: rule.certificate for label, rule in self.rules.items()}
+        found = {label: each for label, each in found.items() if each is not None}
+        return found or None
+
+    def _find(self, groups, n_samples):
+        """Return the position of the rule of each sample, -1 after a warning."""
+        labels = as_labels(groups, "groups")
+        check_same_length(n_samples, groups=labels)
+        codes = encode_labels(labels, self.rules)
+        unseen = (codes < 0).nonzero()[0].tolist()
+        if unseen:
+            # By text, as one NaN is not equal to the next.
+            counts = Counter(repr(labels[row]) for row in unseen).most_common()
+            counts = enumerate_texts([f"{text} ({count})" for text, count in counts])
+            warn_user(
+                f"{len(unseen)} of {len(labels)} samples are in groups without a rule, "
+                f"and are {self._fate}: {counts}. "
+                "Add samples of these groups to the calibration set."
+            )
+        return codes
+
+    def _compare_with(self, values, codes):
+        """Return what is beyond and at the threshold of its rule, and the chance at it.
+
+        Position -1, the last one, is what has no rule.
+        """
+        rules = [*self.rules.values(), self._otherwise]
+        thresholds = np.array([rule.threshold for rule in rules])[codes]
+        chances = np.array([rule.proba_at_threshold for rule in rules])[codes]
+        return *compare(self._sign * values, self._sign * thresholds), chances
+
+    def _compare(self, scores, groups=None):
+        if groups is None:
+            raise TypeError(f"{type(self).__name__} needs groups, one for each score.")
+        scores = check_vector(scores, self._name)
+        return self._compare_with(scores, self._find(groups, len(scores)))
+
+    def monitor(
+        self, target: Target | None = None, **options: Any
+    ) -> dict[Any, RiskMonitor]:
+        """Return a monitor of each group: of accepted samples or, of a system, of all.
+
+        All of them together have a false alarm with a probability of at most 1 -
+        `confidence_level`, and all intervals hold together with `confidence_level`: of
+        G monitors each has the confidence 1 - (1 - `confidence_level`) / G.
+
+        Parameters
+        ----------
+        target : float in (0, max_loss) or dict of group to float, default=None
+            Largest risk that is tolerated, in all groups or in each. None takes, group
+            by group, the certified one. It is required where no risk was certified.
+
+        **options : dict
+            `confidence_level`, of all groups together, `max_loss`,
+            `min_inclusion_proba` and `since`, as :class:`RiskMonitor` takes them.
+
+        Returns
+        -------
+        monitors : dict of group to RiskMonitor
+            Each watches the risk of its group. Groups that accept nothing have none,
+            and count for nothing.
+
+        Raises
+        ------
+        ValueError
+            If no group accepts anything, if no target is given and no risk of a group
+            was certified, if a target is not below `max_loss`, or if a dict lacks a
+            group.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_reject.selection import solve_target_risk
+        >>> scores, groups = np.arange(400) / 400, np.tile(["north", "south"], 200)
+        >>> rule = solve_target_risk(
+        ...     scores, scores > 0.8, 0.1, groups=groups, confidence_level=0.9)
+        >>> monitors = rule.monitor(confidence_level=0.98)
+        >>> monitors["north"]
+        <RiskMonitor(target=0.1, confidence_level=0.99, ...): n_samples=0, ...>
+        >>> losses, groups = np.array([0, 1, 1]), np.array(["north", "south", "south"])
+        >>> for group, monitor in monitors.items():
+        ...     monitor = monitor.update(losses[groups == group])
+        ...     print(group, monitor.n_samples, monitor.mean)
+        north 1 0.0
+        south 2 1.0
+        """
+        watched = self._accepting()
+        level = options.get("confidence_level", 0.95)
+        level = check_level(level, "confidence_level")
+        options["confidence_level"] = share_confidence(level, len(watched))
+        if isinstance(target, Mapping):
+            unwatched = self.rules.keys() - set(watched)
+            target = {k: v for k, v in target.items() if as_plain(k) not in unwatched}
+        monitors = {}
+        for label, of_group in targets_by_group(target, watched).items():
+            try:
+                monitors[label] = self.rules[label].monitor(of_group, **options)
+            except ValueError as error:
+                raise ValueError(f"group {label!r}: {error}") from None
+        return monitors
+
+    def _accepting(self):
+        """Return the groups that accept something."""
+        return list(self.rules)
+
+
+REJECT_ALL = RejectionRule(threshold=float("-inf"), proba_at_threshold=0.0)
+
+
+@dataclass(frozen=True)
+class GroupedRule(Accepting, RulesByGroup):
+    """One rule per group; samples of unknown groups are rejected.
+
+    A group is a label that is known when a sample is to be accepted or rejected: the
+    predicted class, or a column of the data, but not the true class. Labels are equal
+    as Python's are, so that 1, 1.0 and True name one group. Samples of a group that has
+    no rule, or whose group is missing, are rejected with a warning that counts them.
+
+    Attributes
+    ----------
+    rules : dict of group to RejectionRule
+        The rule of each group, with its coverage, selective risk and certificate. One
+        with the threshold minus infinity accepts nothing.
+
+    coverage : float, default=nan
+        Expected share of accepted samples of all groups on the calibration set, higher
+        is better.
+
+    selective_risk : float, default=nan
+        Expected loss over the expected coverage of all groups on the calibration set,
+        lower is better. NaN if nothing is accepted.
+
+    Examples
+    --------
+    >>> from sklearn_reject.selection import solve_target_risk
+    >>> scores, losses = [0.1, 0.4, 0.2, 0.8], [0, 0, 0, 1]
+    >>> groups = ["north", "north", "south", "south"]
+    >>> rule = solve_target_risk(scores, losses, 0.0, groups=groups)
+    >>> {group: each.coverage for group, each in rule.rules.items()}
+    {'north': 1.0, 'south': 0.5}
+    >>> rule.coverage
+    0.75
+    >>> rule.accept([0.9, 0.9], ["north", "south"])
+    array([ True, False])
+    """
+
+    rules: dict[object, RejectionRule]
+    coverage: Share = float("nan")
+    selective_risk: Amount = float("nan")
+
+    _kind, _fate, _otherwise = RejectionRule, "rejected", REJECT_ALL
+
+    failure_rate = RejectionRule.failure_rate
+
+    def measure(
+        self,
+        scores: ArrayLike,
+        losses: ArrayLike,
+        groups: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Return the rule with what it achieves on another sample.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_samples,)
+            Uncertainty scores, higher = more uncertain.
+
+        losses : array-like of shape (n_samples,)
+            Non-negative losses.
+
+        groups : array-like of shape (n_samples,)
+            Group of each sample.
+
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative sample weights.
+
+        Returns
+        -------
+        rule : GroupedRule
+            Each rule measured on the samples of its group, NaN where there are none,
+            and `coverage` and `selective_risk` of all samples, of which those in groups
+            without a rule are rejected.
+
+        Examples
+        --------
+        >>> from sklearn_reject.selection import GroupedRule, RejectionRule
+        >>> rule = GroupedRule({"a": RejectionRule(0.2, 1), "b": RejectionRule(0.5, 1)})
+        >>> rule = rule.measure([0.1, 0.3, 0.3], [0, 0, 1], ["a", "a", "b"])
+        >>> rule.rules["a"].coverage, rule.rules["b"].selective_risk
+        (0.5, 1.0)
+        """
+        scores, losses, weight = check_samples(scores, losses, sample_weight)
+        rules, partition = {}, sort_rows(self._find(groups, len(scores)), self.rules)
+        for label, rows in partition:
+            rule, of_group = self.rules[label], take_weight(weight, rows)
+            if is_present(rows, of_group):
+                rules[label] = rule.measure(
+                    scores[rows], losses[rows], sample_weight=of_group
+                )
+            else:
+                rules[label] = replace(
+                    rule, coverage=np.nan, selective_risk=np.nan, reject_cost=np.nan
+                )
+        total = len(scores) if weight is None else weight.sum()
+        return sum_up(rules, partition, weight, total)
+
+    def _accepting(self):
+        """Return the groups that accept something."""
+        found = [label for label in self.rules if self.rules[label].threshold > -inf]
+        if not found:
+            raise ValueError(
+                "No group accepts a sample, so none has a risk. Solve another target."
+            )
+        return found
+
+
+def is_present(rows, weight):
+    """Tell whether a group has a sample, one of zero weight being none."""
+    return len(rows) > 0 and (weight is None or bool(weight.any()))
+
+
+def sum_up(rules, partition, weight, total=None):
+    """Return measured rules as one; `total` is the weight of all samples, if more."""
+    sizes = np.diff(partition.starts).astype(np.float64)
+    if weight is not None:
+        sizes = np.array([weight[rows].sum() for _, rows in partition])
+    present = np.flatnonzero(sizes > 0)
+    found = list(rules.values())
+    covered = np.array([found[k].coverage for k in present]) * sizes[present]
+    risks = np.array([found[k].selective_risk for k in present])
+    some = covered > 0
+    accepted, loss = covered.sum(), covered[some] @ risks[some]
+    return GroupedRule(
+        rules,
+        coverage=float(accepted / (sizes.sum() if total is None else total)),
+        selective_risk=float(loss / accepted) if accepted else float("nan"),
+    )

@@ -75,12 +75,6 @@ class OODProblem:
             kept &= form @ sums >= -constant
         return kept
 
-    def kinks(self):
-        """Return the forms that make a difference where they are zero."""
-        if not self.id_in_ood:
-            return self.forms
-        return *self.forms, (_OOD - self.id_in_ood * _ID, 0.0)
-
     def slack(self, price):
         """Return by how much equal prices may differ through rounding."""
         return RELATIVE_TOLERANCE * (abs(price) + self.scale)
@@ -164,8 +158,10 @@ def find_best_cut(problem, after, sizes, randomize):
 
 def _shares_at_kinks(problem, before, sizes):
     """Return groups within which a form changes its sign, and the share at which."""
-    index, shares = [np.empty(0, np.intp)], [np.empty(0)]
-    for form, constant in problem.kinks():
+    index, shares, kinks = [np.empty(0, np.intp)], [np.empty(0)], problem.forms
+    if problem.id_in_ood:
+        kinks = *kinks, (_OOD - problem.id_in_ood * _ID, 0.0)
+    for form, constant in kinks:
         room, change = form @ before + constant, form @ sizes
         crossed = np.flatnonzero((room < 0) != (room + change < 0))
         share = -room[crossed] / change[crossed]
@@ -215,15 +211,6 @@ class Totals:
     def price_ood(self, price=1.0):
         """Return coefficients of the OOD weight, were all that is flagged so."""
         return price / self.wild_share * (_OOD - self.id_in_ood * _ID)
-
-    def relative_prior(self, ood_prior):
-        """Return how much more a unit of OOD than of ID weight counts in use.
-
-        That is as in the sample where there is no prior.
-        """
-        if ood_prior is None:
-            return self.wild_share / (1 + self.id_in_ood)
-        return ood_prior / (1 - ood_prior) * self.of_id / self.of_ood
 
 
 def check_wild_share(wild_share):
@@ -309,7 +296,11 @@ class OODModel:
         return OODProblem(_LOSS, forms, per=_ID)
 
     def _least_risk_of_all(self, totals, forms):
-        weight = totals.relative_prior(self.ood_prior)
+        # How much more a unit of OOD than of ID weight counts in use, or in the sample.
+        weight = totals.wild_share / (1 + totals.id_in_ood)
+        if self.ood_prior is not None:
+            odds = self.ood_prior / (1 - self.ood_prior)
+            weight = odds * totals.of_id / totals.of_ood
         if not weight or (totals.same_losses and totals.largest_loss):
             return self._least_risk(totals, forms)
         return OODProblem(
@@ -345,10 +336,10 @@ class OODModel:
         rules = [rule] if other is None else [other, rule]
         return min(rules, key=lambda r: r.fpr / (r.tpr if self.bounds_precision else 1))
 
-    def solve(self, solve, totals):
+    def solve(self, solve, totals, problem=None):
         """Return the best rule, `solve` mapping a problem to one or to None."""
         check_ood(self, totals.of_ood)
-        problem = self.problem(totals)
+        problem = problem or self.problem(totals)
         rule = solve(problem)
         if rule is None:
             error = self._infeasible(solve, totals)
@@ -372,14 +363,13 @@ class OODModel:
         shown, attainable = [], {}
         for name, rule in best.items():
             quantity, attribute, _ = _QUANTITIES[name]
-            value = getattr(rule, attribute, np.nan)
-            quantity, is_least = quantity + beside[name], name.startswith("min")
-            what = f"the {'largest' if is_least else 'smallest'} {quantity}"
-            rounded = round_down(value) if is_least else round_up(value)
-            is_none = np.isnan(value)
-            shown.append(
-                f"no rule has a {quantity}" if is_none else f"{what} is {rounded}"
-            )
+            value, of = getattr(rule, attribute, np.nan), quantity + beside[name]
+            if np.isnan(value):
+                shown.append(f"no rule has a {of}")
+            elif name.startswith("min"):
+                shown.append(f"the largest {of} is {round_down(value)}")
+            else:
+                shown.append(f"the smallest {of} is {round_up(value)}")
             # A TPR of zero is no bound, and nor is an FPR that a mixture has by chance.
             high = 1 + RELATIVE_TOLERANCE if name == "max_fpr" else np.inf
             if value > 0 if name == "min_tpr" else value <= high:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_reject._as_dict import Amount, DictMixin, Number, Probability, Share
+from sklearn_reject._as_dict import Amount, DictMixin, Number, Probability, Share, Size
 from sklearn_reject._curves._directions import combine, sizes_of_sums
 from sklearn_reject._curves._ood import check_origin_samples
 from sklearn_reject._validation import (
@@ -43,9 +43,8 @@ class _OODRule(Accepting, DictMixin):
 
     def _measure(self, scores, losses, is_ood, sample_weight, wild_share):
         accepted = self.accept_proba(*scores)
-        _, losses, is_ood, weight = check_origin_samples(
-            scores[-1], losses, is_ood, sample_weight
-        )
+        sample = scores[-1], losses, is_ood, sample_weight
+        _, losses, is_ood, weight = check_origin_samples(*sample)
         accepted = accepted * weight
         of_id, total_ood = accepted.sum(where=~is_ood), weight.sum(where=is_ood)
         tpr, fpr = float(of_id / weight.sum(where=~is_ood)), _NAN
@@ -331,3 +330,114 @@ def check_two_scores(uncertainty_scores, novelty_scores):
     novelty = check_extended_vector(novelty_scores, "novelty_scores")
     check_same_length(risk.size, novelty_scores=novelty)
     return risk, novelty
+
+
+# Knots are so far apart, at least: a thousand or so are enough for any sample.
+_STEP = 0.01
+
+# Beyond the sample the tail goes on as it did over the last so many of its samples.
+_TAIL = 0.1
+
+
+@dataclass(frozen=True)
+class Tail(DictMixin):
+    """Minus the logarithm of the share of ID samples that score higher.
+
+    It is linear between knots, and grows linearly beyond the last one, as the tail of
+    an exponential distribution does: however novel a sample is, one that is more novel
+    counts for more.
+
+    Attributes
+    ----------
+    scores : tuple of float
+        Knots, increasing.
+
+    values : tuple of float
+        Their minus log shares, at least zero, not decreasing.
+
+    slope : float
+        Growth by score beyond the last knot.
+
+    Examples
+    --------
+    >>> from sklearn_reject.selection import Tail
+    >>> tail = Tail(scores=(0.0, 1.0), values=(0.0, 2.0), slope=3.0)
+    >>> tail([-1.0, 0.5, 2.0, float("inf")])
+    array([ 0.,  1.,  5., inf])
+    """
+
+    scores: tuple = field(repr=False)
+    values: tuple = field(repr=False)
+    slope: Size
+
+    def __call__(self, scores: ArrayLike) -> np.ndarray:
+        """Return the values of scores, ndarray of shape (n_samples,)."""
+        scores = np.asarray(scores, dtype=np.float64)
+        beyond = np.where(scores > self.scores[-1], scores - self.scores[-1], 0.0)
+        values = np.interp(scores, self.scores, self.values) + self.slope * beyond
+        # What every rule accepts or rejects stays as it is.
+        return np.where(np.isinf(scores), scores, values)
+
+
+def fit_tail(scores, weight):
+    """Return the tail of finite scores of positive weight; ties count half."""
+    values, inverse = np.unique(scores, return_inverse=True)
+    of_value = np.bincount(inverse, weights=weight)
+    above = of_value.sum() - np.cumsum(of_value) + of_value / 2
+    # At least half of a sample is left above the highest.
+    least = of_value[-1] / 2
+    logs = -np.log(np.maximum(above, least) / of_value.sum())
+    _, knots = np.unique(np.floor(logs / _STEP), return_index=True)
+    knots = np.unique(np.append(knots, len(values) - 1))
+    slope, first = 1.0, np.searchsorted(logs, -np.log(_TAIL))
+    if len(values) > 1:  # a single value has no scale
+        first = min(max(first - 1, 0), len(values) - 2)
+        slope = float((logs[-1] - logs[first]) / (values[-1] - values[first]))
+    return Tail(tuple(values[knots].tolist()), tuple(logs[knots].tolist()), slope)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TailScoreRule(DoubleScoreRule):
+    """Accept below a threshold of a weighted sum of the tails of risk and novelty.
+
+    The sum is s = risk_weight * t_r(r) + novelty_weight * t_g(g), where t of a score is
+    minus the logarithm of the share of ID samples of the calibration set that score
+    higher: Fisher's combination of two p-values. The units of the scores, and any
+    monotone transformation within the calibration set, make no difference.
+
+    Attributes
+    ----------
+    threshold : float
+        Sums below it are accepted, sums above it rejected. Infinite where all finite
+        sums of the calibration set are accepted, minus infinity where none is.
+
+    proba_at_threshold : float
+        Probability in [0, 1] that a sum equal to the threshold is accepted.
+
+    risk_tail, novelty_tail : Tail
+        What the scores are turned into before they are added.
+
+    tpr, fpr, precision, selective_risk, ood_prior, certificate : optional
+        As in :class:`DoubleScoreRule`.
+
+    risk_weight, novelty_weight : float, optional
+        One minus the share of the novelty, and that share.
+
+    Examples
+    --------
+    >>> from sklearn_reject.selection import tune_tail_score
+    >>> risk, novelty = [0.1, 0.2, 0.3, 0.4], [7.0, 5.0, 6.0, 8.0]
+    >>> rule = tune_tail_score(risk, novelty, [0, 0, 0, 1], [0] * 4, min_tpr=0.75)
+    >>> rule.accept(risk, novelty)
+    array([ True,  True,  True, False])
+    >>> rule.accept([0.1], [100.0])
+    array([False])
+    """
+
+    risk_tail: Tail
+    novelty_tail: Tail
+
+    def _terms(self, uncertainty_scores, novelty_scores):
+        """Return the tails of both scores."""
+        risk, novelty = check_two_scores(uncertainty_scores, novelty_scores)
+        return self.risk_tail(risk), self.novelty_tail(novelty)

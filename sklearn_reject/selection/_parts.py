@@ -36,7 +36,6 @@ from sklearn_reject._labels import equals
 from sklearn_reject._typing import RandomState, RiskBound
 from sklearn_reject._validation import (
     check_number,
-    check_option,
     check_same_length,
     check_samples,
     of_arrays,
@@ -48,7 +47,6 @@ from sklearn_reject.selection._certify import (
     Tested,
     by_parameter,
     certify_all,
-    check_bound,
     choose_test,
     list_risks,
     rank_to_test,
@@ -177,24 +175,24 @@ class Part:
         return f"{self.kind}[{as_plain(self.label)!r}]"
 
 
+_FORM_OF_BOUNDS = (
+    "bounds must be a dict of name to a pair of labels and a dict of label to target, "
+    "such as {'class': (y_true, {1: 0.1})}"
+)
+
+
 def check_parts(bounds, n_samples, order=slice(None)):
     """Return the parts that bounds are about: parts of one kind are disjoint.
 
     Their rows are those of the samples in some order.
     """
-    example = "Pass for example {'class': (y_true, {1: 0.1})}."
     if not isinstance(bounds, dict) or not bounds:
-        raise ValueError(
-            f"bounds must be a dict name -> (labels, dict), got {bounds!r}. {example}"
-        )
+        raise ValueError(f"{_FORM_OF_BOUNDS}, got {bounds!r}.")
     parts = []
     for kind, pair in bounds.items():
         is_pair = isinstance(pair, (tuple, list)) and len(pair) == 2
         if not is_pair or not isinstance(pair[1], dict) or not pair[1]:
-            raise ValueError(
-                f"bounds[{kind!r}] must be a pair of labels, one a sample, and a dict "
-                f"label -> target. {example}"
-            )
+            raise ValueError(f"{_FORM_OF_BOUNDS}, got another value for {kind!r}.")
         labels, name = np.asarray(pair[0]), f"labels of bounds[{kind!r}]"
         if labels.ndim != 1:
             raise ValueError(
@@ -359,8 +357,6 @@ def solve_risk_bounds(
     >>> solve_risk_bounds(scores, losses, bounds, confidence_level=0.9).coverage
     0.855
     """
-    check_option(randomize, "randomize", (True, False))
-    check_bound(bound, max_loss)
     scores, losses, weight = check_samples(scores, losses, sample_weight)
     if confidence_level is None:
         return _solve_on_sample(scores, losses, weight, bounds, randomize)
@@ -410,12 +406,10 @@ def _solve_on_sample(scores, losses, weight, bounds, randomize):
 
 
 def _infeasible(prefixes, members):
-    """Return the error, with what each bound could be met with alone and together."""
-    excess, alone = 0.0, {}
+    """Return the error, with the bounds that could be met together."""
+    excess = 0.0
     for part, of in members.items():
-        risks = _risks(of, prefixes.scores)
-        alone[part] = max(float(risks.min()), part.target)
-        excess = np.maximum(excess, risks - part.target)
+        excess = np.maximum(excess, _risks(of, prefixes.scores) - part.target)
     last = np.flatnonzero(excess <= excess.min() * (1 + RELATIVE_TOLERANCE))[-1]
     together = {
         part: max(float(_risks(of, prefixes.scores[last])), part.target)
@@ -423,17 +417,9 @@ def _infeasible(prefixes, members):
     }
     coverage = prefixes.at("weight", last + 1) / prefixes.total("weight")
     targets = list_risks({part: part.target for part in members})
-
-    def exceeding(met):
-        larger = {
-            p: r for p, r in met.items() if r > p.target * (1 + RELATIVE_TOLERANCE)
-        }
-        return list_risks(larger) or "each"
-
     return InfeasibleTargetError(
-        f"No threshold meets all of {targets} on the tuning sample. Alone, "
-        f"{exceeding(alone)} can be met, and together {exceeding(together)}, at "
-        f"coverage {round_down(coverage)}",
+        f"No threshold meets all of {targets} on the tuning sample. Together, "
+        f"{list_risks(together)} can be met, at coverage {round_down(coverage)}",
         "Use larger risks, or a score that ranks the errors better.",
         by_parameter("target_risk", together),
         coverage,

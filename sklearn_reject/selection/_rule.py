@@ -407,16 +407,13 @@ class RejectionRule(Accepting, Monitored):
         lost = float(accepted @ losses)
         del accepted
         prefixes = Prefixes.of(scores, weight, near=True, loss=losses)
-        reached = (
-            np.count_nonzero(self.accept_proba(prefixes.scores[groups]))
-            for groups in prefixes.batches()
-        )
+        n_reached = np.count_nonzero(self.accept_proba(prefixes.scores))
         total = len(scores) if weight is None else float(weight.sum())
         return replace(
             self,
             coverage=covered / total,
             selective_risk=lost / covered if covered else np.nan,
-            reject_cost=hull_slope(prefixes, sum(reached)),
+            reject_cost=hull_slope(prefixes, n_reached),
         )
 
 

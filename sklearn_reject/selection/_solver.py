@@ -10,23 +10,25 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.utils import check_random_state
 
-from sklearn_reject._curves._deferral import choose_by_area
 from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE
 from sklearn_reject._curves._risk_coverage import selective_risk_at_coverage_score
 from sklearn_reject._validation import (
+    check_option,
     check_samples,
     find_missing_labels,
     refuse_arrays,
     take_weight,
 )
 from sklearn_reject.exceptions import InfeasibleTargetError, gather_warnings, warn_user
-from sklearn_reject.selection._certify import check_confidence_level
-from sklearn_reject.selection._grouped import REJECT_ALL, is_present, sum_up
+from sklearn_reject.selection._certify import check_bound, check_confidence_level
 from sklearn_reject.selection._groups import (
+    REJECT_ALL,
     enumerate_labels,
     enumerate_texts,
+    is_present,
     make_partition,
     share_confidence,
+    sum_up,
     targets_by_group,
 )
 from sklearn_reject.selection._rule import check_draws
@@ -61,6 +63,10 @@ def solver(solve, by_group=None):
     def solved(*args, **kwargs):
         given = dict(zip(names, args, strict=False)) | kwargs
         refuse_arrays(given)
+        if "randomize" in names:
+            check_option(given.get("randomize", True), "randomize", (True, False))
+        if "bound" in names:
+            check_bound(given.get("bound", "auto"), given.get("max_loss"))
         with order_told():
             if given.get("groups") is not None:
                 rule = by_group(solve, **call.bind(*args, **kwargs).arguments)
@@ -104,19 +110,16 @@ def options_by_group(options, partition, n_samples, weight):
     level, draws = map(options.get, ("confidence_level", "draws"))
     if level is None:
         return lambda label, rows: options
-    level = check_confidence_level(level, weight)
-    level = share_confidence(level, len(partition))
+    level = share_confidence(check_confidence_level(level, weight), len(partition))
     draws = None if draws is None else check_draws(draws, n_samples)
     # A group's own, so that it does not matter what those before it have drawn.
     random_state = check_random_state(options.get("random_state"))
     seeds = random_state.randint(np.iinfo(np.int32).max, size=len(partition))
     seeds = dict(zip(partition.labels, seeds.tolist(), strict=True))
-    return lambda label, rows: {
-        **options,
-        "confidence_level": level,
-        "draws": None if draws is None else draws[rows],
-        "random_state": seeds[label],
-    }
+    options = options | {"confidence_level": level}
+    return lambda label, rows: (
+        options | {"draws": take_weight(draws, rows), "random_state": seeds[label]}
+    )
 
 
 def solve_by_group(partition, solve, targets, weight=None):
@@ -155,18 +158,12 @@ def collect_rules(partition, solve, give_up, targets, fate, weight=None):
             rules[label] = give_up(label, rows)
     if failures:
         _report_failures(failures, targets, fate)
-    for messages in remarks.values():
-        _remark(messages)
+    for (label, message), *others in (each.items() for each in remarks.values()):
+        if others:
+            others = enumerate_labels(label for label, _ in others)
+            message = f"{message} The same applies to the groups {others}."
+        warn_user(f"group {label!r}: {message}")
     return rules
-
-
-def _remark(messages):
-    """Warn once of what is said of several groups, given as label to message."""
-    (label, message), *others = messages.items()
-    if others:
-        others = enumerate_labels(label for label, _ in others)
-        message = f"{message} The same applies to the groups {others}."
-    warn_user(f"group {label!r}: {message}")
 
 
 def _report_failures(failures, targets, fate):
@@ -174,28 +171,22 @@ def _report_failures(failures, targets, fate):
     texts = [f"{label!r}: {error.problem}" for label, error in failures.items()]
     texts = enumerate_texts(texts, "; ")
     if len(failures) == len(targets):
+        # What each group can meet, by parameter, or its target if nothing.
+        names = {name for error in failures.values() for name in error.attainable}
+        met = {
+            name: {k: failures[k].attainable.get(name, targets[k]) for k in failures}
+            for name in names
+        }
         raise InfeasibleTargetError(
             f"No group has a rule that meets its target. {texts}",
             "Use a larger risk (a dict sets one for each group), fewer groups, as they "
             "share the confidence, a lower confidence, or more samples.",
-            _attainable_by_group(failures, targets),
+            met,
         )
     warn_user(
         f"{len(failures)} of {len(targets)} groups have no rule that meets the target, "
         f"and {fate}. {texts}. Add samples of them, or pass a dict of targets."
     )
-
-
-def _attainable_by_group(failures, targets):
-    """Return what each group can meet, by parameter, or its target if nothing."""
-    names = {name for error in failures.values() for name in error.attainable}
-    return {
-        name: {
-            label: error.attainable.get(name, targets[label])
-            for label, error in failures.items()
-        }
-        for name in names
-    }
 
 
 @contextmanager
@@ -218,22 +209,58 @@ def warn_of_backward_scores(
     what="uncertainty score",
 ):
     """Warn where the certain half of the samples has a larger risk than all."""
-    scores, losses, weight, groups = _take_some(None, scores, losses, weight, groups)
-    if weight is None and groups is None and _is_in_order(scores, losses):
-        return
-    if weight is not None and not weight.any():
-        return
-    if groups is not None:
-        # Of one group, scores are not compared with those of another.
-        scores = _ranks_in_groups(scores, groups)
-    options = {"coverage": 0.5, "randomize": True, "sample_weight": weight}
-    half = selective_risk_at_coverage_score(scores, losses, **options)
-    is_worse, mean = is_riskier(half, 0.5, losses, weight)
-    if is_worse:
+    half, mean = _find_backward(scores, losses, weight, groups, _STANDARD_ERRORS)
+    if half is not None:
         warn_user(
             f"The {what} ranks the errors backwards: the more certain half of the "
             f"samples has risk {half:.3g}, all of them have {mean:.3g}. {way_out}."
         )
+
+
+def warn_of_backward_gain(gain, loss_first, loss_second, weight=None, *, groups=None):
+    """Warn where asking about the half of the highest gains helps less than about any.
+
+    Samples whose second opinion is unknown do not count.
+    """
+    rows = np.flatnonzero(~find_missing_labels(np.asarray(loss_second)))
+    rows = rows[_evenly(len(rows))]
+    given = gain, loss_first, loss_second, weight, groups
+    given = [np.asarray(each)[rows] if np.ndim(each) else None for each in given]
+    gain, first, second, *others = given
+    change = second.astype(np.float64) - first
+    half, mean = _find_backward(-gain, change, *others, _ERRORS_OF_GAINS)
+    if half is not None:
+        warn_user(
+            "The gain score seems to have the wrong sign: where it is high, asking "
+            f"changes the loss by {half:.3g}, everywhere by {mean:.3g}. Take "
+            "gain_score='gain', or make higher mean that asking helps more.",
+            once=True,
+        )
+
+
+def _find_backward(scores, losses, weight, groups, n_errors):
+    """Return the risks of the half of low scores and of all, if the first is larger.
+
+    That is by more than chance; else None twice. Of many samples, some are looked at.
+    """
+    given, rows = (scores, losses, weight, groups), _evenly(len(scores))
+    given = (np.asarray(each)[rows] if np.ndim(each) else None for each in given)
+    scores, losses, weight, groups = given
+    if groups is not None:
+        # Of one group, scores are not compared with those of another.
+        scores = _ranks_in_groups(scores, groups)
+    if _is_in_order(scores, losses) if weight is None else not weight.any():
+        return None, None
+    options = {"coverage": 0.5, "randomize": True, "sample_weight": weight}
+    lowest = min(0.0, losses.min())
+    half = selective_risk_at_coverage_score(scores, losses - lowest, **options) + lowest
+    is_worse, mean = is_riskier(half, 0.5, losses, weight, n_errors)
+    return (half, mean) if is_worse else (None, None)
+
+
+def _evenly(n_rows):
+    """Return some evenly spaced rows, all if they are not many."""
+    return slice(None, None, max(1, -(-n_rows // _MOST_ROWS)))
 
 
 def _is_in_order(scores, losses):
@@ -248,7 +275,7 @@ def _is_in_order(scores, losses):
     return half <= losses.sum() / 2
 
 
-def is_riskier(risk, coverage, losses, weight):
+def is_riskier(risk, coverage, losses, weight, n_errors=_STANDARD_ERRORS):
     """Tell whether a part has a larger risk than all samples, by more than chance.
 
     Returns the risk of all, too.
@@ -260,7 +287,7 @@ def is_riskier(risk, coverage, losses, weight):
         n_samples = weight.sum() ** 2 / (weight**2).sum()
     # Of a random part, whose samples are drawn without replacement.
     error = np.sqrt(variance / n_samples * (1 - coverage) / coverage)
-    return risk - mean > max(_STANDARD_ERRORS * error, RELATIVE_TOLERANCE * mean), mean
+    return risk - mean > max(n_errors * error, RELATIVE_TOLERANCE * abs(mean)), mean
 
 
 def _ranks_in_groups(scores, groups):
@@ -269,41 +296,3 @@ def _ranks_in_groups(scores, groups):
     for _, rows in make_partition(groups, len(scores)):
         ranks[rows] = (rankdata(scores[rows]) - 0.5) / len(rows)
     return ranks
-
-
-def warn_of_backward_gain(gain, loss_first, loss_second, weight=None, *, groups=None):
-    """Warn where asking in a random order would be better, by more than chance."""
-    is_known = ~find_missing_labels(np.asarray(loss_second))
-    if weight is not None:
-        is_known &= np.asarray(weight) > 0
-    arrays = gain, loss_first, loss_second, weight, groups
-    gain, *losses, weight, groups = _take_some(is_known, *arrays)
-    if not len(gain):
-        return
-    if groups is not None:
-        gain = _ranks_in_groups(gain, groups)
-    losses = [np.asarray(each, dtype=np.float64) for each in losses]
-    if weight is None and _is_in_order(gain, np.subtract(*losses)):
-        return
-    # A constant score leaves the order to chance.
-    orders = {"gain": gain, "random": np.zeros(len(gain))}
-    options = {"baseline": "gain", "n_errors": _ERRORS_OF_GAINS}
-    best, areas = choose_by_area(orders, *losses, sample_weight=weight, **options)
-    if best == "random":
-        warn_user(
-            "The gain score seems to have the wrong sign: the area under the deferral "
-            f"curve, {areas['gain']:.3g}, is above that of a random order, "
-            f"{areas['random']:.3g}. Take gain_score='gain', or make higher mean that "
-            "asking helps more.",
-            once=True,
-        )
-
-
-def _take_some(is_known, *arrays):
-    """Return arrays, or None, at some evenly spaced rows, all if they are not many."""
-    arrays = [np.asarray(each) if np.ndim(each) else None for each in arrays]
-    n_rows = len(arrays[0]) if is_known is None else np.count_nonzero(is_known)
-    rows = slice(None, None, max(1, -(-n_rows // _MOST_ROWS)))
-    if is_known is not None:
-        rows = np.flatnonzero(is_known)[rows]
-    return [take_weight(each, rows) for each in arrays]

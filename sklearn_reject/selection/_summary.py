@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Literal, Self
 
 import numpy as np
@@ -33,9 +32,8 @@ from sklearn_reject.selection._certify import (
     choose_test,
     refuse_weights,
 )
-from sklearn_reject.selection._failure_rate import FailureTarget, refuse_few
 from sklearn_reject.selection._rule import RejectionRule, make_rule
-from sklearn_reject.selection._solve import cut_at_risk
+from sklearn_reject.selection._solve import FailureTarget, cut_at_risk, refuse_few
 
 
 class RiskCoverageSummary(Accumulator):
@@ -569,8 +567,7 @@ class RiskCoverageSummary(Accumulator):
             rule = make_rule(cells, cut, certificate=certificate)
         else:
             sums = cells.losses / test.max_loss
-            make_test = partial(test.bound.failure_test_of_sums, sums, self.n_samples)
-            border, p_value = asked.find_longest(np.arange(len(sums)), make_test)
+            border, p_value = asked.find_longest(np.arange(len(sums)), sums)
             certificate = asked.certificate(cells.counts[border], p_value)
             rule = cells.certified_rule(certificate)
         asked.warn_of_nothing_accepted(rule)

@@ -14,7 +14,9 @@ from sklearn_reject.selection._ood_model import OODModel, Totals
 from sklearn_reject.selection._ood_rule import (
     DoubleScoreRule,
     SingleScoreRule,
+    TailScoreRule,
     check_two_scores,
+    fit_tail,
 )
 from sklearn_reject.selection._sweep import DirectionSearch, ThresholdSearch, weights_of
 
@@ -69,18 +71,14 @@ MODEL_PARAMETERS = tuple(signature(check_model).parameters)
 
 def _check_costs(costs):
     """Return the costs as three floats, the second above the third."""
-    if np.shape(costs) != (3,):
-        raise ValueError(
-            "costs must be three numbers, of rejecting an ID sample, of accepting an "
-            f"OOD sample and of rejecting one, got {costs!r}."
-        )
-    costs = tuple(check_number(cost, f"costs[{i}]") for i, cost in enumerate(costs))
-    if costs[1] <= costs[2]:
-        raise ValueError(
-            f"costs[1]={costs[1]:g} (of accepting an OOD sample) must be above "
-            f"costs[2]={costs[2]:g} (of rejecting one)."
-        )
-    return costs
+    if np.shape(costs) == (3,):
+        found = tuple(check_number(cost, f"costs[{i}]") for i, cost in enumerate(costs))
+        if found[1] > found[2]:
+            return found
+    raise ValueError(
+        "costs must be three numbers, of rejecting an ID sample, of accepting an OOD "
+        f"sample and, below that, of rejecting one, got {costs!r}."
+    )
 
 
 @of_arrays
@@ -369,10 +367,111 @@ def _solver(model, search, rule, scores, sample, wild_share):
         if cut is None:
             return None
         values = {"threshold": cut.threshold, "proba_at_threshold": cut.share}
-        if len(scores) == 2:
+        if isinstance(search, DirectionSearch):
             weights = weights_of(cut.slope)
             values["risk_weight"], values["novelty_weight"] = weights
         found = replace(rule, **values, ood_prior=model.ood_prior)
         return found.measure(*scores, losses, is_ood, **options)
 
     return solve, Totals.of_samples(losses, is_ood, weight, wild_share)
+
+
+@of_arrays
+def tune_tail_score(
+    uncertainty_scores,
+    novelty_scores,
+    losses,
+    is_ood,
+    *,
+    min_tpr,
+    ood_prior=None,
+    wild_share=None,
+    sample_weight=None,
+):
+    """Accept a share of the ID samples by a stated combination of two scores.
+
+    For want of OOD samples nothing can be tuned but the threshold. Risk and novelty are
+    each turned into minus the logarithm of the share of ID samples that score higher,
+    and added with equal weights. The rule meets `min_tpr` exactly: of what is novel the
+    less is accepted, the lower the threshold is.
+
+    Parameters
+    ----------
+    uncertainty_scores : array-like of shape (n_samples,)
+        Finite risk scores, higher = more likely wrong.
+
+    novelty_scores : array-like of shape (n_samples,)
+        Novelty scores, higher = more novel. Minus infinity is always accepted, infinity
+        never.
+
+    losses : array-like of shape (n_samples,)
+        Non-negative losses of the ID samples. They do not change the rule, only what it
+        reports. Those of OOD samples are not used.
+
+    is_ood : array-like of shape (n_samples,), dtype bool
+        Whether a sample is out of distribution. Such samples do not change the rule,
+        only what it reports.
+
+    min_tpr : float in (0, 1]
+        Share of the ID samples to accept.
+
+    ood_prior : float in [0, 1), default=None
+        Share of OOD samples in use. It does not change the rule, which reports the
+        precision there.
+
+    wild_share : float in (0, 1], default=None
+        Share of OOD samples among those flagged by `is_ood`, where these are a wild
+        mixture of OOD samples and of ID samples like the others. The FPR is then
+        estimated as (accepted share of the mixture - (1 - `wild_share`) TPR) /
+        `wild_share`. None, as 1, where all of them are OOD.
+
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative sample weights.
+
+    Returns
+    -------
+    rule : TailScoreRule
+        The rule, with what it achieves on the sample.
+
+    Raises
+    ------
+    InfeasibleTargetError
+        If too many ID samples have infinite novelty.
+    ValueError
+        If a parameter is out of range or an array invalid, or there is no ID sample.
+
+    References
+    ----------
+    R. A. Fisher. Statistical methods for research workers. Section 21.1, 1932.
+
+    Examples
+    --------
+    >>> from sklearn_reject.selection import tune_tail_score
+    >>> risk, novelty = [0.1, 0.2, 0.3, 0.4], [7.0, 5.0, 6.0, 8.0]
+    >>> rule = tune_tail_score(risk, novelty, [0, 0, 0, 1], [0] * 4, min_tpr=0.75)
+    >>> rule.tpr, rule.selective_risk
+    (0.75, 0.0)
+    """
+    min_tpr = check_number(min_tpr, "min_tpr", high=1.0, open_low=True)
+    model = OODModel(min_tpr, None, None, check_ood_prior(ood_prior))
+    risk, novelty = check_two_scores(uncertainty_scores, novelty_scores)
+    sample = check_origin_samples(novelty, losses, is_ood, sample_weight)
+    _, losses, is_ood, weight = sample
+    present = ~is_ood & (weight > 0)
+    finite = present & np.isfinite(novelty)
+    # Where every rule decides alike about all samples, any tail will do.
+    known = finite if finite.any() else present
+    usual = np.where(np.isfinite(novelty), novelty, 0.0)
+    tails = [fit_tail(each[known], weight[known]) for each in (risk, usual)]
+    rule = TailScoreRule(
+        threshold=0.0,
+        proba_at_threshold=1.0,
+        risk_weight=0.5,
+        novelty_weight=0.5,
+        risk_tail=tails[0],
+        novelty_tail=tails[1],
+    )
+    combined, sizes = rule._combine_with_sizes(risk, novelty)
+    search = ThresholdSearch(combined, losses, is_ood, weight, True, sizes)
+    solve, totals = _solver(model, search, rule, (risk, novelty), sample, wild_share)
+    return model.solve(solve, totals, totals.reach(min_tpr))

@@ -87,26 +87,6 @@ def test_snapped_scores_are_what_is_at_their_value(steps):
     assert len(np.unique(snap_sorted(chain))) == 25
 
 
-@given(
-    st.lists(
-        st.tuples(
-            st.integers(0, 8), st.sampled_from([-3.0, 0.0, 1.0]), st.floats(1, 2)
-        ),
-        min_size=1,
-        max_size=40,
-    )
-)
-def test_snapped_sums_are_what_is_at_their_value(steps):
-    order = np.argsort([base * (1 + k * TIE_TOLERANCE / 2) for k, base, _ in steps])
-    scores = np.array([base * (1 + k * TIE_TOLERANCE / 2) for k, base, _ in steps])
-    scores = scores[order]
-    sizes = np.array([size for *_, size in steps])[order]
-    values = snap_sorted(scores, sizes)
-    low, high = tie_range(scores, sizes)
-    assert (np.diff(values) >= 0).all()
-    assert ((low <= values) & (values <= high)).all()
-
-
 @given(samples(), st.integers(0, 6), st.integers(1, 5))
 def test_the_last_prefix_within_a_risk_is_found_in_batches(sample, eighths, batch_size):
     risk = eighths / 8

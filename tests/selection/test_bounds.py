@@ -129,15 +129,6 @@ def test_super_uniform_by_enumeration(name, law, size):
     assert is_super_uniform(law_of(p_value, values, chances, size))
 
 
-def test_enumeration_sees_a_p_value_that_is_too_small():
-    # Bets on losses in increasing order, as those of an ordering score nearly are.
-    values, chances, risk = LAWS[2]
-    p_value = lambda losses: betting_p_value(np.sort(losses), risk, 0.1)  # noqa: E731
-    assert not is_super_uniform(law_of(p_value, values, chances, 6))
-    p_value = lambda losses: P_VALUES["binomial"](losses, 1.2 * risk)  # noqa: E731
-    assert not is_super_uniform(law_of(p_value, *LAWS[0][:2], 6))
-
-
 @pytest.mark.parametrize("name", [name for name in BOUNDS if BOUNDS[name].upper])
 @pytest.mark.parametrize(("count", "errors"), [(1, 0), (20, 0), (20, 3), (500, 400)])
 def test_the_upper_bound_is_where_the_test_ends(name, count, errors):
@@ -152,22 +143,6 @@ def test_the_upper_bound_is_where_the_test_ends(name, count, errors):
 def test_without_samples_or_success_the_upper_bound_is_one(losses):
     for bound in BOUNDS.values():
         assert bound.upper is None or bound.upper(np.array(losses), 0.1) == 1.0
-
-
-def test_a_level_next_to_one_or_zero():
-    assert BOUNDS["hoeffding_bentkus"].upper(np.array([0.999999999999]), 1e-9) == 1.0
-
-
-def test_names_are_those_of_the_classes():
-    assert [bound.name for bound in BOUNDS.values()] == list(BOUNDS)
-
-
-def test_long_samples_of_small_losses_are_accurate():
-    counts, totals = np.array([10**5]), np.array([9.5e3])
-    p_value = hoeffding_bentkus_p_values(counts, totals, 0.1)[0]
-    mean = 0.095
-    kl = mean * log(mean / 0.1) + (1 - mean) * log((1 - mean) / 0.9)
-    assert 1e-9 < p_value <= exp(-1e5 * kl)
 
 
 def test_without_samples_nothing_is_certain():

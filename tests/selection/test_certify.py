@@ -2,7 +2,7 @@
 
 import re
 from fractions import Fraction
-from math import ceil, comb, inf, isnan
+from math import ceil, comb, inf
 
 import numpy as np
 import pytest
@@ -228,11 +228,6 @@ def test_what_certificates_say():
     }
     assert 0.8 < rule.coverage < 1000 / 1125
     assert solve_target_risk(scores, scores >= 800, 0.1).certificate is None
-    of_coverage = solve_target_coverage(
-        np.arange(100), np.zeros(100), 0.5, confidence_level=0.9
-    ).certificate
-    assert (of_coverage.quantity, of_coverage.n_accepted) == ("coverage", 57)
-    assert of_coverage.bound == "order_statistic"
 
 
 def errors_from(n, first):
@@ -306,19 +301,6 @@ def sample_of(n, seed=0, shares=(0.7, 0.3), power=2):
     rng = np.random.default_rng(seed)
     scores, y = rng.random(n), rng.choice(len(shares), n, p=shares)
     return scores, (rng.random(n) < scores**power).astype(float), y
-
-
-@pytest.mark.parametrize("bound", ["binomial", "hoeffding_bentkus", "betting"])
-def test_all_bounds_certify_and_accept_less_than_without_confidence(bound):
-    scores, losses, y = sample_of(3000)
-    bounds = {"class": (y, {0: 0.1, 1: 0.15})}
-    options = {"confidence_level": 0.9, "random_state": 0}
-    certified = solve_risk_bounds(
-        scores, losses, bounds, bound=bound, max_loss=1.0, **options
-    )
-    assert 0.3 < certified.coverage < solve_risk_bounds(scores, losses, bounds).coverage
-    assert certified.certificate.bound == bound
-    assert certified.certificate.targets == (0.1, 0.15)
 
 
 def test_bounds_of_the_largest_loss_are_none():
@@ -432,33 +414,20 @@ def test_of_many_parts_a_warning_names_the_first():
     text = r"of site\[1\], site\[2\], .*, site\[10\] and 29 others"
     with pytest.warns(RejectionWarning, match=text):
         solve_risk_bounds(scores, scores > 0, bounds)
-    with pytest.raises(InfeasibleTargetError, match=r"together .* and 30 others"):
+    with pytest.raises(InfeasibleTargetError, match=r"Together, .* and 30 others"):
         solve_risk_bounds(np.zeros(40), np.ones(40), bounds)
-
-
-def test_a_part_of_which_nothing_is_accepted_is_warned_of():
-    scores, y = [1, 2, 3, 4], [0, 0, 1, 1]
-    bounds = {"class": (y, {0: 0.1, 1: 0.1})}
-    with pytest.warns(RejectionWarning, match=r"No sample of class\[1\]"):
-        rule = solve_risk_bounds(scores, [0, 0, 1, 1], bounds)
-    assert rule.coverage == 0.5
-    assert isnan(
-        measure_risk_bounds(rule, scores, [0, 0, 1, 1], bounds)["class", 1].risk
-    )
 
 
 @pytest.mark.parametrize(
     ("bounds", "match"),
     [
-        ({}, "bounds must be a dict name -> "),
-        ([("class", 1)], "bounds must be a dict name -> "),
-        ({"class": [0, 1]}, r"bounds\['class'\] must be a pair"),
-        ({"class": ([0, 1], {})}, r"bounds\['class'\] must be a pair"),
-        ({"class": ([0, 1], 0.1)}, r"bounds\['class'\] must be a pair"),
+        ({}, "bounds must be a dict of name"),
+        ([("class", 1)], "bounds must be a dict of name"),
+        ({"class": [0, 1]}, "bounds must be a dict of name"),
+        ({"class": ([0, 1], {})}, "bounds must be a dict of name"),
         ({"class": ([0], {0: 0.1})}, r"labels of bounds\['class'\] has 1 elements"),
         ({"class": ([[0, 1]], {0: 0.1})}, "must be a vector"),
         ({"class": ([0, 1], {0: -0.1})}, r"target of class\[0\] must be in \[0, inf"),
-        ({"class": ([0, 1], {0: "low"})}, r"target of class\[0\] must be a number"),
         ({"class": ([0, np.nan], {0: 0.1})}, "has no label"),
     ],
     ids=str,

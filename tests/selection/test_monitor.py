@@ -130,12 +130,6 @@ def test_e_values_of_coverage(since, updates, coverage):
         assert monitor.e_value == pytest.approx(e_value, rel=1e-11)
 
 
-@given(st.lists(LOSSES, max_size=4))
-def test_restarts_change_the_capital_only(updates):
-    anew, plain = (fed(RiskMonitor(0.2, since=s), updates) for s in ("any", "start"))
-    assert anew.interval() == pytest.approx(plain.interval(), nan_ok=True)
-
-
 @given(LOSSES.filter(len), st.sampled_from([0.5, 0.9, 0.999]))
 def test_interval_ends_where_bets_win(losses, confidence_level):
     value, low, high, n_samples = (
@@ -204,35 +198,12 @@ def test_capital_and_alarms_of_all_streams(name, since):
         assert alarms == sorted(set(alarms))
 
 
-def test_change_after_many_samples_is_noticed_sooner_since_any():
-    good = [np.arange(200) % 40 == 0] * 50
-    bad = [np.arange(20) % 20 < 3] * 25  # three times the target
-    monitor, plain = (RiskMonitor(0.05, since=since) for since in ("any", "start"))
-    assert not fed(monitor, good).alarm
-    assert fed(monitor, bad).alarm
-    assert not fed(plain, good + bad).alarm
-
-
 @pytest.mark.parametrize("confidence_level", [0.5, 0.95])
 def test_an_alarm_is_raised_when_the_capital_reaches_its_limit(confidence_level):
     monitor, before = RiskMonitor(0.3, confidence_level=confidence_level), 1.0
     while not monitor.update(1).alarm:
         before = monitor.e_value
     assert before < 1 / (1 - confidence_level) <= monitor.e_value
-
-
-@pytest.mark.parametrize("chance", [0.1, 0.6])
-def test_interval_covers_at_all_times(chance):
-    covered = 1.0
-    for stream in product((0, 1), repeat=6):
-        probability = chance ** sum(stream) * (1 - chance) ** (6 - sum(stream))
-        monitor = RiskMonitor(0.5, confidence_level=0.2)
-        for value in stream:
-            low, high = monitor.update(value).interval()[1:3]
-            if not low <= chance <= high:
-                covered -= probability
-                break
-    assert 0.2 <= covered < 1
 
 
 # Labels that are looked up at random
@@ -290,16 +261,6 @@ def test_numbers_of_audits_that_cannot_be():
 
 
 # Updates, parts and merging
-
-
-@pytest.mark.parametrize("name", PLAIN)
-def test_parts_do_not_matter(name):
-    make, rng = MONITORS[name], np.random.default_rng(0)
-    values = rng.random(400) < 0.4
-    values = values if name not in ("risk", "audit") else values * rng.random(400)
-    whole = make().update(values)
-    assert_same(fed(make(), values), whole)
-    assert_same(fed(make(), [values[:7], values[:0], values[7:]]), whole)
 
 
 @pytest.mark.parametrize("name", PLAIN)
@@ -364,8 +325,6 @@ def test_alarms_of_merged_monitors():
             "'target': 0.2, .* but this RiskMonitor has .*'target': 0.1",
         ),
         (RiskMonitor(0.1, confidence_level=0.9), "'confidence_level': 0.9"),
-        (RiskMonitor(0.1, max_loss=2), "'max_loss': 2"),
-        (RiskMonitor(0.1, min_inclusion_proba=0.5), "'min_inclusion_proba': 0.5"),
         (RiskMonitor(0.1, since="any"), "'since': 'any'"),
         (CoverageMonitor(0.1), "must be a RiskMonitor, got CoverageMonitor"),
         (None, "must be a RiskMonitor, got NoneType"),
@@ -445,9 +404,7 @@ STATE = NEW["state"]
             for change, match in (
                 ({"alarm": "no"}, "alarm='no'.*of type bool"),
                 ({"sums": [[0.0]]}, "does not go with"),
-                ({"log_capitals": []}, "does not go with"),
                 ({"cash": 1.5}, r"cash of a Bets must be in \[0, 1\]"),
-                ({"cash": math.nan}, "cash of a Bets must be in"),
             )
         ),
     ],
@@ -458,19 +415,6 @@ def test_bad_states_are_refused(state, match):
         RiskMonitor.from_dict(state)
 
 
-@given(
-    st.lists(st.lists(st.floats(0, 1), max_size=30), max_size=6),
-    st.floats(1e-6, 1 - 1e-6),
-    st.sampled_from(["start", "any"]),
-)
-def test_sums_of_any_values_are_taken(updates, target, since):
-    monitor = fed(RiskMonitor(target, since=since), updates)
-    assert_same(RiskMonitor.from_dict(monitor.to_dict()), monitor, 0)
-    flags = [np.array(values, dtype=float) > 0.5 for values in updates]
-    monitor = fed(CoverageMonitor(target, since=since), flags)
-    assert_same(CoverageMonitor.from_dict(monitor.to_dict()), monitor, 0)
-
-
 # Wrong input
 
 
@@ -479,24 +423,15 @@ def test_sums_of_any_values_are_taken(updates, target, since):
     [
         ({"target": 0}, r"target must be in \(0, inf\), got 0"),
         ({"target": 1}, "target=1 is not below max_loss=1.* as max_loss"),
-        ({"target": 3, "max_loss": 2}, "target=3 is not below max_loss=2"),
         ({"confidence_level": 1}, "confidence_level must be in"),
-        ({"confidence_level": 0}, "confidence_level must be in"),
         ({"max_loss": 0}, "max_loss must be in"),
-        ({"max_loss": math.inf}, "max_loss must be in"),
         ({"min_inclusion_proba": 0}, "min_inclusion_proba must be in"),
-        ({"min_inclusion_proba": 1.5}, "min_inclusion_proba must be in"),
         ({"coverage": 0}, "coverage must be in"),
-        ({"coverage": 1}, "coverage must be in"),
         ({"coverage": 0.5, "alternative": "above"}, "alternative must be one of"),
         ({"coverage": 0.5, "tolerance": -0.1}, "tolerance must be in"),
         (
             {"coverage": 0.9, "tolerance": 0.2},
             "tolerance=0.2 is too large beside 0.9.*by alternative",
-        ),
-        (
-            {"coverage": 0.1, "tolerance": 0.2},
-            "tolerance=0.2 is too large beside 0.1.*by alternative",
         ),
     ],
     ids=str,
@@ -513,14 +448,10 @@ def test_bad_parameters(options, match):
     ("losses", "proba", "match"),
     [
         ([0, 1.5, 2], None, r"\[0, 1\].*max_loss of.* 1.5 in row 1 \(2 such"),
-        ([0, -0.5], None, "got -0.5 in row 1"),
         ([0, math.nan], None, "NaN where inclusion_proba.* nan in row 1"),
-        ([None, 0], None, "nan in row 0"),
         ([[0, 1]], None, r"array of shape \(1, 2\)"),
         (["right"], None, "losses must hold numbers"),
         ([0, 0], [0.5, 0.0], r"in \[0.5, 1\] .*as min_inc.* 0.0 in row 1"),
-        ([0, 0], [1, 1.5], "got 1.5 in row 1"),
-        ([0, 0], [math.nan, 1], "got nan in row 0"),
         ([0, 0], [1, 1, 1], "inclusion_proba has 3 elements"),
         (
             [0, math.nan],
@@ -604,13 +535,3 @@ def test_tolerance_moves_the_coverage_that_is_watched(alternative):
         accepted = rng.random(100) < coverage
         assert tolerant.update(accepted).e_value == moved.update(accepted).e_value
     assert CoverageMonitor.from_dict(tolerant.to_dict()).e_value == moved.e_value
-
-
-def test_two_sides_are_watched_with_a_tolerance():
-    for share in (0.25, 0.75):
-        accepted = np.arange(4000) % 100 < 100 * share
-        alarms = [
-            CoverageMonitor(0.5, tolerance=tolerance).update(accepted).alarm
-            for tolerance in (0.0, 0.125, 0.25, 0.375)
-        ]
-        assert alarms == [True, True, False, False]

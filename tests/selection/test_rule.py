@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.isotonic import isotonic_regression
 
 from sklearn_reject._curves._prefixes import TIE_TOLERANCE, join_ties
 from sklearn_reject.selection import (
@@ -12,6 +13,7 @@ from sklearn_reject.selection import (
     RejectionRule,
     SingleScoreRule,
     keyed_draws,
+    solve_reject_cost,
     solve_target_coverage,
 )
 
@@ -127,23 +129,7 @@ def test_sums_of_two_scores(weights):
     np.testing.assert_array_equal(combined, [INF, -INF])
 
 
-def test_mu():
-    assert double(novelty_weight=0.25).mu == 0.25
-    assert double(risk_weight=0.5, novelty_weight=2).mu == 4
-    assert double(risk_weight=0, novelty_weight=1).mu == INF
-
-
 # What a rule achieves on another sample
-
-
-def test_measured_cost_is_that_of_the_data():
-    # Half of those whose risk is said to be .1 are wrong: who accepts them acts as if
-    # a rejection cost .5.
-    rule = RejectionRule(0.2, 1.0).measure([0.1, 0.1, 0.3], [0, 1, 1])
-    assert (rule.threshold, rule.coverage, rule.reject_cost) == (0.2, 2 / 3, 0.5)
-    nothing = RejectionRule(0.2, 1.0).measure([0.3], [1])
-    assert (nothing.coverage, nothing.reject_cost) == (0, 0)
-    assert np.isnan(nothing.selective_risk)
 
 
 def test_measure_by_hand():
@@ -181,6 +167,35 @@ def test_measure_where_something_is_missing():
     assert rule.measure([0, 1], [0, 0], [0, 0]).precision == 1
     assert rule.measure([0, 0], [0, 0], [0, 1]).precision == 1
     assert np.isnan(rule.measure([1, 0], [0, 0], [0, 1]).precision)
+
+
+# The reject cost is the slope of the hull at the threshold
+
+decades = st.floats(-8, 8).map(lambda exponent: 10**exponent)
+means = st.one_of(st.sampled_from([0.0, 0.5, 1.0]), decades)
+
+
+def assert_isotonic(losses, weights, n_accepted):
+    """Compare the slope at one prefix with the regression at all of them."""
+    scores = np.arange(len(losses))
+    rule = RejectionRule(n_accepted - 0.5, 1.0)
+    rule = rule.measure(scores, losses, sample_weight=weights)
+    expected = isotonic_regression(losses, sample_weight=weights)[n_accepted - 1]
+    np.testing.assert_allclose(rule.reject_cost, expected, rtol=1e-12, atol=0)
+    again = solve_reject_cost(scores, losses, rule.reject_cost, sample_weight=weights)
+    assert again.coverage >= rule.coverage * (1 - 1e-9)
+
+
+@given(st.lists(st.tuples(decades | st.just(1.0), means), min_size=1), st.integers(0))
+def test_the_slope_is_the_isotonic_regression(pairs, n_accepted):
+    weights, losses = map(np.array, zip(*pairs, strict=True))
+    assert_isotonic(losses, weights, n_accepted % len(pairs) + 1)
+
+
+def test_the_slope_where_nothing_is_accepted_is_zero():
+    nothing = RejectionRule(0.2, 1.0).measure([0.3], [1])
+    assert (nothing.coverage, nothing.reject_cost) == (0, 0)
+    assert np.isnan(nothing.selective_risk)
 
 
 # Scores that differ by rounding

@@ -2,7 +2,6 @@
 
 import pickle
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -133,29 +132,6 @@ def test_without_ood_samples_the_fpr_is_unknown(tune):
         assert rule.precision == 1 or not rule.tpr
 
 
-def thresholds_of(rule):
-    return rule.threshold, getattr(rule, "novelty_weight", None)
-
-
-@both
-def test_of_a_tpr_alone_an_accepted_ood_sample_is_an_error(tune):
-    sample, asked = noisy_sample(300, 0), {"min_tpr": 0.7}
-    any_fpr = tune(sample, asked | {"max_fpr": 1.0})
-    # Where none of them is there in use, they do not matter.
-    none = tune(sample, asked | {"ood_prior": 0.0})
-    assert thresholds_of(none) == thresholds_of(any_fpr)
-    rules = [tune(sample, asked | {"ood_prior": prior}) for prior in (0.1, 0.5, 0.9)]
-    for fewer, more in pairwise([*reversed(rules), any_fpr]):
-        assert fewer.fpr <= more.fpr
-        assert fewer.selective_risk >= more.selective_risk
-    assert rules[-1].fpr < any_fpr.fpr / 2 or tune is one
-    # The share of OOD samples, and the largest loss, are those of the samples.
-    share = sample.is_ood.mean()
-    rule, scaled = tune(sample, asked), replace(sample, losses=4 * sample.losses)
-    for other in (tune(sample, asked | {"ood_prior": share}), tune(scaled, asked)):
-        assert thresholds_of(other) == thresholds_of(rule)
-
-
 def test_equalities_that_floats_miss_are_met():
     # 0.55 * 100 is above 55 in floats.
     scores, losses = np.arange(200), np.arange(200) % 2 / 2
@@ -264,20 +240,6 @@ def test_many_samples_of_few_points_are_searched_as_the_points_are(seed):
         for sample in (points, repeated)
     ]
     assert risks[1] == pytest.approx(risks[0], rel=1e-12)
-
-
-@SLOW
-def test_confident_classifiers_find_the_rule_that_there_is():
-    asked = {"min_tpr": 0.97, "max_fpr": 0.62}
-    rule = two(confident_sample(20_000), asked)
-    assert rule.selective_risk < 0.0026
-    assert rule.fpr <= 0.62
-    sample = confident_sample(4000)
-    with pytest.raises(InfeasibleTargetError) as info:
-        tune_double_score(*sample.double, min_tpr=0.97, max_fpr=0.05)
-    least = info.value.attainable["max_fpr"]
-    assert two(sample, {"min_tpr": 0.97, "max_fpr": least}).fpr == pytest.approx(least)
-    assert two(sample, {"min_tpr": 0.97, "max_fpr": 0.999 * least}) is None
 
 
 # Ties, rounding and units
@@ -431,24 +393,18 @@ ERRORS = [
     ({}, "Exactly one target must be given, got none. Pass min_tpr"),
     (HALF | {"costs": (1, 2, 1)}, "got more than one"),
     ({"max_fpr": 0.1}, "max_fpr=0.1 needs min_tpr, .*rejects nearly"),
-    ({"max_risk": 0.1}, "max_risk=0.1 needs min_tpr, .*rejects nearly"),
     (PRIOR | {"min_precision": 0.5}, "min_precision=0.5 needs min_tpr"),
     (HALF | {"min_precision": 0.5}, "ood_prior is needed .* Pass the share"),
-    ({"costs": (1, 2, 1)}, "ood_prior is needed"),
-    (PRIOR | {"costs": (1, 1, 1)}, r"costs\[1\]=1 .* above costs\[2\]=1"),
+    (PRIOR | {"costs": (1, 1, 1)}, "costs must be .* below that"),
     (PRIOR | {"costs": (1, 2)}, "costs must be three numbers"),
     (PRIOR | {"costs": (-1, 2, 1)}, r"costs\[0\] must be in"),
     ({"min_tpr": 0}, r"min_tpr must be in \(0, 1\]"),
-    ({"min_tpr": 1.5}, "min_tpr must be in"),
     (HALF | {"max_fpr": -0.1}, r"max_fpr must be in \[0, 1\]"),
-    (HALF | {"max_fpr": True}, "max_fpr must be a number"),
     (HALF | {"max_risk": -1}, r"max_risk must be in \[0, inf\)"),
     (HALF | PRIOR | {"min_precision": 0}, r"min_precision must be in \(0"),
-    (HALF | {"max_risk": 0.1, "max_fpr": 0.2}, "=0.2 and max_risk=0.1 exclude .* Pass"),
     (HALF | PRIOR | {"min_precision": 1, "max_fpr": 0.2}, "exclude each other"),
     (HALF | {"ood_prior": 1.0}, r"ood_prior must be in \[0, 1\)"),
     (HALF | {"wild_share": 0}, r"wild_share must be in \(0, 1\]"),
-    (HALF | {"wild_share": "half"}, "wild_share must be a number"),
     (HALF | {"randomize": 2}, "randomize must be one of"),
     # What needs OOD samples, and what to do without.
     (HALF | {"max_fpr": 0.5}, "max_fpr=0.5 needs OOD .* max_fpr=None"),
