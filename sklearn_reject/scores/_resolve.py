@@ -137,7 +137,8 @@ def resolve_score(
         raise ValueError(
             f"{name} must be 'auto', one of {names}, a novelty score such as "
             f"{sorted(_NOVELTY_SCORES)}, {_CALLABLE}, got {given!r}."
-            + " Pass an instance." * isinstance(given, type)
+            + " Pass an instance."
+            * isinstance(given, type)
         )
     if _is_novelty(score):
         return NoveltyUncertainty(resolve_novelty(score, random_state=random_state))

@@ -95,8 +95,8 @@ def calibrate(
         Non-negative sample weights. Not possible with a `confidence_level`.
 
     random_state : int, RandomState instance or None, default=0
-        Seed of the order in which ties, and losses between zero and `max_loss`, are
-        tested with a `confidence_level`.
+        Seed of the order in which losses between zero and `max_loss` are tested with a
+        `confidence_level`.
 
     Returns
     -------

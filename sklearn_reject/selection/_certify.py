@@ -81,18 +81,6 @@ def rank(scores, losses, randomize, draws, random_state):
     return RankedSample(scores, losses[order], draws, order)
 
 
-def rank_to_test(scores, losses, randomize, draws, random_state):
-    """Return samples in the order in which they are tested, and as a rule sees them.
-
-    Where a rule accepts all of a tie or none, tests still follow draws: from the first
-    samples of a large tie they walk to its end.
-    """
-    ranked = rank(scores, losses, randomize, draws, random_state)
-    if randomize or len(ranked.accepted_counts) > len(scores):
-        return ranked, ranked
-    return rank(scores, losses, True, draws, random_state), ranked
-
-
 def check_confidence_level(confidence_level, sample_weight=None):
     """Return the confidence as a float, after refusing weights."""
     refuse_weights(sample_weight, "confidence_level", "confidence_level=None")
@@ -344,25 +332,24 @@ class Tested(Asked):
         return np.minimum(np.maximum(enough, fewest), self.n_samples), weights
 
 
-def certify(counts, everything, ends=None):
+def certify(counts, everything):
     """Return the certificate of the last threshold that passes the test of all samples.
 
-    `counts` are what each threshold accepts, of which those in `ends` make a rule.
+    `counts` are what each threshold accepts.
     """
-    n_accepted, (p_value,) = certify_all(counts, [everything], ends)
+    n_accepted, (p_value,) = certify_all(counts, [everything])
     return everything.certificate(n_accepted, p_value)
 
 
-def certify_all(counts, tested, ends=None):
+def certify_all(counts, tested):
     """Return how many samples the last threshold that passes accepts, and p-values."""
-    ends = counts if ends is None else ends
-    n_accepted = find_last(counts, tested, ends)
+    n_accepted = find_last(counts, tested)
     if n_accepted is not None:
         return n_accepted, [each.p_value(n_accepted) for each in tested]
     n_samples = int(counts[-1])
 
     def find(share):
-        return find_last(counts, [each.raised(share) for each in tested], ends)
+        return find_last(counts, [each.raised(share) for each in tested])
 
     def describe(n_accepted):
         coverage = n_accepted / n_samples
@@ -409,11 +396,11 @@ def certify_coverage(n_samples, coverage, *, confidence_level):
     return Certificate("coverage", coverage, confidence_level, bound, *counts, p_value)
 
 
-def find_last(counts, tested, ends):
+def find_last(counts, tested):
     """Return how many samples the last threshold that passes accepts, or None.
 
     `counts` are what each threshold accepts, of which everything that is `tested` has
-    to pass. The last is one of `ends`.
+    to pass.
     """
     tested = [each for each in tested if each.share < 1]  # no rule breaks another bound
     if not tested:
@@ -426,16 +413,13 @@ def find_last(counts, tested, ends):
         # Tests take time: a grid of thresholds, and the starts.
         size = test.bound.most_tests
         grid = -(-np.arange(1, size + 1) * counts[-1] // size)
-        ends = ends[np.unique(_locate(ends, grid))]
-        kept = [_locate(counts, grid), starts, np.searchsorted(counts, ends)]
-        kept = np.unique(np.concatenate(kept))
+        kept = np.unique(np.append(_locate(counts, grid), starts))
         counts, starts = counts[kept], np.searchsorted(kept, starts)
 
     def p_values(rows, level):
         return np.max([each.p_values(counts[rows], level) for each in tested], axis=0)
 
-    rows = np.searchsorted(counts, ends)
-    last = walk(p_values, starts, len(counts), weights, test, rows)
+    last = walk(p_values, starts, len(counts), weights, test)
     return None if last is None else int(counts[last])
 
 
@@ -457,24 +441,22 @@ def find_starts(counts, tested):
     return np.max(list(map(_locate, accepted, wanted)), axis=0), weights
 
 
-def walk(p_values, starts, n_tests, weights, test, ends=None):
+def walk(p_values, starts, n_tests, weights, test):
     """Return the last of a sequence of tests that passes, or None (Wiens' fallback).
 
     Tests, of which `p_values` maps a slice and a level, follow one another from several
     starts. Each start brings its share of the chance of an error, on top of the running
     level if every test since the last start has passed. A failure sets the level to
-    zero until the next start. The last is one of `ends`, if these are given.
+    zero until the next start.
     """
-    ends = np.arange(n_tests) if ends is None else ends
+    ends = np.append(starts[1:], n_tests)
     level, last = 0.0, None
-    limits = np.append(starts[1:], n_tests)
-    for start, limit, weight in zip(starts, limits, weights, strict=True):
+    for start, end, weight in zip(starts, ends, weights, strict=True):
         level += weight * test.delta
-        failure = _first_failure(p_values, int(start), int(limit), level)
-        passed = ends[np.searchsorted(ends, start) : np.searchsorted(ends, failure)]
-        if len(passed):
-            last = int(passed[-1])
-        if failure < limit:
+        failure = _first_failure(p_values, int(start), int(end), level)
+        if failure > start:
+            last = failure - 1
+        if failure < end:
             level = 0.0
     return last
 
@@ -497,6 +479,10 @@ def _locate(counts, wanted):
 
     With ties it is the group that the next sample belongs to: given which one that is,
     the samples below it are independent. Those below the first group with enough of
-    them are not, as their number decides which group that is.
+    them are not, as their number decides which group that is. Only where nothing is
+    below is that group taken as a whole: given how many tie for the best score, these
+    are independent.
     """
-    return np.searchsorted(counts, wanted, side="right") - 1
+    first = np.searchsorted(counts, 0, side="right")
+    found = np.searchsorted(counts, wanted, side="right") - 1
+    return np.minimum(np.maximum(found, first), len(counts) - 1)

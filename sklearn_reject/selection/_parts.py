@@ -49,7 +49,7 @@ from sklearn_reject.selection._certify import (
     certify_all,
     choose_test,
     list_risks,
-    rank_to_test,
+    rank,
     refuse_weights,
 )
 from sklearn_reject.selection._groups import as_plain, enumerate_texts
@@ -363,14 +363,13 @@ def solve_risk_bounds(
     refuse_weights(sample_weight, "confidence_level", "confidence_level=None")
     test = choose_test(losses, confidence_level, bound, max_loss)
     random_state = check_random_state(random_state)
-    to_test, ranked = rank_to_test(scores, losses, randomize, draws, random_state)
-    parts = check_parts(bounds, len(scores), to_test.order)
+    ranked = rank(scores, losses, randomize, draws, random_state)
+    parts = check_parts(bounds, len(scores), ranked.order)
     tested = [
-        Tested.of(to_test.losses[part.rows], part.target, test, random_state, part)
+        Tested.of(ranked.losses[part.rows], part.target, test, random_state, part)
         for part in parts
     ]
-    ends = ranked.accepted_counts
-    n_accepted, p_values = certify_all(to_test.accepted_counts, tested, ends)
+    n_accepted, p_values = certify_all(ranked.accepted_counts, tested)
     counts = len(scores), n_accepted
     return ranked.make_rule(certify_parts(tested, "risk_of_parts", counts, p_values))
 

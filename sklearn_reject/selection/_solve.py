@@ -68,7 +68,6 @@ from sklearn_reject.selection._certify import (
     check_confidence_level,
     choose_test,
     rank,
-    rank_to_test,
     refuse_weights,
 )
 from sklearn_reject.selection._groups import enumerate_texts
@@ -284,10 +283,9 @@ def solve_target_risk(
     scores, losses, _ = check_samples(scores, losses)
     test = choose_test(losses, confidence_level, bound, max_loss)
     random_state = check_random_state(random_state)
-    tested, ranked = rank_to_test(scores, losses, randomize, draws, random_state)
-    everything = Tested.of(tested.losses, risk, test, random_state)
-    counts, ends = tested.accepted_counts, ranked.accepted_counts
-    return ranked.make_rule(certify(counts, everything, ends))
+    ranked = rank(scores, losses, randomize, draws, random_state)
+    everything = Tested.of(ranked.losses, risk, test, random_state)
+    return ranked.make_rule(certify(ranked.accepted_counts, everything))
 
 
 @solver

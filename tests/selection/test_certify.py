@@ -38,8 +38,8 @@ def starts_for_all(parts, counts, delta):
     fewest, n = fewest_that_pass(risk, delta), len(ranks)
     for share, weight in [(0.1, 0.4), (0.25, 0.2), (0.5, 0.2), (0.75, 0.2)]:
         start = min(max(ceil(share * n), 2 * fewest), n)
-        # The last threshold that accepts no more than that.
-        yield max(c for c in counts if c <= start), weight
+        # The last threshold that accepts no more than that, or the first at all.
+        yield max([c for c in counts if 0 < c <= start] or counts[1:2]), weight
 
 
 def starts_for_parts(parts, counts, delta, n_kinds):
@@ -60,20 +60,21 @@ def starts_for_parts(parts, counts, delta, n_kinds):
                 for m, ranks in zip(wanted, members, strict=True)
             ]
             counted, wanted = [union], [max(scaled)]
-        starts = [
-            max(c for c in counts if c <= [*ranks, counts[-1]][m])
-            for ranks, m in zip(counted, wanted, strict=True)
-        ]
+        starts = []
+        for ranks, m in zip(counted, wanted, strict=True):
+            # Or the first threshold that accepts one of them at all.
+            last = max(c for c in counts if c <= [*ranks, counts[-1]][m])
+            starts.append(max(last, min(c for c in counts if c > ranks[0])))
         yield max(starts), weight
 
 
-def walk(counts, starts, p_values, delta, ends):
-    """Return the last of `ends` that passes, with the level that was brought there."""
+def walk(counts, starts, p_values, delta):
+    """Return the last count that passes, with the level that was brought there."""
     level, best = 0.0, None
     for count in counts:
         level += delta * sum(weight for start, weight in starts if start == count)
         if level and max(p_values(count)) <= level:
-            best = count if count in ends else best
+            best = count
         else:
             level = 0.0
     return best
@@ -109,9 +110,8 @@ def test_threshold_by_hand(data, is_of_parts, randomize):
     delta, n = 1 - confidence_level, len(scores)
     draws = np.random.default_rng(0).random(n)
     order = np.lexsort((draws, scores))
-    # Tests always follow the draws. A rule without them ends where a tie does.
-    counts, ties = list(range(n + 1)), scores[order]
-    ends = [m for m in counts if randomize or m in (0, n) or ties[m] != ties[m - 1]]
+    keys = [(scores[row], draws[row] if randomize else 0) for row in order]
+    counts = [m for m in range(n) if m == 0 or keys[m] != keys[m - 1]] + [n]
     bounds = asked if is_of_parts else {"all": (np.zeros(n), {0: asked})}
     parts = [
         (np.flatnonzero((labels == label)[order]), risk)
@@ -131,7 +131,7 @@ def test_threshold_by_hand(data, is_of_parts, randomize):
         more = [len(bounds)] if is_of_parts else []
         starts = starts_for_parts if is_of_parts else starts_for_all
         starts = list(starts(parts, counts, delta, *more))
-        expected = walk(counts, starts, p_values, delta, ends)
+        expected = walk(counts, starts, p_values, delta)
     solve = solve_risk_bounds if is_of_parts else solve_target_risk
     options = {"confidence_level": confidence_level, "randomize": randomize}
     if expected is None:
