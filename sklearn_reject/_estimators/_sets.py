@@ -228,9 +228,8 @@ def fit_curves(eta, truth, weight, distribution):
     """Return what calibrates probabilities like these, whose truth is known."""
     pairs = zip(np.atleast_2d(eta.T), np.atleast_2d(truth.T), strict=True)
     curves = [_fit_curve(*pair, weight) for pair in pairs]
-    n_samples = len(eta)
-    if weight is not None:  # as many as tell as much without weights (L. Kish, 1965)
-        n_samples = weight.sum() ** 2 / (weight @ weight)
+    # A sample of weight two counts as two.
+    n_samples = len(eta) if weight is None else weight.sum()
     return Curves(curves, np.sqrt(n_samples), distribution == "multinomial")
 
 

@@ -125,7 +125,9 @@ def test_labels_of_any_kind(sample, kind, data):
     array[:] = labels
     array[codes == -1] = data.draw(st.sampled_from(MISSING))
     typed = [pd.Series(array, dtype=each) for each in DTYPES.get(kind, ())]
-    missing = array, array.tolist(), pd.Series(array), *typed
+    missing = array, pd.Series(array), *typed
+    if kind != "large":  # which NumPy would read as floats beside NaN
+        missing += (array.tolist(),)
     if kind != "bool":
         missing += (np.ma.masked_array(np.array(labels), mask=codes == -1),)
     for found in (
