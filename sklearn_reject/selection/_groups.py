@@ -266,9 +266,9 @@ class RulesByGroup(DictMixin):
             counts = Counter(repr(labels[row]) for row in unseen).most_common()
             counts = enumerate_texts([f"{text} ({count})" for text, count in counts])
             warn_user(
-                f"{len(unseen)} of {len(labels)} samples are in groups without a rule, "
-                f"and are {self._fate}: {counts}. "
-                "Add samples of these groups to the calibration set."
+                f"{len(unseen)} of {len(labels)} samples are in groups that the "
+                f"calibration set lacks, and are {self._fate}: {counts}. Add samples "
+                "of these groups to it, or map them to one that is there."
             )
         return codes
 

@@ -417,7 +417,7 @@ def _infeasible(prefixes, members):
     coverage = prefixes.at("weight", last + 1) / prefixes.total("weight")
     targets = list_risks({part: part.target for part in members})
     return InfeasibleTargetError(
-        f"No threshold meets all of {targets} on the tuning sample. Together, "
+        f"No threshold meets all of {targets} on the calibration set. Together, "
         f"{list_risks(together)} can be met, at coverage {round_down(coverage)}",
         "Use larger risks, or a score that ranks the errors better.",
         by_parameter("target_risk", together),

@@ -201,7 +201,8 @@ class Monitored(DictMixin):
         raise ValueError(
             "The rule has no certified risk to watch. Pass as target the largest risk "
             f"that you accept, above {getattr(self, name):.3g}, which it is on the "
-            "calibration set: on new samples it is often larger."
+            "calibration set: on new samples it is often larger. To watch a failure "
+            "rate, make a RiskMonitor of it, and give it zero for rejected samples."
         )
 
 

@@ -413,7 +413,7 @@ def cut_at_risk(prefixes, risk, randomize):
     weight = prefixes.at("weight", int(within[-1]) + 1)
     coverage = weight / prefixes.total("weight")
     raise InfeasibleTargetError(
-        f"No threshold attains the target risk {risk} on the tuning sample: the "
+        f"No threshold attains the target risk {risk} on the calibration set: the "
         f"lowest selective risk is {round_up(lowest)}, at coverage "
         f"{round_down(coverage)}",
         "Use at least this risk, or a score that ranks the errors better.",

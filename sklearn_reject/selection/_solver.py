@@ -185,7 +185,8 @@ def _report_failures(failures, targets, fate):
         )
     warn_user(
         f"{len(failures)} of {len(targets)} groups have no rule that meets the target, "
-        f"and {fate}. {texts}. Add samples of them, or pass a dict of targets."
+        f"and {fate}. {texts}. Join them with others, add samples of them, or pass a "
+        "dict of targets."
     )
 
 
@@ -232,8 +233,9 @@ def warn_of_backward_gain(gain, loss_first, loss_second, weight=None, *, groups=
     if half is not None:
         warn_user(
             "The gain score seems to have the wrong sign: where it is high, asking "
-            f"changes the loss by {half:.3g}, everywhere by {mean:.3g}. Take "
-            "gain_score='gain', or make higher mean that asking helps more.",
+            f"changes the loss by {half:.3g}, everywhere by {mean:.3g}. "
+            "Higher must mean that asking helps more (an estimator learns that with "
+            "gain_score='gain'), and a loss of 1 that an answer is wrong.",
             once=True,
         )
 

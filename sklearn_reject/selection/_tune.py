@@ -215,11 +215,10 @@ def tune_double_score(
     expected cost, among the rules that accept where a sum of both scores, neither
     weight negative, is below a threshold. With `min_tpr` alone the risk of all that is
     accepted is least, OOD samples included: each loses the largest loss of the ID
-    samples. Each score on its own is among them, so on
-    the tuning sample two scores are never worse than one. All thresholds of a direction
-    are compared, with more than the least TPR too. Of equally good rules the one of the
-    largest TPR is taken, then of the smallest FPR, then of the smallest weight of the
-    novelty.
+    samples. Each score on its own is among them, so on the calibration set two scores
+    are never worse than one. All thresholds of a direction are compared, with more than
+    the least TPR too. Of equally good rules the one of the largest TPR is taken, then
+    of the smallest FPR, then of the smallest weight of the novelty.
 
     Parameters
     ----------
