@@ -46,6 +46,7 @@ from sklearn_reject.thresholds import (
     check_documents,
     check_inclusion_proba,
     resolve_target,
+    warn_if_selected,
 )
 
 
@@ -362,8 +363,9 @@ class EnsembleThresholdTuner(
         # The scores of documents that trained no classifier.
         samples = Samples(X, ratings, None, *given)
         plan, splits = plan_jointly(self, joint, samples)
-        asked = JointEvaluation(), samples, plan
-        evaluated = evaluate_out_of_sample(self, joint, *asked)
+        evaluated = evaluate_out_of_sample(
+            self, joint, JointEvaluation(), samples, plan
+        )
         rows = np.arange(len(ratings))[evaluated.rows]
         order = np.argsort(rows)
         rows = rows[order]
@@ -374,6 +376,7 @@ class EnsembleThresholdTuner(
         documents = check_documents(
             evaluated.scores[order], ratings[rows], self.rule, names=rows, **weights
         )
+        warn_if_selected(documents)
 
         # The thresholds, tuned on all of them and again without each fold.
         folds, path = find_folds(documents, splits, rows), tuning.find_path(documents)

@@ -21,6 +21,7 @@ from sklearn_reject.thresholds._point import (
     resolve_target,
 )
 from sklearn_reject.thresholds._search import Tuning, operating_point, optimal_path
+from sklearn_reject.thresholds._selected import warn_if_selected
 from sklearn_reject.thresholds._table import PNTable, pn_table
 
 __all__ = ["PNTable", "operating_point", "optimal_path", "pn_table"]

@@ -17,7 +17,6 @@ from sklearn_reject._validation import (
     check_vector,
     take_weight,
 )
-from sklearn_reject.thresholds._selected import warn_if_selected
 
 RULES = ("any", "all")
 
@@ -286,7 +285,6 @@ def check_documents(
     if not is_part:
         sizes = np.bincount(documents.is_positive, minlength=2)
         refuse_one_class(*sizes, "y", base)
-        warn_if_selected(documents)
     return documents
 
 

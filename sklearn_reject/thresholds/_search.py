@@ -38,6 +38,7 @@ from sklearn_reject.thresholds._point import (
     place_midway,
     resolve_target,
 )
+from sklearn_reject.thresholds._selected import warn_if_selected
 
 PATH_METHODS = ("graph", "analytic")
 
@@ -359,6 +360,7 @@ def optimal_path(
     tuning = Tuning(None, method, n_thresholds)
     ratings = unrated_label, sample_weight, pos_label, inclusion_proba
     documents = check_documents(scores, y, rule, *ratings)
+    warn_if_selected(documents)
     path = tuning.find_path(documents)
     return replace(path, thresholds=place_midway(path.thresholds, documents))
 
@@ -494,6 +496,7 @@ def operating_point(
     tuning = Tuning(resolve_target(*asked), method, n_thresholds, confidence_level)
     ratings = unrated_label, sample_weight, pos_label, inclusion_proba
     documents = check_documents(scores, y, rule, *ratings)
+    warn_if_selected(documents)
     path = tuning.find_path(documents)
     found = tuning.find_thresholds(documents, path)[np.newaxis]
     return tuning.make_point(documents, *place_midway(found, documents))
