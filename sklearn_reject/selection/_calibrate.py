@@ -26,7 +26,7 @@ from sklearn_reject.selection._calibrated_rule import (
     read_scores,
     refuse_misaligned,
 )
-from sklearn_reject.selection._groups import GroupedRule, as_labels, as_plain
+from sklearn_reject.selection._groups import GroupedRule, as_labels, targets_by_group
 from sklearn_reject.selection._solver import order_told, warn_of_backward_scores
 
 
@@ -177,9 +177,7 @@ def calibrate(
     with order_told():
         rule = kind.solve(scores, losses, target, **given, **options)
     labels = rule.rules if isinstance(rule, GroupedRule) else ["all"]
-    targets = dict.fromkeys(labels, target)
-    if isinstance(target, Mapping):
-        targets = {as_plain(label): value for label, value in target.items()}
+    targets = targets_by_group(target, labels, parameter)
     return CalibratedRule(
         rule,
         score,
@@ -206,10 +204,10 @@ def _check_target(name, target, groups, largest):
     else:
         names = {k: f"{name} of the group {k!r}" for k in target}
         values = [check_number(target[k], names[k], **limits) for k in target]
-    is_loss = name != "target_coverage" and largest is not None
+    if name == "target_coverage" or largest is None or not values:
+        return
     # One of several groups may have the largest loss as a target, which is none.
-    is_none = max(values) > largest if is_loss else False
-    if is_none or (is_loss and min(values) >= largest):
+    if max(values) > largest or min(values) == largest:
         warn_user(
             f"{name}={target!r} is not below the largest loss, {largest:g}, so that "
             "everything is accepted. Write 5% as 0.05."

@@ -20,7 +20,7 @@ from sklearn_reject._validation import (
     find_missing_labels,
     of_arrays,
 )
-from sklearn_reject.selection._groups import GroupedRule, as_labels
+from sklearn_reject.selection._groups import GroupedRule, as_labels, encode_labels
 from sklearn_reject.selection._monitor import RiskMonitor
 from sklearn_reject.selection._report import ANY_LOSS, Report, ReportSamples
 from sklearn_reject.selection._rule import RejectionRule
@@ -278,8 +278,8 @@ class CalibratedRule(DictMixin):
         samples = ReportSamples(accepted, losses, *options)
         rows = {"all": samples.all}
         if self._has_groups:
-            labels = as_labels(groups, "groups")
-            rows = {k: np.array([x == k for x in labels]) for k in self._rules}
+            codes = encode_labels(as_labels(groups, "groups"), self._rules)
+            rows = {k: codes == number for number, k in enumerate(self._rules)}
         promises = [self._promise(samples, k, rows[k]) for k in rows]
         parts = [samples.part("all", samples.all)]
         if self._has_groups:
@@ -383,20 +383,21 @@ def read_losses(correct, losses, n_samples, max_loss):
             f"{name} is missing in row {missing[0]} ({len(missing)} such rows). Remove "
             "them from all arrays, if chance decided which answers were checked."
         )
-    if name == "losses":
-        losses = check_vector(values, name, non_negative=True)
-    else:
+    if name == "correct":
+        if max_loss is not None:
+            raise ValueError(f"max_loss={max_loss!r} is for losses=. Leave it out.")
         losses = (~check_flags(values, name)).astype(np.float64)
+    else:
+        losses = check_vector(values, name, non_negative=True)
+        most = np.inf
+        if max_loss is not None:
+            most = check_number(max_loss, "max_loss", open_low=True)
+        if losses.max() > most:
+            raise ValueError(
+                f"losses holds {losses.max():g}, above max_loss={most:g}. Calibrate "
+                "with the largest possible loss."
+            )
     check_same_length(n_samples, **{name: losses})
-    if max_loss is not None and name == "correct":
-        raise ValueError(f"max_loss={max_loss!r} is for losses=. Leave it out.")
-    if max_loss is None:
-        return name, losses
-    if losses.max() > check_number(max_loss, "max_loss", open_low=True):
-        raise ValueError(
-            f"losses holds {losses.max():g}, above max_loss={max_loss:g}. Calibrate "
-            "with the largest possible loss."
-        )
     return name, losses
 
 

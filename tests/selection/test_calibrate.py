@@ -273,6 +273,11 @@ RULE = calibrate(**LOGGED, target_risk=0.1)
             "target_risk of the group 'a' must be in",
         ),
         (
+            calibrate,
+            LOGGED | {"target_risk": {}, "groups": ["a"] * 600},
+            "target has no value for 'a'",
+        ),
+        (
             CalibratedRule.from_dict,
             {"state": RULE.to_dict() | {"score": "logit"}},
             "score must be one of",

@@ -153,6 +153,8 @@ class CurveDisplay:
         ValueError
             If something is wanted that the display does not have.
         """
+        for bound in target or ():
+            check_option(bound, "target", [*_BOUNDS, "confidence_level"])
         if ax is None:
             check_matplotlib_support(f"{type(self).__name__}.plot")
             import matplotlib.pyplot as plt
@@ -163,8 +165,6 @@ class CurveDisplay:
         self.line_: Line2D | Other = self._draw_curves(
             self.name if name is None else name, curve_kwargs
         )
-        for bound in target or ():
-            check_option(bound, "target", [*_BOUNDS, "confidence_level"])
         target = self.target if target is None else target
         self.point_: Other = self._draw("point", plot_point, self.point)
         self.target_: Line2D | Other = self._draw("target", plot_target, target)
