@@ -268,7 +268,8 @@ def _to_plain(value):
 
 def _check_key(key):
     """Return a key that comes back as it is: numbers, booleans and text."""
-    if isinstance(key, (bool, int, float, str)):
+    is_infinite = isinstance(key, float) and not math.isfinite(key)
+    if isinstance(key, (bool, int, float, str)) and not is_infinite:
         return key
     raise TypeError(
         f"The group {key!r} cannot be written to JSON. Name groups by numbers or text."
@@ -316,7 +317,12 @@ def _read_pairs(value, kinds):
     """Return a dict from pairs of a key and a value."""
     if not isinstance(value, (list, tuple)):
         raise ValueError("it is a list of pairs.")
-    return {_check_key(key): _read(each, kinds) for key, each in value}
+    found = {}
+    for key, each in value:
+        if _check_key(key) in found:
+            raise ValueError(f"{key!r} is there twice.")
+        found[key] = _read(each, kinds)
+    return found
 
 
 def _read_number(value):

@@ -203,11 +203,22 @@ def as_label_array(labels):
     """
     dtype = getattr(labels, "dtype", None)
     if isinstance(dtype, np.dtype) and dtype.kind in "mM":
-        return np.asarray(labels).astype(f"{dtype.kind}8[us]")
+        return _in_microseconds(np.asarray(labels))
     if not isinstance(labels, (list, tuple)):
         return labels
     is_mixed = len({isinstance(label, str) for label in labels}) > 1
     return np.asarray(labels, dtype=object if is_mixed else None)
+
+
+def _in_microseconds(dates):
+    """Return dates, or spans of time, in the unit that Python has."""
+    coarse = dates.astype(f"{dates.dtype.kind}8[us]")
+    if not ((coarse == dates) | np.isnat(dates)).all():
+        raise ValueError(
+            "labels are dates with fractions of a microsecond, which would be lost. "
+            "Pass them as text, such as labels.astype(str)."
+        )
+    return coarse
 
 
 def refuse_masked(values, name):

@@ -175,6 +175,8 @@ STRANGE = [
             ({"p_value": "NaN"}, "p_value of a Certificate"),
         )
     ),
+    ("groups", {"rules": [A_RULE, A_RULE]}, "1 is there twice"),
+    ("groups", {"rules": [A_RULE, [1.0, A_RULE[1]]]}, "1.0 is there twice"),
     ("groups", {"coverage": -1}, "coverage of a GroupedRule"),
     ("deferral", {"threshold": "NaN"}, "threshold of a DeferralRule"),
     ("deferral", {"deferral_rate": 2}, "deferral_rate of a DeferralRule"),
@@ -182,6 +184,7 @@ STRANGE = [
     ("two scores", {"tpr": 1.1}, r"tpr .* in \[0, 1\], or NaN"),
     ("two scores", {"novelty_weight": "NaN"}, "novelty_weight .* a number"),
     ("one score", {"ood_prior": 3}, r"ood_prior .* in \[0, 1\]"),
+    ("tail", {"scores": [1.0, 0.0]}, "scores of a Tail must be finite and incr"),
     ("tail", {"slope": -3.0}, "slope of a Tail must be at least 0"),
 ]
 

@@ -370,6 +370,18 @@ class Tail(DictMixin):
     values: tuple = field(repr=False)
     slope: Size
 
+    def __post_init__(self):
+        """Refuse what no tail is."""
+        super().__post_init__()
+        steps = np.diff(self.scores, append=np.inf)
+        growth = np.diff(np.asarray(self.values, dtype=np.float64), prepend=0.0)
+        is_curve = len(steps) == len(growth) > 0
+        if not (is_curve and (steps > 0).all() and (growth >= 0).all()):
+            raise ValueError(
+                "scores of a Tail must be finite and increasing, with as many values, "
+                "of at least 0, that do not decrease."
+            )
+
     def __call__(self, scores: ArrayLike) -> np.ndarray:
         """Return the values of scores, ndarray of shape (n_samples,)."""
         scores = np.asarray(scores, dtype=np.float64)

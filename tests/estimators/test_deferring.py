@@ -129,6 +129,8 @@ def test_dates_are_labels_in_any_unit(unit):
     model = confident(max_deferral=0.3).fit(X, dates, expert_labels=pd.Series(dates))
     assert model.rule_.second_risk == 0
     np.testing.assert_array_equal(model.predict_first(X), model.estimator_.predict(X))
+    with pytest.raises(ValueError, match=r"fractions of a microsecond.*as text"):
+        confident().fit(X, y.astype("datetime64[ns]"), expert_labels=dates)
 
 
 def cascade(last=None):
