@@ -163,7 +163,8 @@ GROUPS_OF_PARAMETERS = (
         *("zero_division", "average", "strategy", "min_positive", "max_positive"),
         *("rule", "response_method"),
     ),
-    ("confidence_level", "max_loss", "randomize", "method", "n_thresholds"),
+    ("confidence_level", "max_loss", "max_weight"),
+    ("randomize", "method", "n_thresholds"),
     ("cv", "n_jobs", "random_state"),
     (
         *("reject_label", "defer_label", "pos_label", "unrated_label"),
@@ -220,7 +221,7 @@ SHARED_PARAMETERS = {
     "plots": (r"metrics\.\w+Display\.plot", None),
     "monitors": (
         r"selection\.(\w+Monitor|RejectionRule\.monitor)",
-        ("confidence_level", "max_loss", "min_inclusion_proba"),
+        ("confidence_level", "max_loss", "max_weight"),
     ),
     "displays": (r"metrics\.\w+Display\.(from_\w+|plot)", ("ax", "plot_options")),
     "predictions": (

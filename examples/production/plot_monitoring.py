@@ -69,7 +69,7 @@ def watch(**options):
     options["confidence_level"] = 0.99
     found = {"all labels": [], "one label in ten": [], "no labels": []}
     labeled = rule.monitor(**options)
-    audited = rule.monitor(**options, min_inclusion_proba=P)
+    audited = rule.monitor(**options, max_weight=1 / P)
     unlabeled = CoverageMonitor(least, alternative="less", **options)
     monitors = labeled, audited, unlabeled
     for day in range(N_DAYS):

@@ -60,6 +60,7 @@ class Calibration:
     predictions: np.ndarray | None = None
     groups: np.ndarray | None = None
     grouping: Groups | None = None
+    clusters: np.ndarray | None = None
 
     @property
     def samples(self):
@@ -69,7 +70,7 @@ class Calibration:
 
     def take(self, rows):
         """Return what solves a rule, of some of the samples."""
-        names = "scores", "losses", "rows", "sample_weight", "draws"
+        names = "scores", "losses", "rows", "sample_weight", "draws", "clusters"
         return Calibration(
             **{name: take_weight(getattr(self, name), rows) for name in names}
         )
@@ -92,6 +93,7 @@ def calibration_of(evaluated, samples, seed, labels, groups):
         take_weight(labels, rows),
         None if labels is None else evaluated.labels,
         grouping=groups,
+        clusters=take_weight(samples.clusters, rows),
     )
     return calibration if groups is None else groups.add_to(calibration)
 
@@ -148,7 +150,8 @@ def warn_of_wrong_sign(calibration, given):
     if is_ours or isinstance(given, str):
         way_out = "Use another, such as one that is learned from errors"
     samples = calibration.scores, calibration.losses, calibration.sample_weight
-    warn_of_backward_scores(*samples, groups=calibration.groups, way_out=way_out)
+    labels = calibration.groups, calibration.clusters
+    warn_of_backward_scores(*samples, *labels, way_out=way_out)
 
 
 def warn_of_risky_rule(rule, calibration):

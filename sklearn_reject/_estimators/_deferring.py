@@ -14,6 +14,7 @@ from sklearn_reject._estimators._base import (
     check_class_labels,
     check_keys,
     draw_rows,
+    read_sampled,
     read_samples,
 )
 from sklearn_reject._estimators._groups import labels_of
@@ -25,6 +26,7 @@ from sklearn_reject._fitting._experts import (
     consult,
     read_labels,
 )
+from sklearn_reject._fitting._routing import own_weight
 from sklearn_reject._labels import mark_rejected, merge_labels
 from sklearn_reject._response._response import Response
 from sklearn_reject._sklearn import _num_samples, available_if, take_rows
@@ -303,6 +305,8 @@ class DeferMixin:
         *,
         expert_labels: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        inclusion_proba: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
         confidence_level: float = 0.95,
     ) -> Report:
         """Compare what was asked for with what new samples show.
@@ -324,6 +328,13 @@ class DeferMixin:
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights, with which all intervals are approximate.
 
+        inclusion_proba : float or array-like of shape (n_samples,), default=None
+            Chance, in (0, 1], of each sample to be labelled. y is NaN or None where it
+            was not, and those with a label stand for the others of their kind.
+
+        groups : array-like of shape (n_samples,), default=None
+            Clusters, such as patients, of which intervals take account.
+
         confidence_level : float in (0, 1), default=0.95
             Probability of each interval by itself, over the draw of the samples, which
             are drawn one by one.
@@ -341,14 +352,16 @@ class DeferMixin:
         ValueError
             If an argument is invalid.
         """
-        fitted, given = self._as_fitted(), {"expert_labels": expert_labels}
-        given["sample_weight"] = sample_weight
-        X, y = read_samples(X, y, given, check_class_labels)
-        if expert_labels is not None:
-            known = len(y), self.classes_, self.expert_
-            expert_labels = read_labels(expert_labels, *known)
-        options = expert_labels, sample_weight, confidence_level
-        return report_deferral(fitted, X, y, *options)
+        given = {"inclusion_proba": inclusion_proba, "groups": groups}
+        given |= {"expert_labels": expert_labels, "sample_weight": sample_weight}
+        route = check_class_labels, own_weight
+        samples, given = read_sampled(self, X, y, given, *route)
+        fitted, labels = self._as_fitted(), given["expert_labels"]
+        if labels is not None:
+            known = len(samples.y), self.classes_, self.expert_
+            labels = read_labels(labels, *known)
+        options = labels, samples.sample_weight, confidence_level, samples.clusters
+        return report_deferral(fitted, samples.X, samples.y, *options)
 
     def _evaluate(self, X, response=None):
         """Return labels of the first classifier, and gains, of one pass."""

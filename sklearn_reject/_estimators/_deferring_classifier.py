@@ -16,7 +16,7 @@ from sklearn_reject._estimators._base import (
     BaseWrapper,
     check_class_labels,
     find_classes,
-    read_samples,
+    read_sampled,
     warn_of_lost_classes,
 )
 from sklearn_reject._estimators._calibration import draws_of
@@ -30,8 +30,8 @@ from sklearn_reject._estimators._targets import (
 )
 from sklearn_reject._fitting._deferral import DeferralCalibration, Gains, evaluate_gains
 from sklearn_reject._fitting._experts import check_expert, is_fixed, read_labels_of_fit
-from sklearn_reject._fitting._folds import Samples
 from sklearn_reject._fitting._routing import (
+    OF_SAMPLING,
     check_inner,
     draw_seeds,
     route_of_fit,
@@ -137,6 +137,11 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         Largest possible loss, in units of the loss. Needed to certify a `target_risk`
         if the loss is neither "zero_one" nor a matrix: labels that are not in y may
         cost more than those that are.
+
+    max_weight : float > 0, default=None
+        Largest possible `sample_weight` over `inclusion_proba` of `fit`, fixed before
+        the samples are drawn. Required where rows count unequally under a promise: with
+        `confidence_level`.
 
     randomize : bool, default=True
         Whether samples at the threshold are deferred with a probability such that a
@@ -249,6 +254,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
     """
 
     _targets, _default_target = DEFERRAL_TARGETS, DeferralCost(0.0)
+    __metadata_request__fit = OF_SAMPLING
 
     expert_: Any
     rule_: DeferralRule | Other
@@ -274,6 +280,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         loss: TaskLossLike = "zero_one",
         confidence_level: float | None = None,
         max_loss: float | None = None,
+        max_weight: float | None = None,
         randomize: bool = True,
         cv: CV | None = None,
         n_jobs: int | None = None,
@@ -290,6 +297,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         self.loss = loss
         self.confidence_level = confidence_level
         self.max_loss = max_loss
+        self.max_weight = max_weight
         self.randomize = randomize
         self.cv = cv
         self.n_jobs = n_jobs
@@ -332,6 +340,11 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
             Parameters for the `fit` of the first classifier, indexed by sample where
             they are as long as X. With metadata routing, parameters, weights and labels
             among them, go where they are requested.
+            `groups`, array-like of shape (n_samples,), are clusters, such as patients:
+            rows of one may depend on each other, what is promised is about a random
+            row of a random cluster, and no split divides one. `inclusion_proba`, in (0,
+            1], a number or one for each sample, is the chance that it was to be
+            labelled, and y is NaN or None where it was not.
 
         Returns
         -------
@@ -356,11 +369,12 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         check_expert(self.expert)
         check_option(self.randomize, "randomize", (True, False))
         params |= {"sample_weight": sample_weight, "expert_labels": expert_labels}
-        X, y = read_samples(X, y, params, check_class_labels)
+        given = self, X, y, params, check_class_labels, route_to_both
+        samples, params = read_sampled(*given)
+        X, y, expert_labels = samples.X, samples.y, params["expert_labels"]
         classes = np.union1d(find_classes(self.estimator, y), y)
         known = _join_classes(classes, self.expert)
         labels = read_labels_of_fit(expert_labels, len(y), known, self.expert)
-        samples = Samples(X, y, *route_to_both(self, len(y), params))
         words = {"name": "defer_label", "automatic": "defer"}
         defer_label = resolve_reject_label(self.defer_label, known, **words)
         groups = find_groups(self, X, classes)
@@ -372,7 +386,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         learns = gains.learns or not is_fixed(self.expert)
         check_cv_choice(self, learns=learns or is_word(self.gain_score, "auto"))
         problem = Problem(target, groups, loss, gains, row_seed)
-        problem = problem.posed_by(self, samples.sample_weight, classes)
+        problem = problem.posed_by(self, samples, classes)
 
         # Plan: what is promised is about samples that are drawn independently.
         stratify = self.confidence_level is None
@@ -397,7 +411,7 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
     def _solve(self, problem, calibration):
         """Return the attribute that the rule of a problem is kept in."""
         target, groups, level = problem.target, problem.groups, self.confidence_level
-        options = problem.options(level, calibration.draws, self.randomize)
+        options = problem.options(level, calibration, self)
         samples, known, pilot = calibration.samples, {}, calibration.pilot
         if groups is not None:
             known = {"groups": calibration.groups}

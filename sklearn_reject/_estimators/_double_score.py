@@ -380,7 +380,7 @@ class DoubleScoreOODClassifier(RejectClassifier):
         if is_certified:
             held_out = plan.held_out
             target.rates_to_tune(is_ood[held_out], loss)  # raises for too few
-            plan = Plan(plan.final, inner_folds(plan.final, y, stratify=True))
+            plan = Plan(plan.final, inner_folds(plan.final, samples, stratify=True))
 
         # Evaluate
         evaluated = evaluate_for_threshold(self, score, samples, plan)

@@ -13,16 +13,16 @@ from sklearn_reject._estimators._groups import (
 )
 from sklearn_reject._estimators._targets import Target, find_target
 from sklearn_reject._fitting._experts import is_fixed
-from sklearn_reject._fitting._folds import learns_from_samples
+from sklearn_reject._fitting._folds import Samples, learns_from_samples
 from sklearn_reject._fitting._routing import refuse_weights
 from sklearn_reject._fitting._splits import cv_of, is_share
 from sklearn_reject._validation import check_number, check_option
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.losses import CostMatrixLoss, ZeroOneLoss
-from sklearn_reject.selection import check_confidence_level
+from sklearn_reject.selection import check_confidence_level, shares_of
 
 # What a rule depends on beside its target.
-_OF_ANY = ("group_by", "confidence_level", "max_loss", "randomize")
+_OF_ANY = ("group_by", "confidence_level", "max_loss", "max_weight", "randomize")
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class Problem:
     seed: int
     max_loss: float | None = None
 
-    def posed_by(self, estimator, weight, classes):
+    def posed_by(self, estimator, samples, classes):
         """Return the problem as an estimator poses it, or raise if it has no solution.
 
         `weight` are the weights of its samples, and `classes` those of a classifier.
@@ -47,7 +47,7 @@ class Problem:
         check_group_targets(self.target, self.groups)
         target = self.target.prepare(classes, self.loss)
         largest = _check_max_loss(estimator, target, self.loss)
-        _check_guarantee(estimator, target, self.score, weight)
+        _check_guarantee(estimator, target, self.score, samples)
         if largest and target.vacuous is not None and min(target.values) >= largest:
             warn_user(
                 f"{target} is not below the largest loss, {largest:g}: "
@@ -55,15 +55,22 @@ class Problem:
             )
         return replace(self, target=target, max_loss=largest)
 
-    def options(self, confidence_level, draws, randomize):
+    def options(self, confidence_level, calibration, estimator):
         """Return what a solver needs to know to draw, certify or promise on average."""
-        target, options = self.target, {"randomize": randomize}
+        target, options = self.target, {"randomize": estimator.randomize}
         if confidence_level is not None:
-            options |= {"confidence_level": confidence_level, "draws": draws}
+            options |= {"confidence_level": confidence_level}
+            options["draws"] = calibration.draws
             options["random_state"] = self.seed  # of the order of bets
         is_bounded = target.bounds_losses and confidence_level is not None
         if is_bounded or target.holds_on_average:
             options |= bound_of_losses(self.loss, self.max_loss)
+        if target.takes_units:
+            sampling = calibration.sample_weight, calibration.clusters
+            if "bound" in options and any(each is not None for each in sampling):
+                options["bound"] = "betting"
+            options["clusters"] = calibration.clusters
+            options["max_weight"] = estimator.max_weight
         return options
 
 
@@ -118,15 +125,20 @@ def _check_max_loss(estimator, target, loss):
     return loss.max_loss
 
 
-def _check_guarantee(estimator, target, score, weight):
+def _check_guarantee(estimator, target, score, samples):
     """Raise where a confidence is asked for that nothing can be certified with.
 
-    Or a bound that holds on average, which weights have no part in.
+    As nothing is fitted then, a score that is learned from errors is not fresh.
     """
     level = estimator.confidence_level
+    what = f"a {target.name}" if level is None else "confidence_level"
+    weight, clusters = samples.sample_weight, samples.clusters
+    if level is not None or target.holds_on_average:
+        if not target.takes_units:
+            refuse_weights(weight, what, clusters)
+        elif weight is not None:
+            shares_of(weight, estimator.max_weight, what)
     if level is None:
-        if target.holds_on_average:
-            refuse_weights(weight, f"a {target.name}")
         return
     check_confidence_level(level)
     if not target.can_be_certified:
@@ -134,7 +146,6 @@ def _check_guarantee(estimator, target, score, weight):
             f"confidence_level={level!r} needs {target.promises} to guarantee. A "
             f"{target.name} has no bound."
         )
-    refuse_weights(weight)
     is_frozen = isinstance(estimator.estimator, FrozenEstimator)
     is_frozen &= is_fixed(getattr(estimator, "expert", None))
     is_fresh = is_frozen and not learns_from_samples(score)
@@ -160,8 +171,8 @@ def retarget(estimator, changes):
         calibration = groups.add_to(calibration)
     score = getattr(other, other._score_name)
     problem = Problem(find_target(other), groups, other.loss_, score, other.seed_)
-    weight = getattr(calibration, "sample_weight", None)
-    problem = problem.posed_by(other, weight, getattr(other, "classes_", None))
+    samples = Samples(None, None) if calibration is None else calibration
+    problem = problem.posed_by(other, samples, getattr(other, "classes_", None))
     level = other.confidence_level
     if level is not None and getattr(calibration, "draws", "") is None:
         raise ValueError(

@@ -29,7 +29,7 @@ def _samples_of(estimator, accepted, losses, *options, kind=ReportSamples):
     if max_loss is None:
         max_loss = getattr(estimator, "max_loss", None)
     bound = bound_of_losses(estimator.loss_, max_loss, ANY_LOSS)["bound"]
-    return kind(accepted, losses, *options, max_loss, bound)
+    return kind(accepted, losses, max_loss, bound, *options)
 
 
 def _true_classes(estimator, samples, y, rows):

@@ -12,7 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn_reject._estimators._base import (
     RejectMixin,
     find_classes,
-    read_samples,
+    read_sampled,
     warn_of_lost_classes,
 )
 from sklearn_reject._estimators._calibration import (
@@ -27,9 +27,14 @@ from sklearn_reject._estimators._groups import find_groups
 from sklearn_reject._estimators._problem import Problem, retarget, solve_and_store
 from sklearn_reject._estimators._report import report_selective
 from sklearn_reject._estimators._targets import RejectCost, TargetRisk, find_target
-from sklearn_reject._fitting._folds import Samples, evaluation_of, learns
+from sklearn_reject._fitting._folds import evaluation_of, learns
 from sklearn_reject._fitting._out_of_sample import evaluate_for_threshold
-from sklearn_reject._fitting._routing import check_inner, draw_seeds, route_params
+from sklearn_reject._fitting._routing import (
+    OF_SAMPLING,
+    check_inner,
+    draw_seeds,
+    own_weight,
+)
 from sklearn_reject._fitting._splits import (
     PLUG_IN,
     check_cv_choice,
@@ -39,7 +44,7 @@ from sklearn_reject._fitting._splits import (
 )
 from sklearn_reject._labels import resolve_reject_label
 from sklearn_reject._typing import MatrixLike
-from sklearn_reject._validation import check_option, require_in_memory
+from sklearn_reject._validation import check_option
 from sklearn_reject.exceptions import warn_user
 from sklearn_reject.scores import resolve_score
 from sklearn_reject.selection import (
@@ -57,6 +62,8 @@ from sklearn_reject.selection import (
 class SelectiveMixin(RejectMixin):
     """Fits, solves and reports, whether classes are predicted or numbers."""
 
+    __metadata_request__fit = OF_SAMPLING
+
     def _fit(self, X, y, **params):
         # Ask: all that can be wrong is found before anything is fitted.
         target, of_classes = find_target(self), isinstance(self, ClassifierMixin)
@@ -65,8 +72,8 @@ class SelectiveMixin(RejectMixin):
             kind, other = "regressor", "Classifier"
         check_inner(self, kind, way_out=f" Use Selective{other}.")
         check_option(self.randomize, "randomize", (True, False))
-        X, y = read_samples(X, y, params, self._check_y)
-        samples = Samples(X, y, *route_params(self, len(y), params))
+        samples, _ = read_sampled(self, X, y, params, self._check_y)
+        X, y = samples.X, samples.y
         classes, fitted = find_classes(self.estimator, y, kind), {}
         if of_classes:
             fitted["reject_label_"] = resolve_reject_label(self.reject_label, classes)
@@ -78,7 +85,7 @@ class SelectiveMixin(RejectMixin):
         evaluation = evaluation_of(score, loss, classes)
         check_cv_choice(self, learns=evaluation.learns, takes_plug_in=of_classes)
         problem = Problem(target, groups, loss, score, row_seed)
-        problem = problem.posed_by(self, samples.sample_weight, classes)
+        problem = problem.posed_by(self, samples, classes)
 
         # Plan: what is promised is about samples that are drawn independently.
         plan = plan_fits(
@@ -172,6 +179,8 @@ class SelectiveMixin(RejectMixin):
         y: ArrayLike,
         *,
         sample_weight: ArrayLike | None = None,
+        inclusion_proba: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
         confidence_level: float = 0.95,
     ) -> Report:
         """Compare what was asked for with what new samples show.
@@ -186,6 +195,13 @@ class SelectiveMixin(RejectMixin):
 
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights, with which all intervals are approximate.
+
+        inclusion_proba : float or array-like of shape (n_samples,), default=None
+            Chance, in (0, 1], of each sample to be labelled. y is NaN or None where it
+            was not, and those with a label stand for the others of their kind.
+
+        groups : array-like of shape (n_samples,), default=None
+            Clusters, such as patients, of which intervals take account.
 
         confidence_level : float in (0, 1), default=0.95
             Probability of each interval by itself, over the draw of the samples, which
@@ -225,9 +241,11 @@ class SelectiveMixin(RejectMixin):
         true 0       66      0.939 (0.852 to 0.983)  0.016 (0.000 to 0.087)
         true 1       203     0.956 (0.918 to 0.980)  0.010 (0.001 to 0.037)
         """
-        require_in_memory(X=X, y=y, sample_weight=sample_weight)
-        options = sample_weight, confidence_level
-        return report_selective(self._as_fitted(), X, self._check_y(y), *options)
+        given = {"inclusion_proba": inclusion_proba, "groups": groups}
+        given["sample_weight"] = sample_weight
+        samples, _ = read_sampled(self, X, y, given, self._check_y, own_weight)
+        options = samples.sample_weight, confidence_level, samples.clusters
+        return report_selective(self._as_fitted(), samples.X, samples.y, *options)
 
 
 def _claims_risk(estimator, score):
@@ -275,7 +293,7 @@ def _solve_rule(estimator, problem, calibration):
     def solve(target, calibration, confidence_level):
         if isinstance(target, RejectCost):
             return _solve_cost(target, calibration, claims)
-        given = confidence_level, calibration.draws, estimator.randomize
+        given = confidence_level, calibration, estimator
         options = problem.options(*given)
         rule = target.solve(calibration.samples, options)
         if confidence_level is None and isinstance(target, TargetRisk):

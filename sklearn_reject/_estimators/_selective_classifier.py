@@ -136,6 +136,11 @@ class SelectiveClassifier(SelectiveMixin, RejectClassifier):
         and for a `target_failure_rate`, if the loss is neither "zero_one" nor a matrix:
         labels that are not in y may cost more than those that are.
 
+    max_weight : float > 0, default=None
+        Largest possible `sample_weight` over `inclusion_proba` of `fit`, fixed before
+        the samples are drawn. Required where rows count unequally under a promise: with
+        `confidence_level` or a `target_failure_rate`.
+
     randomize : bool, default=True
         Whether samples at the threshold are accepted with a probability such that a
         risk or coverage is met exactly in expectation, over the seeds of `fit`. Samples
@@ -270,6 +275,7 @@ class SelectiveClassifier(SelectiveMixin, RejectClassifier):
         loss: TaskLossLike = "zero_one",
         confidence_level: float | None = None,
         max_loss: float | None = None,
+        max_weight: float | None = None,
         randomize: bool = True,
         cv: CV | Literal["plug_in"] | None = None,
         n_jobs: int | None = None,
@@ -288,6 +294,7 @@ class SelectiveClassifier(SelectiveMixin, RejectClassifier):
         self.loss = loss
         self.confidence_level = confidence_level
         self.max_loss = max_loss
+        self.max_weight = max_weight
         self.randomize = randomize
         self.cv = cv
         self.n_jobs = n_jobs
@@ -333,6 +340,11 @@ class SelectiveClassifier(SelectiveMixin, RejectClassifier):
             Parameters for the `fit` of the classifier, indexed by sample where they
             are as long as X. With metadata routing, parameters, and weights among them,
             go where they are requested.
+            `groups`, array-like of shape (n_samples,), are clusters, such as patients:
+            rows of one may depend on each other, what is promised is about a random
+            row of a random cluster, and no split divides one. `inclusion_proba`, in (0,
+            1], a number or one for each sample, is the chance that it was to be
+            labelled, and y is NaN or None where it was not.
 
         Returns
         -------

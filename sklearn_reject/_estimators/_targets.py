@@ -52,6 +52,8 @@ class Target:
     bounds_losses = False
     # Whether that is so without a confidence, too, as something holds on average.
     holds_on_average = False
+    # Whether it can be promised of rows that count unequally or are in clusters.
+    takes_units = False
     # Whether samples held out for that must not be drawn class by class.
     needs_equal_draws = False
     # What a value that no loss is above leads to, None where it means nothing.
@@ -142,6 +144,7 @@ class TargetRisk(Target):
     name = "target_risk"
     quantity, achieved = "risk", "selective_risk"
     bounds_losses = True
+    takes_units = True
     vacuous = "no rule has a larger risk, so everything is accepted"
     solver = staticmethod(solve_target_risk)
 
@@ -169,6 +172,7 @@ class TargetFailureRate(Target):
     bounds_losses = True
     holds_on_average = True
     needs_equal_draws = True
+    takes_units = True
     vacuous = "no rule has a larger failure rate, so everything is accepted"
     solver = staticmethod(solve_target_failure_rate)
 
@@ -226,6 +230,7 @@ class SystemRisk(DeferralTarget):
     name = "target_risk"
     quantity, achieved = "risk", "system_risk"
     bounds_losses = True
+    takes_units = True
     vacuous = "no rule has a larger risk, so nothing is deferred"
 
 
@@ -291,6 +296,7 @@ class RiskBounds(Target):
 
     bounds_losses = True
     vacuous = "no rule has a larger risk in any class, so everything is accepted"
+    takes_units = True
     solver = staticmethod(solve_risk_bounds)
     measured = "risk"
 
@@ -388,6 +394,7 @@ class ClassFailureRates(RiskBounds):
     """
 
     holds_on_average = True
+    takes_units = False
     vacuous = "no rule has a larger failure rate, so everything is accepted"
     solver = staticmethod(solve_failure_bounds)
     measured = "failure_rate"

@@ -208,6 +208,9 @@ class DeferralCalibration:
 
     grouping : Groups or None
         The groups of all samples given to `fit`.
+
+    clusters : ndarray of shape (n_calibration,) or None
+        Number of the cluster of each, None without `groups` in `fit`.
     """
 
     gain: np.ndarray
@@ -222,6 +225,7 @@ class DeferralCalibration:
     pilot: object = None
     groups: np.ndarray | None = None
     grouping: object = None
+    clusters: np.ndarray | None = None
 
     @property
     def samples(self):
@@ -263,7 +267,7 @@ def _evaluate(caller, gains, consultation, samples, plan):
     every, of_expert = np.arange(len(samples.y)), plan
     has_pilot = caller.confidence_level is not None and plan.final is not ALL_ROWS
     if not plan.folds and (gains.is_learned or has_pilot):
-        folds = inner_folds(every[plan.final], samples.y, stratify=True)
+        folds = inner_folds(every[plan.final], samples, stratify=True)
         plan = replace(plan, folds=folds)
         if gains.needs_expert or has_pilot:  # otherwise it is not asked in vain
             of_expert = plan
@@ -292,8 +296,9 @@ def _evaluate(caller, gains, consultation, samples, plan):
         values = score.evaluate(estimator, samples, plan.held_out, plan.final)
         second = *second_held_out, every[plan.held_out]
         found = DeferralCalibration(*values, *second, pilot=found)
-    weight = take_weight(samples.sample_weight, found.rows)
-    found = replace(found, sample_weight=weight)
+    of_rows = samples.sample_weight, samples.clusters
+    weight, clusters = (take_weight(each, found.rows) for each in of_rows)
+    found = replace(found, sample_weight=weight, clusters=clusters)
     given = estimator, score, plan, found.gain, found.loss_first, found.predictions
     return EvaluatedDeferral(*given, found.rows, None, expert, found, areas)
 

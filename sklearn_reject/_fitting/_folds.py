@@ -45,6 +45,7 @@ class Samples:
     fit_params: dict = field(default_factory=dict)
     split_params: dict = field(default_factory=dict)
     expert_params: dict = field(default_factory=dict)
+    clusters: np.ndarray | None = None
     final: np.ndarray | slice = field(default_factory=lambda: ALL_ROWS)
     least_share: float = 1.0
     are_in_task: bool = False
@@ -331,7 +332,7 @@ class RiskAndNovelty(FoldScore):
             # The score learns from predictions that inner folds make.
             risk = evaluation_of(self.uncertainty_score, self.loss, self.classes)
             risk.check(estimator, samples.X)
-            folds = inner_folds(inside, samples.y, stratify=True)
+            folds = inner_folds(inside, samples, stratify=True)
             *values, _ = evaluate_folds(estimator, risk, samples, folds, caller)
             tested = np.concatenate([test for _, test in folds])
             risk.learn(estimator, samples, values, tested, inside)

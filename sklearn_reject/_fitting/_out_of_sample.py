@@ -55,7 +55,8 @@ def avoid_coarse_scores(evaluate, plan, samples, random_state):
         return evaluated
     members = np.unique(y, return_counts=True)[1] if plan.is_stratified else [len(y)]
     if plan.is_default and min(members) >= _FEWEST_TO_HOLD_OUT:
-        return evaluate(plan=plan_to_hold_out(y, plan.is_stratified, random_state))
+        held_out = plan_to_hold_out(samples, plan.is_stratified, random_state)
+        return evaluate(plan=held_out)
     # Other scores may know the samples that they were fitted on.
     rows = evaluated.rows
     scores = np.where(are_coarse, final[:, rows].T, columns.T)
@@ -124,7 +125,7 @@ def evaluate_out_of_sample(caller, estimator, score, samples, plan):
     is_learned = isinstance(score, Collected)
     if is_learned and not plan.folds:
         # A score that is learned needs folds of the part that is not held out.
-        folds = inner_folds(plan.final, samples.y, score.classes is not None)
+        folds = inner_folds(plan.final, samples, score.classes is not None)
         plan = replace(plan, folds=folds)
     context = caller._init_callback_context(
         max_subtasks=len(plan.folds) + 1, sequential_subtasks=False

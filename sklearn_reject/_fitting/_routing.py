@@ -17,8 +17,14 @@ from sklearn.utils.validation import has_fit_parameter
 
 from sklearn_reject._fitting._experts import is_fixed
 from sklearn_reject._fitting._splits import splits_by_groups
-from sklearn_reject._sklearn import _routing_enabled
-from sklearn_reject._validation import check_sample_weight
+from sklearn_reject._sklearn import (
+    _check_method_params,
+    _num_samples,
+    _routing_enabled,
+    take_rows,
+)
+from sklearn_reject._validation import check_sample_weight, find_missing_labels
+from sklearn_reject.selection import read_clusters, weigh
 
 
 def route_of_fit(owner, **estimators):
@@ -48,10 +54,12 @@ def route_params(owner, n_samples, params, estimator=None):
         splitter = routed.get("splitter", Bunch(split={}))
         weight = None if request is False else weight
         return weight, routed.estimator.fit, splitter.split
-    split_params = {}
-    if "groups" in params and splits_by_groups(getattr(owner, "cv", None)):
+    split_params, cv = {}, getattr(owner, "cv", None)
+    if "groups" in params and splits_by_groups(cv):
         # As in searches: the splitter asks for them, and no estimator is to get them.
         split_params["groups"] = params.pop("groups")
+    elif _knows_clusters(owner) and not hasattr(cv, "split"):
+        params.pop("groups", None)
     if isinstance(estimator, FrozenEstimator):
         params = {}
     elif weight is not None:
@@ -63,6 +71,42 @@ def route_params(owner, n_samples, params, estimator=None):
             "omit groups."
         )
     return weight, params, split_params
+
+
+# What `fit` of an estimator takes, of rows that count unequally or are in clusters.
+OF_SAMPLING = {"groups": None, "inclusion_proba": None}
+
+
+def _knows_clusters(owner):
+    """Tell whether an estimator promises something of clusters, its `groups`."""
+    return "groups" in owner._get_metadata_request().fit.requests
+
+
+def read_sampling(owner, X, y, params):
+    """Return labelled samples, other parameters, factors of weights, and clusters.
+
+    Where rows are labelled with an `inclusion_proba`, those that are stand for the
+    others of their kind, and of their cluster.
+    """
+    proba, _ = own_param(owner, "inclusion_proba", params)
+    clusters, _ = own_param(owner, "groups", params)
+    params = {name: x for name, x in params.items() if x is not proba or x is None}
+    n_samples, factor = _num_samples(X), None
+    if clusters is not None:
+        clusters = read_clusters(clusters, n_samples, "groups")
+    if proba is not None:
+        is_labelled = ~find_missing_labels(np.asarray(y))
+        rows = np.flatnonzero(is_labelled)
+        factor, *_ = weigh(is_labelled, None, proba, None, clusters)
+        factor, X = factor[rows], take_rows(X, rows)
+        y = np.asarray(np.asarray(y)[rows].tolist())
+        params = _check_method_params(X=range(n_samples), params=params, indices=rows)
+        if clusters is not None:
+            clusters = clusters[rows]
+            factor *= np.bincount(clusters)[clusters]
+        elif np.ndim(proba) == 0:
+            factor = None  # all are alike
+    return X, y, params, factor, clusters
 
 
 def route_to_both(owner, n_samples, params):
@@ -88,6 +132,11 @@ def route_to_both(owner, n_samples, params):
     if labels is not None:
         expert_params["expert_labels"] = labels
     return weight, *of_first, expert_params
+
+
+def own_weight(owner, n_samples, params):
+    """Return weights alone, as `route_params` does with more."""
+    return (check_sample_weight(params["sample_weight"], n_samples),)
 
 
 def own_param(owner, name, params):
@@ -135,8 +184,13 @@ def check_inner(owner, kind, methods=("fit", "predict"), way_out=""):
         raise ValueError(f"estimator must be a {kind}, got {estimator!r}.{way_out}")
 
 
-def refuse_weights(weight, what="confidence_level"):
-    """Raise where a guarantee is asked for and samples have weights."""
+def refuse_weights(weight, what="confidence_level", clusters=None):
+    """Raise where a guarantee is asked for and samples have weights, or clusters."""
+    if clusters is not None:
+        raise ValueError(
+            f"{what} cannot be combined with groups, as it is for rows that are "
+            "independent. Omit groups, or ask for a target_risk."
+        )
     if weight is not None:
         raise ValueError(
             f"{what} cannot be combined with sample_weight. Omit the weights or, for "

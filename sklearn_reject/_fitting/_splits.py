@@ -7,8 +7,11 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import (
+    GroupKFold,
+    GroupShuffleSplit,
     KFold,
     ShuffleSplit,
+    StratifiedGroupKFold,
     StratifiedKFold,
     StratifiedShuffleSplit,
     check_cv,
@@ -73,9 +76,9 @@ def plan_fits(owner, samples, *, learns, stratify, needs_data=True, outside=None
     return replace(plan, is_stratified=stratify, is_default=is_default(cv))
 
 
-def plan_to_hold_out(y, stratify, random_state):
+def plan_to_hold_out(samples, stratify, random_state):
     """Return the plan that holds a share out where default folds will not do."""
-    splits = [_hold_out(DEFAULT_SHARE, y, stratify, random_state)]
+    splits = make_splits(DEFAULT_SHARE, samples, stratify, random_state)
     return replace(plan_of_splits(DEFAULT_SHARE, splits), is_stratified=stratify)
 
 
@@ -87,9 +90,13 @@ def plan_of_splits(cv, splits):
     return Plan(final=train, held_out=test)
 
 
-def inner_folds(rows, y, stratify):
+def inner_folds(rows, samples, stratify):
     """Return the default folds of some rows."""
-    splits = _default_folds(y[rows], stratify)
+    if samples.clusters is None:
+        splits = _default_folds(samples.y[rows], stratify)
+    else:
+        given = samples.y[rows], samples.clusters[rows], stratify
+        splits = _split_clusters(None, *given)
     return tuple((rows[train], rows[test]) for train, test in splits)
 
 
@@ -136,7 +143,9 @@ def is_share(cv):
 
 def make_splits(cv, samples, stratify, random_state, outside=None):
     """Return the list of (train, test) row indices that `cv` stands for."""
-    X, y = samples.X, samples.y
+    X, y, clusters = samples.X, samples.y, samples.clusters
+    if clusters is not None and (is_default(cv) or isinstance(cv, Real)):
+        return _split_clusters(cv, y, clusters, stratify, random_state)
     if is_default(cv):
         return _default_folds(y, stratify, outside)
     if is_share(cv):
@@ -148,7 +157,34 @@ def make_splits(cv, samples, stratify, random_state, outside=None):
     ]
     if not any(len(test) for _, test in splits):
         raise ValueError(f"cv={cv!r} leaves no samples to evaluate the classifier on.")
+    if clusters is not None:
+        for train, test in splits:
+            shared = np.intersect1d(clusters[train], clusters[test])
+            if len(shared):
+                raise ValueError(
+                    f"cv has a split with rows of {len(shared)} of the groups in both "
+                    "parts. Use cv=None, a share, a number of folds or GroupKFold."
+                )
     return splits
+
+
+def _split_clusters(cv, y, clusters, stratify, random_state=None):
+    """Return folds, or a share held out, of whole clusters."""
+    n_clusters = len(np.unique(clusters))
+    if n_clusters < 2:
+        raise ValueError(
+            "groups has one group in all the rows to split: at least two are needed. "
+            "Pass more, or a FrozenEstimator."
+        )
+    if is_share(cv):
+        splitter = GroupShuffleSplit(1, test_size=cv, random_state=random_state)
+    else:
+        n_folds = min(DEFAULT_FOLDS, n_clusters) if is_default(cv) else cv
+        kind = StratifiedGroupKFold if stratify and np.ndim(y) == 1 else GroupKFold
+        splitter = kind(n_folds)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        return list(splitter.split(np.zeros(len(y)), y, clusters))
 
 
 def _rows_of_part(part, n_samples):

@@ -12,6 +12,7 @@ from scipy.special import xlogy
 from scipy.stats import beta, binom
 
 from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE, prefix_sums
+from sklearn_reject.selection._sample import ROWS
 
 # Accuracy of an upper bound that has to be searched.
 _TINY = 1e-12
@@ -49,14 +50,23 @@ class _Bound:
     # P-values from numbers of samples, sums of losses and the risk, if that is enough.
     of_sums = None
 
-    def test(self, losses, random_state):
+    def test(self, losses, random_state, units=ROWS):
         """Return the p-values of prefixes as a function of lengths, risk and level.
 
         Bets are made in a random order: that of the rows would do if they were always
         drawn one by one, but some samples come sorted.
         """
-        sums = prefix_sums(losses)
-        return lambda counts, risk, level: self.of_sums(counts, sums[counts], risk)
+        if units.shares is None:
+            sums = prefix_sums(losses)
+            return lambda counts, risk, level: self.of_sums(counts, sums[counts], risk)
+        lost, shares = map(prefix_sums, (units.shares * losses, units.shares))
+
+        def p_values(counts, risk, level):
+            n_units = units.count(counts)
+            sums = risk * (n_units - shares[counts]) + lost[counts]
+            return self.of_sums(n_units, sums, risk)
+
+        return p_values
 
     def fewest(self, risk, level, stake=None):
         """Return about the number of samples below which no p-value reaches a level."""
@@ -65,7 +75,7 @@ class _Bound:
         # Quotients of logarithms miss whole numbers by a few ulp.
         return max(1, math.ceil(-math.log(level) / rate * (1 - RELATIVE_TOLERANCE)))
 
-    def failure_test(self, sums, n_samples, rate, delta):
+    def failure_test(self, sums, n_samples, rate, delta, units=ROWS):
         """Return the p-value of a prefix as a function of the index of its sum."""
         size = np.array([n_samples])
         return lambda index: float(self.of_sums(size, sums[[index]], rate)[0])
@@ -164,16 +174,20 @@ class Betting(_Bound):
         capital = np.cumsum(np.log1p(stakes * (risk - losses)))
         return math.exp(-capital.max(initial=0.0))
 
-    def test(self, losses, random_state):
+    def test(self, losses, random_state, units=ROWS):
         """Return the p-values of prefixes as a function of lengths, risk and level."""
-        order = random_state.permutation(len(losses))
-        shuffled = losses[order]
+        order = random_state.permutation(int(units.count(len(losses))))
+
+        def p_value(count, risk, level):
+            values = units.values(losses[:count], risk)
+            return self.of_losses(values[order[order < len(values)]], risk, level)
+
         # One after the other: each is an array.
         return lambda counts, risk, level: np.array(
-            [self.of_losses(shuffled[order < count], risk, level) for count in counts]
+            [p_value(count, risk, level) for count in counts]
         )
 
-    def failure_test(self, sums, n_samples, rate, delta):
+    def failure_test(self, sums, n_samples, rate, delta, units=ROWS):
         """Return the p-value of a prefix: the mean capital of several gamblers.
 
         The capital of each is multiplied by 1 + stake * (rate - loss) at each sample,
@@ -184,12 +198,13 @@ class Betting(_Bound):
         losses of 0 and 1.
         """
         losses, largest = np.diff(sums), self.failure_stake / (1 - rate)
+        before = units.before(losses)
         smallest = math.sqrt(-math.log(delta) / (2 * n_samples * (rate * (1 - rate))))
         stakes = np.geomspace(min(smallest, largest), largest, self.n_stakes)
         # What a loss takes off the logarithm of each capital, and what none leaves.
         taken = [
-            prefix_sums(np.log1p(-stake * losses / (1 + stake * rate)))
-            for stake in stakes
+            prefix_sums(np.log1p(x * (before + losses)) - np.log1p(x * before))
+            for x in -stakes / (1 + stakes * rate)
         ]
         logs = n_samples * np.log1p(stakes * rate) - math.log(len(stakes))
 

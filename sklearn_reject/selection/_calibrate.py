@@ -43,6 +43,9 @@ def calibrate(
     reject_cost: Target | None = None,
     confidence_level: float | None = None,
     max_loss: float | None = None,
+    inclusion_proba: ArrayLike | None = None,
+    max_weight: float | None = None,
+    clusters: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     all_groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
@@ -84,6 +87,19 @@ def calibrate(
     max_loss : float, default=None
         Largest possible loss, which a promise about `losses` needs.
 
+    inclusion_proba : float or array-like of shape (n_samples,), default=None
+        Chance, in (0, 1], of each answer to be checked, known before it was; `correct`
+        or `losses` are missing where it was not. This and the next two are for a
+        `target_risk` or a `target_failure_rate`.
+
+    max_weight : float > 0, default=None
+        Largest possible `sample_weight` over `inclusion_proba`, known beforehand. With
+        a `confidence_level`, required beside weights or several probabilities.
+
+    clusters : array-like of shape (n_samples,), default=None
+        Cluster of each answer, such as its user. Answers of one may depend on each
+        other; what is promised is about a random answer of a random cluster.
+
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, known before it is accepted. Each has a threshold of its
         own, and with a `confidence_level` their targets hold together.
@@ -92,7 +108,7 @@ def calibrate(
         All groups. None takes those that occur.
 
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights. Not possible with a `confidence_level`.
+        Non-negative sample weights: the target is for the weighted population.
 
     random_state : int, RandomState instance or None, default=0
         Seed of the order in which losses between zero and `max_loss` are tested with a
@@ -142,15 +158,18 @@ def calibrate(
         losses=losses,
         groups=groups,
         sample_weight=sample_weight,
+        clusters=clusters,
+        inclusion_proba=inclusion_proba,
     )
     score, values = read_scores(confidence, uncertainty)
-    result, losses = read_losses(correct, losses, len(values), max_loss)
+    given = len(values), max_loss, inclusion_proba
+    result, losses = read_losses(correct, losses, *given)
     weight = check_sample_weight(sample_weight, len(values))
     asked = {"target_risk": target_risk, "target_failure_rate": target_failure_rate}
     asked |= {"target_coverage": target_coverage, "reject_cost": reject_cost}
     parameter, target = one_of(asked)
     largest = max_loss
-    if max_loss is None and np.isin(losses, (0.0, 1.0)).all():
+    if max_loss is None and np.isin(losses[~np.isnan(losses)], (0.0, 1.0)).all():
         largest = 1.0
     _check_target(parameter, target, groups, largest)
     scores = -values if score == "confidence" else values
@@ -159,12 +178,18 @@ def calibrate(
         scores,
         losses,
         weight,
-        groups=groups,
+        groups,
+        clusters,
         way_out=f"Higher must mean more {meaning}. Pass it as {other}, or use another",
         what=score,
     )
     kind = KINDS[parameter]
     options = {"max_loss": max_loss, "random_state": random_state, "randomize": False}
+    sampling = {"inclusion_proba": inclusion_proba, "clusters": clusters}
+    options |= {"max_weight": max_weight, **sampling}
+    for name in sampling:
+        if name not in kind.takes and sampling[name] is not None:
+            raise ValueError(f"{name} is not for {parameter}. Ask for a target_risk.")
     options = {name: options[name] for name in kind.takes}
     if confidence_level is not None:
         if not kind.takes:

@@ -31,6 +31,8 @@ from sklearn_reject.selection._solve import (
     solve_target_risk,
 )
 
+_OF_LOSSES = "max_loss", "inclusion_proba", "max_weight", "clusters"
+
 
 class Kind(NamedTuple):
     """A target: who solves it, what a report calls it, and what measures it."""
@@ -40,7 +42,7 @@ class Kind(NamedTuple):
     sense: str
     achieved: str
     # Options of its solver.
-    takes: tuple = ("max_loss", "random_state", "randomize")
+    takes: tuple = ("random_state", "randomize", *_OF_LOSSES)
 
 
 KINDS = {
@@ -235,6 +237,8 @@ class CalibratedRule(DictMixin):
         losses: ArrayLike | None = None,
         groups: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        inclusion_proba: ArrayLike | None = None,
+        clusters: ArrayLike | None = None,
         confidence_level: float = 0.95,
     ) -> Report:
         """Compare what was asked for with what new samples show.
@@ -253,6 +257,13 @@ class CalibratedRule(DictMixin):
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative sample weights.
 
+        inclusion_proba : float or array-like of shape (n_samples,), default=None
+            Chance of each answer to be checked; `correct` or `losses` are missing where
+            it was not.
+
+        clusters : array-like of shape (n_samples,), default=None
+            Cluster of each answer, such as its user, of which intervals take account.
+
         confidence_level : float in (0, 1), default=0.95
             Probability of each interval.
 
@@ -265,7 +276,8 @@ class CalibratedRule(DictMixin):
         results = {"correct": correct, "losses": losses}
         refuse_misaligned(**given, **results, sample_weight=sample_weight)
         accepted = self.accept(**given)
-        given, losses = read_losses(correct, losses, len(accepted), self.max_loss)
+        known = len(accepted), self.max_loss, inclusion_proba
+        given, losses = read_losses(correct, losses, *known)
         if given != self.result:
             raise ValueError(
                 f"The rule was calibrated on {self.result}, and got {given}. Pass "
@@ -274,7 +286,7 @@ class CalibratedRule(DictMixin):
         bound = (self.max_loss, ANY_LOSS)
         if given == "correct":
             bound = (1.0, "binomial")
-        options = sample_weight, confidence_level, *bound
+        options = *bound, sample_weight, confidence_level, clusters, inclusion_proba
         samples = ReportSamples(accepted, losses, *options)
         rows = {"all": samples.all}
         if self._has_groups:
@@ -374,14 +386,26 @@ def read_scores(confidence, uncertainty):
     return name, check_vector(values, name)
 
 
-def read_losses(correct, losses, n_samples, max_loss):
-    """Return the name of what is given, and losses: 1 for what is wrong."""
+def read_losses(correct, losses, n_samples, max_loss, inclusion_proba=None):
+    """Return the name of what is given, and losses: 1 for what is wrong.
+
+    With the chance of each row to be checked, NaN where it was not.
+    """
     name, values = one_of({"correct": correct, "losses": losses})
-    missing = np.flatnonzero(find_missing_labels(np.asarray(values)))
-    if len(missing):
+    missing = find_missing_labels(np.asarray(values))
+    if inclusion_proba is not None and missing.any() and not missing.all():
+        known = {name: np.array(np.asarray(values)[~missing].tolist())}
+        given = known.get("correct"), known.get("losses")
+        found = np.full(len(missing), np.nan)
+        found[~missing] = read_losses(*given, np.sum(~missing), max_loss)[1]
+        check_same_length(n_samples, **{name: found})
+        return name, found
+    if missing.any():
+        row = int(np.argmax(missing))
         raise ValueError(
-            f"{name} is missing in row {missing[0]} ({len(missing)} such rows). Remove "
-            "them from all arrays, if chance decided which answers were checked."
+            f"{name} is missing in row {row} ({missing.sum()} such rows). Pass the "
+            "chance of each row to be checked as inclusion_proba, or remove these rows "
+            "from all arrays where it is the same for all."
         )
     if name == "correct":
         if max_loss is not None:

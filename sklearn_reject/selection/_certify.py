@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import isqrt
 
 import numpy as np
 from scipy.stats import beta, binom
@@ -14,6 +15,7 @@ from sklearn_reject.exceptions import InfeasibleTargetError, round_down, round_u
 from sklearn_reject.selection._bounds import BOUNDS, Conformal
 from sklearn_reject.selection._groups import enumerate_texts
 from sklearn_reject.selection._rule import Certificate, check_draws, make_rule
+from sklearn_reject.selection._sample import ROWS, Units
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +31,9 @@ class RankedSample:
     draws: np.ndarray
     # Which row of the sample each is.
     order: np.ndarray
+    units: Units = ROWS
+    # What a pilot counts, as much as all others together, None without one.
+    pilot: np.ndarray | None = None
 
     @cached_property
     def accepted_counts(self):
@@ -63,7 +68,7 @@ class RankedSample:
         return make_rule(prefixes, cut, to_next=share < 1, certificate=certificate)
 
 
-def rank(scores, losses, randomize, draws, random_state):
+def rank(scores, losses, randomize, draws, random_state, units=ROWS):
     """Sort samples by score, up to rounding, and ties by draws if that is wanted."""
     if draws is not None:
         draws = check_draws(draws, len(scores))
@@ -78,22 +83,41 @@ def rank(scores, losses, randomize, draws, random_state):
         order = order[np.lexsort((draws[order], np.cumsum(is_start)))]
         is_single = is_start & np.append(is_start[1:], True)
         draws = np.where(is_single, np.nan, draws[order])
-    return RankedSample(scores, losses[order], draws, order)
+    return RankedSample(scores, losses[order], draws, order, units.take(order))
 
 
-def check_confidence_level(confidence_level, sample_weight=None):
-    """Return the confidence as a float, after refusing weights."""
-    refuse_weights(sample_weight, "confidence_level", "confidence_level=None")
+def set_pilot_aside(ranked, random_state):
+    """Return samples of which, if they count unequally, a few units are a pilot.
+
+    These say where the sequence of tests starts, and count nothing in the tests: up to
+    a fixed number of rows, units of several rows are not as good as drawn below a
+    threshold, nor is it a fixed amount of what the rows of a test count.
+    """
+    shares, codes = ranked.units.shares, ranked.units.codes
+    if shares is None:
+        return ranked
+    numbers = np.arange(len(shares)) if codes is None else codes
+    order = random_state.permutation(np.unique(numbers[shares > 0]))
+    is_pilot = np.isin(numbers, order[: isqrt(len(order))])
+    tested, pilot = np.where(is_pilot, 0.0, shares), np.where(is_pilot, shares, 0.0)
+    pilot *= tested.sum() / max(pilot.sum(), np.finfo(np.float64).tiny)
+    return replace(ranked, units=Units(tested, codes), pilot=pilot)
+
+
+def check_confidence_level(confidence_level, **sampling):
+    """Return the confidence as a float, after refusing weights and the like."""
+    refuse_weights("confidence_level", "confidence_level=None", **sampling)
     return check_level(confidence_level, "confidence_level")
 
 
-def refuse_weights(sample_weight, what, way_out):
-    """Raise for weights where something is to be guaranteed."""
-    if sample_weight is not None:
-        raise ValueError(
-            f"sample_weight cannot be combined with {what}, as a guarantee is for "
-            f"samples drawn alike. Pass sample_weight=None, or {way_out}."
-        )
+def refuse_weights(what, way_out, **sampling):
+    """Raise for weights, or clusters, where something is to be guaranteed."""
+    for name, values in sampling.items():
+        if values is not None:
+            raise ValueError(
+                f"{name} cannot be combined with {what}, as a guarantee is for "
+                f"samples drawn alike. Pass {name}=None, or {way_out}."
+            )
 
 
 def check_bound(name, max_loss, bounds=BOUNDS):
@@ -103,13 +127,13 @@ def check_bound(name, max_loss, bounds=BOUNDS):
         check_number(max_loss, "max_loss", open_low=True)
 
 
-def choose_test(losses, confidence_level, name, max_loss, bounds=BOUNDS):
+def choose_test(losses, confidence_level, name, max_loss, bounds=BOUNDS, units=ROWS):
     """Return how to certify the mean of losses, after checking the options.
 
-    "auto" is the binomial for losses that are 0 or 1, else the last of the bounds. What
-    losses are possible decides, not what losses were seen: a choice between two tests
-    that looks at the sample would add up their errors. Without a confidence the mean is
-    bounded on average.
+    "auto" is the binomial for losses that are 0 or 1, of independent rows that count
+    alike, else the last of the bounds. What losses are possible decides, not what
+    losses were seen: a choice between two tests that looks at the sample would add up
+    their errors. Without a confidence the mean is bounded on average.
     """
     check_bound(name, max_loss, bounds)
     largest = 1.0 if max_loss is None else float(max_loss)
@@ -125,7 +149,13 @@ def choose_test(losses, confidence_level, name, max_loss, bounds=BOUNDS):
             "largest possible loss, or clip the losses to max_loss."
         )
     if name == "auto":
-        name = "binomial" if max_loss is None else general
+        is_plain = max_loss is None and units is ROWS
+        name = "binomial" if is_plain else general
+    if bounds[name].is_binary and units is not ROWS:
+        raise ValueError(
+            f"bound={name!r} is for rows that are independent and count alike, which "
+            f"weights or clusters change. Pass bound={general!r}."
+        )
     if bounds[name].is_binary and between.size:
         raise ValueError(
             f"bound={name!r} is for losses that are 0 or {largest:g}, got "
@@ -287,14 +317,23 @@ class Tested(Asked):
     """
 
     p_values_of: object = None
+    # Of the first samples, what they count as far as a pilot tells, None without one.
+    foreseen: np.ndarray | None = None
 
     @classmethod
-    def of(cls, losses, target, test, random_state, part=None):
-        """Return how the first of some losses are tested."""
-        p_values = None
+    def of(cls, ranked, target, test, random_state, part=None):
+        """Return how the first of some samples, or of a part of them, are tested."""
+        rows = slice(None) if part is None else part.rows
+        losses, units = ranked.losses[rows] / test.max_loss, ranked.units.take(rows)
+        p_values, foreseen = None, None
         if target < test.max_loss:
-            p_values = test.bound.test(losses / test.max_loss, random_state)
-        return cls(target, len(losses), test, part, p_values)
+            p_values = test.bound.test(losses, random_state, units)
+        if ranked.pilot is not None:
+            foreseen = np.zeros(len(ranked.losses))
+            foreseen[rows] = ranked.pilot[rows]
+            foreseen = np.cumsum(foreseen)
+        n_units = int(units.count(len(losses)))
+        return cls(target, n_units, test, part, p_values, foreseen)
 
     def count(self, counts):
         """Return how many of them are among the first samples."""
@@ -323,13 +362,17 @@ class Tested(Asked):
         that is fewer than pass without any loss.
         """
         shares, weights = _OF_ALL if self.part is None else _OF_PARTS
-        fewest = _FIRST_START * self.fewest()
+        size, fewest = self.n_samples, _FIRST_START * self.fewest()
+        if self.foreseen is not None:
+            size = self.foreseen[-1] or math.inf
         if self.part is not None:
             level = weights[0] * self.test.delta
             needed = self.test.bound.fewest(self.share, level)
-            fewest = min(fewest, max(needed, self.n_samples // 2))
-        enough = np.ceil(np.multiply(shares, self.n_samples))
-        return np.minimum(np.maximum(enough, fewest), self.n_samples), weights
+            fewest = min(fewest, max(needed, size // 2))
+        enough = np.multiply(shares, size)
+        if self.foreseen is None:
+            enough = np.ceil(enough)
+        return np.minimum(np.maximum(enough, fewest), size), weights
 
 
 def certify(counts, everything):
@@ -432,6 +475,11 @@ def find_starts(counts, tested):
     enough.
     """
     wanted, (weights, *_) = zip(*(each.wanted() for each in tested), strict=True)
+    if tested[0].foreseen is not None:
+        pairs = zip(tested, wanted, strict=True)
+        n_rows = [np.searchsorted(each.foreseen, size) + 1 for each, size in pairs]
+        places = np.searchsorted(counts, np.max(n_rows, axis=0))
+        return np.minimum(places, len(counts) - 1), weights
     accepted = [each.count(counts) for each in tested]
     if len({each.part and each.part.kind for each in tested}) > 1:
         union = np.unique(np.concatenate([each.part.rows for each in tested]))

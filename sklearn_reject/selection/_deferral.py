@@ -10,7 +10,13 @@ from sklearn.utils import check_random_state
 
 from sklearn_reject._curves._deferral import DeferralSamples, check_deferral_samples
 from sklearn_reject._typing import Other, RandomState, RiskBound, Target
-from sklearn_reject._validation import check_number, check_same_length, take_weight
+from sklearn_reject._validation import (
+    check_number,
+    check_same_length,
+    check_sample_weight,
+    find_missing_labels,
+    take_weight,
+)
 from sklearn_reject.exceptions import InfeasibleTargetError, gather_warnings
 from sklearn_reject.selection._calibrated_rule import one_of
 from sklearn_reject.selection._certify import check_confidence_level, choose_test
@@ -29,6 +35,7 @@ from sklearn_reject.selection._groups import (
     sort_rows,
     targets_by_group,
 )
+from sklearn_reject.selection._sample import ROWS, weigh
 from sklearn_reject.selection._solver import collect_rules, options_by_group, solver
 
 _OF_PILOT = "gain", "loss_first", "loss_second"
@@ -52,19 +59,20 @@ def _solve_groups(
 ):
     """Return the rule of each group, that of least risk where none meets the target."""
     name, target = one_of({name: options.pop(name, None) for name in CUTS})
+    opinions = [np.asarray(each) for each in (gain, loss_first, loss_second)]
+    sampling = {each: options.get(each) for each in ("inclusion_proba", "clusters")}
     with gather_warnings():  # said of each group
-        arrays = gain, loss_first, loss_second, sample_weight
-        samples = check_deferral_samples(*arrays, name="gain")
-    gain, first, second, weight, is_used = samples
-    second = np.where(is_used, second, np.nan)
-    partition = make_partition(groups, len(gain), all_groups)
+        samples, _ = _read_opinions(*opinions, sample_weight, **sampling)
+    is_used = samples.is_used
+    partition = make_partition(groups, len(is_used), all_groups)
     targets = targets_by_group(target, partition.labels, name)
-    options_of = options_by_group(options, partition, len(gain), weight)
+    options_of = options_by_group(options, partition, len(is_used))
+    given_weight = check_sample_weight(sample_weight, len(is_used))
     pilots = _pilots_by_group(pilot, partition.labels)
 
     def solve_rows(rows, **given):
-        arrays = gain[rows], first[rows], second[rows]
-        return solve(*arrays, sample_weight=take_weight(weight, rows), **given)
+        arrays = (each[rows] for each in opinions)
+        return solve(*arrays, sample_weight=take_weight(given_weight, rows), **given)
 
     def solve_one(label, rows):
         if not is_used[rows].any():
@@ -76,9 +84,12 @@ def _solve_groups(
     def give_up(label, rows):
         if not is_used[rows].any():
             return GroupedDeferralRule._otherwise
+        of_rows = options_of(label, rows)
         with gather_warnings():
-            return solve_rows(rows, deferral_cost=0.0)
+            of_rows = {each: of_rows.get(each) for each in sampling}
+            return solve_rows(rows, deferral_cost=0.0, **of_rows)
 
+    weight = samples.weight
     rules = collect_rules(partition, solve_one, give_up, targets, _FATE, weight)
     return GroupedDeferralRule(rules)._measure(samples, groups)
 
@@ -93,6 +104,9 @@ def solve_deferral(
     max_deferral: Target | None = None,
     target_risk: Target | None = None,
     sample_weight: ArrayLike | None = None,
+    inclusion_proba: ArrayLike | None = None,
+    max_weight: float | None = None,
+    clusters: ArrayLike | None = None,
     randomize: bool = True,
     confidence_level: float | None = None,
     bound: RiskBound = "auto",
@@ -152,7 +166,23 @@ def solve_deferral(
         go down and up again with more deferrals.
 
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights. Not possible with `confidence_level`.
+        Non-negative weights, such as the density of another population over that of
+        the sample: the risk is that of the weighted population. A common
+        factor does not matter.
+
+    inclusion_proba : float or array-like of shape (n_samples,), default=None
+        Chance, in (0, 1], that each row was to be labelled, which depends on nothing
+        but what is known before its label. Losses of rows without a label are NaN.
+
+    max_weight : float > 0, default=None
+        Largest possible `sample_weight` over `inclusion_proba`, known before the sample
+        is drawn. With `confidence_level`, required beside weights or several
+        probabilities.
+
+    clusters : array-like of shape (n_samples,), default=None
+        Cluster of each row, such as a patient. Rows of one may depend on each other,
+        and what is promised is about a random row of a random cluster. None takes all
+        rows as independent.
 
     randomize : bool, default=True
         If True, the tie group at which a rate or risk is reached is deferred with the
@@ -254,19 +284,50 @@ def solve_deferral(
             f"confidence_level={confidence_level!r} is not used with deferral_cost, "
             "which is no bound. Pass None, or max_deferral or target_risk."
         )
-    samples = gain, loss_first, loss_second, sample_weight
-    samples = check_deferral_samples(*samples, name="gain")
-    if confidence_level is None:
+    promise = "" if confidence_level is None else "confidence_level"
+    sampling = sample_weight, inclusion_proba, max_weight, clusters
+    if name == "max_deferral" and promise:
+        options = {"sample_weight": sample_weight, "clusters": clusters}
+        options["inclusion_proba"] = inclusion_proba
+        check_confidence_level(confidence_level, **options)
+    samples, units = _read_opinions(gain, loss_first, loss_second, *sampling, promise)
+    if not promise:
         opinions = RankedOpinions(samples, squares=name == "max_deferral")
         return opinions.make_rule(CUTS[name](opinions, target, randomize))
-    check_confidence_level(confidence_level, sample_weight)
     noise = randomize, draws, check_random_state(random_state)
     if name == "max_deferral":
         return certify_budget(samples, target, confidence_level, *noise)
     losses = np.concatenate(samples.used[1:3])
-    test = choose_test(losses, confidence_level, bound, max_loss)
+    test = choose_test(losses, confidence_level, bound, max_loss, units=units)
     pilot = _read_pilot(pilot, _OF_PILOT)
-    return Search(samples, pilot, test, *noise).solve(target)._measure(samples)
+    search = Search(samples, units, pilot, test, *noise)
+    return search.solve(target)._measure(samples)
+
+
+def _read_opinions(
+    gain,
+    loss_first,
+    loss_second,
+    sample_weight,
+    inclusion_proba=None,
+    max_weight=None,
+    clusters=None,
+    promise="",
+):
+    """Return samples, weighted where rows count unequally, and units of those used."""
+    losses, weight = (loss_first, loss_second), sample_weight
+    is_labelled = np.ones(len(gain), dtype=bool)
+    if inclusion_proba is not None:
+        missing = [find_missing_labels(np.asarray(each)) for each in losses]
+        is_labelled = ~np.any(missing, axis=0)
+        losses = [np.where(is_labelled, each, 0.0) for each in losses]
+    units = ROWS
+    if promise or inclusion_proba is not None or clusters is not None:
+        weight = check_sample_weight(weight, len(is_labelled))
+        sampling = inclusion_proba, max_weight, clusters, promise
+        weight, _, units = weigh(is_labelled, weight, *sampling)
+    samples = check_deferral_samples(gain, *losses, weight, name="gain")
+    return samples, units if units is ROWS else units.take(samples.is_used)
 
 
 def _read_pilot(pilot, names):

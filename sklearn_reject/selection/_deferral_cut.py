@@ -523,25 +523,32 @@ class Search:
     Losses and system risks are in multiples of the largest loss.
     """
 
-    def __init__(self, samples, pilot, test, randomize, draws, random_state):
+    def __init__(self, samples, units, pilot, test, randomize, draws, random_state):
         if draws is None:
             draws = random_state.random_sample(np.count_nonzero(samples.is_used))
         else:
             draws = check_draws(draws, len(samples.scores))[samples.is_used]
-        samples, rows = samples.used, np.arange(len(draws))
+        samples = samples.used
+        codes = np.arange(len(draws)) if units.codes is None else units.codes
+        numbers = np.arange(codes.max() + 1)
         if pilot is None:
-            if len(rows) < 2:
+            if len(numbers) < 2:
                 raise InfeasibleTargetError(
                     "A single sample cannot certify a rule, because one sample is set "
                     "aside to choose the rules to test",
                     "Use more samples, or pass confidence_level=None.",
                 )
-            n_aside = max(1, round(_PILOT_SHARE * len(rows)))
-            order = random_state.permutation(rows)
-            pilot = samples.take(np.sort(order[:n_aside]))
-            rows = np.sort(order[n_aside:])
-        rows = random_state.permutation(rows)
-        self.n_samples, self.test, self.randomize = len(rows), test, randomize
+            n_aside = max(1, round(_PILOT_SHARE * len(numbers)))
+            order = random_state.permutation(numbers)
+            pilot = samples.take(np.isin(codes, order[:n_aside]))
+            numbers = np.sort(order[n_aside:])
+        # In a random order of units, in which bets are made.
+        places = np.full(codes.max() + 1, -1)
+        places[random_state.permutation(numbers)] = np.arange(len(numbers))
+        rows = np.argsort(places[codes], kind="stable")
+        rows = rows[np.count_nonzero(places[codes] < 0) :]
+        self.n_samples, self.units = len(numbers), units.take(rows)
+        self.test, self.randomize = test, randomize
         self.ranges, self.draws = tie_range(-samples.scores[rows]), draws[rows]
         self.losses = [each[rows] / test.max_loss for each in samples[1:3]]
         self.pilot = pilot = RankedOpinions(pilot)
@@ -604,6 +611,7 @@ class Search:
         """Return the p-values that the system risks at some rates are above a bound."""
         bound, (first, second) = self.test.bound, self.losses
         losses = (np.where(self.defer(rate), second, first) for rate in rates)
+        losses = (self.units.values(each, risk) for each in losses)
         if bound.of_sums is not None:
             sums = np.array([each.sum() for each in losses])
             return bound.of_sums(np.full(len(sums), self.n_samples), sums, risk)
@@ -635,7 +643,8 @@ class Search:
             if rate is None:
                 raise self._nothing_passes(risk)
             (p_value,) = self.p_values([rate], share)
-        n_kept = n_samples - np.count_nonzero(self.defer(rate))
+        kept = ~self.defer(rate)
+        n_kept = self.units.take(kept).count(kept.sum())
         certificate = test.certificate("system_risk", risk, n_samples, n_kept, p_value)
         return DeferralRule(*self.cut(rate), certificate=certificate)
 
@@ -643,7 +652,7 @@ class Search:
         """Return the error of a target that no rule passes, with one that does."""
 
         def describe(rate):
-            rate = np.count_nonzero(self.defer(rate)) / self.n_samples
+            rate = np.mean(self.defer(rate))
             return "system risk", f"a deferral rate of {round_up(rate)}", 1 - rate
 
         asked = Asked(risk, self.n_samples, self.test)

@@ -305,7 +305,7 @@ class RulesByGroup(DictMixin):
 
         **options : dict
             `confidence_level`, of all groups together, `max_loss`,
-            `min_inclusion_proba` and `since`, as :class:`RiskMonitor` takes them.
+            `max_weight` and `since`, as :class:`RiskMonitor` takes them.
 
         Returns
         -------

@@ -23,7 +23,7 @@ the next values multiply it by the same.
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Self
 
 import numpy as np
@@ -38,9 +38,10 @@ from sklearn_reject._validation import (
     check_level,
     check_number,
     check_option,
-    check_same_length,
+    check_part_weight,
 )
 from sklearn_reject.exceptions import warn_user
+from sklearn_reject.selection._weights import check_inclusion_proba, shares_of
 
 # Powers of two are the same on all machines. Against errors of a chance q in place of
 # m, the best c + 1 is the odds ratio of q and m, whatever m is: 2 is the best where the
@@ -297,9 +298,11 @@ class RiskMonitor(Monitor):
     max_loss : float > 0, default=1.0
         Largest possible loss, known beforehand.
 
-    min_inclusion_proba : float in (0, 1], default=1.0
-        Smallest probability of a sample to be labeled, if only a random part is. The
-        smaller it is, the more samples are needed to detect a risk above the target.
+    max_weight : float > 0, default=None
+        Largest possible `sample_weight` over `inclusion_proba` of an update, known
+        beforehand: one over the smallest chance of a label, where only a random part of
+        the samples is labeled. The larger it is, the more samples are needed to detect
+        a risk above the target. None if all samples count alike.
 
     since : {"start", "any"}, default="start"
         Samples that the alarm is about: all since the start, whose mean may be good
@@ -319,7 +322,7 @@ class RiskMonitor(Monitor):
         Number of samples so far, also of those whose label was not looked up.
 
     mean : float
-        Mean loss so far, estimated where labels are looked up at random. NaN without
+        Mean loss so far, weighted where samples do not count alike. NaN without
         samples.
 
     See Also
@@ -361,7 +364,7 @@ class RiskMonitor(Monitor):
 
     A label in five looked up, drawn at random:
 
-    >>> monitor = RiskMonitor(0.05, min_inclusion_proba=0.2)
+    >>> monitor = RiskMonitor(0.05, max_weight=5)
     >>> losses = (rng.random(1000) < 0.04).astype(float)
     >>> losses[rng.random(1000) >= 0.2] = np.nan
     >>> monitor.update(losses, inclusion_proba=0.2).alarm
@@ -374,25 +377,64 @@ class RiskMonitor(Monitor):
         *,
         confidence_level: float = 0.95,
         max_loss: float = 1.0,
-        min_inclusion_proba: float = 1.0,
+        max_weight: float | None = None,
         since: Literal["start", "any"] = "start",
     ) -> None:
         self.max_loss = check_number(max_loss, "max_loss", open_low=True)
-        self.min_inclusion_proba = check_number(
-            min_inclusion_proba, "min_inclusion_proba", high=1, open_low=True
-        )
+        self.max_weight = max_weight
+        if max_weight is not None:
+            self.max_weight = check_number(max_weight, "max_weight", open_low=True)
         self.target = check_number(target, "target", open_low=True)
         if self.target >= self.max_loss:
             raise ValueError(
                 f"target={self.target:g} is not below max_loss={self.max_loss:g}. Pass "
                 "the largest possible loss as max_loss."
             )
-        self._largest = self.max_loss
-        self._scale = self.max_loss / self.min_inclusion_proba
-        super().__init__(confidence_level, since, [(RISES, self.target / self._scale)])
+        self._scale = self._largest = self.max_loss
+        self._share = self.target / self.max_loss
+        super().__init__(confidence_level, since, [(RISES, self._share)])
+        if max_weight is not None:
+            # Beside the sums of the values, those of what samples count.
+            self._state = replace(self._state, sums=np.zeros(2 * FALLS.stop))
+
+    @property
+    def _weights(self):
+        """The bets on what samples count."""
+        return replace(self._state, sums=self._state.sums[FALLS.stop :])
+
+    @property
+    def mean(self) -> float:
+        """Mean loss of the samples so far, NaN where there are none."""
+        if self.max_weight is None or not self._weights.mean > 0:
+            return super().mean if self.max_weight is None else np.nan
+        away = (self._state.mean - self._share) / self._weights.mean
+        return self.max_loss * (self._share + away)
+
+    def interval(self) -> Interval:
+        """Return the mean so far, and where that of the population may be.
+
+        Returns
+        -------
+        interval : Interval
+            With the `mean` so far as `value`. That of the population is in [`low`,
+            `high`] at all times, with a probability of at least `confidence_level`; if
+            it changes over time, its mean over the samples so far is. Without samples,
+            (nan, 0, largest possible value, 0).
+        """
+        if self.max_weight is None or not self.n_samples:
+            return super().interval()
+        delta = (1 - self.confidence_level) / 2
+        pair = self._state.interval(delta), self._weights.interval(delta)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            away = np.divide.outer(np.array(pair[0]) - self._share, pair[1]).ravel()
+        ends = np.clip(self._share + np.nan_to_num(away), 0.0, 1.0) * self.max_loss
+        return Interval(self.mean, float(ends.min()), float(ends.max()), self.n_samples)
 
     def update(
-        self, losses: ArrayLike, inclusion_proba: ArrayLike | None = None
+        self,
+        losses: ArrayLike,
+        inclusion_proba: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Update the monitor with further samples.
 
@@ -404,9 +446,11 @@ class RiskMonitor(Monitor):
 
         inclusion_proba : float or array-like of shape (n_samples,), default=None
             Probability with which the label of each sample was to be looked up, also
-            of those that were not, at least `min_inclusion_proba`. It is known before
-            the draw, and each sample has a draw of its own: no quota, no whole days.
-            None if all labels are known.
+            of those that were not. It is known before the draw, and each sample has a
+            draw of its own: no quota, no whole days. None if all labels are known.
+
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            Non-negative weights: the risk is that of the weighted population.
 
         Returns
         -------
@@ -417,8 +461,8 @@ class RiskMonitor(Monitor):
         ------
         ValueError
             If a loss is negative or above `max_loss`, or NaN where it should be known,
-            or a probability is not in [`min_inclusion_proba`, 1]. Nothing is taken
-            then.
+            a probability is not in (0, 1], or a weight over it is above `max_weight`.
+            Nothing is taken then.
 
         Warns
         -----
@@ -426,45 +470,27 @@ class RiskMonitor(Monitor):
             If far more or far fewer samples have a loss than the probabilities let
             expect.
         """
-        losses, proba = _as_vector(losses, "losses"), 1.0
-        is_known = ~np.isnan(losses)
-        if inclusion_proba is not None:
-            proba = self._check_proba(inclusion_proba, is_known)
+        losses, is_sampled = _as_vector(losses, "losses"), inclusion_proba is not None
+        is_known, weight = ~np.isnan(losses), np.ones(len(losses))
         is_in_range = (losses >= 0) & (losses <= self.max_loss * (1 + _ROUNDING))
         _refuse_rows(
-            ~is_in_range & (is_known | (proba == 1)),
+            ~is_in_range & (is_known | (not is_sampled)),
             losses,
             f"losses must be in [0, {self.max_loss:g}], or NaN where inclusion_proba "
             "is below 1 (pass the largest possible loss as max_loss of the monitor)",
         )
-        values = np.nan_to_num(losses) * (self.min_inclusion_proba / proba)
-        self._take(sums_of(np.minimum(values / self.max_loss, 1.0)))
+        values = np.minimum(np.nan_to_num(losses) / self.max_loss, 1.0)
+        sums = sums_of(values) if len(losses) else np.zeros_like(self._state.sums)
+        if len(losses) and (is_sampled or sample_weight is not None or self.max_weight):
+            if sample_weight is not None:
+                weight = check_part_weight(sample_weight, len(losses))
+            if is_sampled:
+                weight = weight / check_inclusion_proba(inclusion_proba, is_known)
+            shares = is_known * shares_of(weight, self.max_weight, "A RiskMonitor")
+            values = shares * values + (1 - shares) * self._share
+            sums = np.concatenate([sums_of(values), sums_of(shares)])
+        self._take(sums)
         return self
-
-    def _check_proba(self, proba, is_known):
-        """Return the probabilities as a vector, and warn if they cannot be.
-
-        By Bernstein's inequality, of a number of known labels that the draws yield
-        with a chance below 1e-6. Whoever leaves out the rows without label, or has lost
-        labels, would otherwise watch another mean.
-        """
-        proba, least = _as_vector(proba, "inclusion_proba"), self.min_inclusion_proba
-        proba = np.repeat(proba, len(is_known)) if len(proba) == 1 else proba
-        check_same_length(len(is_known), inclusion_proba=proba)
-        _refuse_rows(
-            ~((proba >= least * (1 - _ROUNDING)) & (proba <= 1)),
-            proba,
-            f"inclusion_proba must be in [{least:g}, 1] (pass the smallest possible "
-            "one as min_inclusion_proba of the monitor)",
-        )
-        n_known, expected = int(is_known.sum()), float(proba.sum())
-        distance, variance = abs(n_known - expected), float(proba @ (1 - proba))
-        if distance**2 > 2 * np.log(2 / 1e-6) * (variance + distance / 3):
-            warn_user(
-                f"{n_known} of {len(proba)} losses are known, but inclusion_proba "
-                f"implies about {expected:.1f}. Pass NaN for those without a label."
-            )
-        return proba
 
 
 class CoverageMonitor(Monitor):

@@ -50,10 +50,11 @@ from sklearn_reject.selection._certify import (
     choose_test,
     list_risks,
     rank,
-    refuse_weights,
+    set_pilot_aside,
 )
 from sklearn_reject.selection._groups import as_plain, enumerate_texts
 from sklearn_reject.selection._rule import Certificate, RejectionRule, make_rule
+from sklearn_reject.selection._sample import Sample
 from sklearn_reject.selection._solver import solver
 
 
@@ -181,10 +182,10 @@ _FORM_OF_BOUNDS = (
 )
 
 
-def check_parts(bounds, n_samples, order=slice(None)):
+def check_parts(bounds, n_samples, order=slice(None), weight=None):
     """Return the parts that bounds are about: parts of one kind are disjoint.
 
-    Their rows are those of the samples in some order.
+    Their rows are those of the samples in some order. One of no weight needs no label.
     """
     if not isinstance(bounds, dict) or not bounds:
         raise ValueError(f"{_FORM_OF_BOUNDS}, got {bounds!r}.")
@@ -199,7 +200,7 @@ def check_parts(bounds, n_samples, order=slice(None)):
                 f"{name} must be a vector of one per sample, got shape {labels.shape}."
             )
         check_same_length(n_samples, **{name: labels})
-        refuse_missing_labels(labels, name)
+        refuse_missing_labels(labels if weight is None else labels[weight > 0], name)
         for label, target in pair[1].items():
             target = check_number(target, f"target of {kind}[{label!r}]")
             rows = np.flatnonzero(equals(labels[order], label))
@@ -234,6 +235,9 @@ def solve_risk_bounds(
     bounds: Mapping[str, tuple[ArrayLike, Any]],
     *,
     sample_weight: ArrayLike | None = None,
+    inclusion_proba: ArrayLike | None = None,
+    max_weight: float | None = None,
+    clusters: ArrayLike | None = None,
     randomize: bool = True,
     confidence_level: float | None = None,
     bound: RiskBound = "auto",
@@ -272,7 +276,23 @@ def solve_risk_bounds(
         the accepted samples of that label. A label without a target has no bound.
 
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights. Not possible with `confidence_level`.
+        Non-negative weights, such as the density of another population over that of
+        the sample: the risk is that of the weighted population. A common
+        factor does not matter.
+
+    inclusion_proba : float or array-like of shape (n_samples,), default=None
+        Chance, in (0, 1], that each row was to be labelled, which depends on nothing
+        but what is known before its label. Losses of rows without a label are NaN.
+
+    max_weight : float > 0, default=None
+        Largest possible `sample_weight` over `inclusion_proba`, known before the sample
+        is drawn. With `confidence_level`, required beside weights or several
+        probabilities.
+
+    clusters : array-like of shape (n_samples,), default=None
+        Cluster of each row, such as a patient. Rows of one may depend on each other,
+        and what is promised is about a random row of a random cluster. None takes all
+        rows as independent.
 
     randomize : bool, default=True
         If True, the tie group that would exceed a bound is accepted with the largest
@@ -357,29 +377,32 @@ def solve_risk_bounds(
     >>> solve_risk_bounds(scores, losses, bounds, confidence_level=0.9).coverage
     0.855
     """
-    scores, losses, weight = check_samples(scores, losses, sample_weight)
+    promise = "" if confidence_level is None else "confidence_level"
+    sampling = sample_weight, inclusion_proba, max_weight, clusters
+    sample = Sample.of(scores, losses, *sampling, promise=promise)
     if confidence_level is None:
-        return _solve_on_sample(scores, losses, weight, bounds, randomize)
-    refuse_weights(sample_weight, "confidence_level", "confidence_level=None")
-    test = choose_test(losses, confidence_level, bound, max_loss)
+        return sample.measure(_solve_on_sample(sample, bounds, randomize))
+    options = {"units": sample.units}
+    test = choose_test(sample.losses, confidence_level, bound, max_loss, **options)
     random_state = check_random_state(random_state)
-    ranked = rank(scores, losses, randomize, draws, random_state)
-    parts = check_parts(bounds, len(scores), ranked.order)
+    given = sample.scores, sample.losses, randomize, draws, random_state, sample.units
+    ranked = set_pilot_aside(rank(*given), random_state)
+    parts = check_parts(bounds, len(ranked.order), ranked.order, sample.weight)
     tested = [
-        Tested.of(ranked.losses[part.rows], part.target, test, random_state, part)
-        for part in parts
+        Tested.of(ranked, part.target, test, random_state, part) for part in parts
     ]
     n_accepted, p_values = certify_all(ranked.accepted_counts, tested)
-    counts = len(scores), n_accepted
-    return ranked.make_rule(certify_parts(tested, "risk_of_parts", counts, p_values))
+    counts = len(ranked.order), n_accepted
+    certificate = certify_parts(tested, "risk_of_parts", counts, p_values)
+    return sample.measure(ranked.make_rule(certificate))
 
 
-def _solve_on_sample(scores, losses, weight, bounds, randomize):
+def _solve_on_sample(sample, bounds, randomize):
     """Return the rule of largest coverage that meets all bounds on the sample."""
-    order = argsort_present(scores, weight)
-    parts = check_parts(bounds, len(scores), order)
-    scores, losses = snap_sorted(scores[order]), losses[order]
-    weight = take_weight(weight, order)
+    order = argsort_present(sample.scores, sample.weight)
+    parts = check_parts(bounds, len(sample.scores), order, sample.weight)
+    scores, losses = snap_sorted(sample.scores[order]), sample.losses[order]
+    weight = take_weight(sample.weight, order)
     if weight is not None:
         losses = losses * weight
     prefixes = Prefixes.of_sorted(scores, weight, loss=losses)

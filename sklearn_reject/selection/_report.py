@@ -14,6 +14,7 @@ from sklearn_reject._interval import ApproximateInterval, Interval
 from sklearn_reject._short_repr import align, cell_of, short_repr
 from sklearn_reject._validation import check_level, check_sample_weight, take_weight
 from sklearn_reject.selection._bounds import BOUNDS, binomial_upper
+from sklearn_reject.selection._sample import read_clusters, weigh
 
 # What bounds a mean of losses that are neither zero nor the largest.
 ANY_LOSS = "hoeffding_bentkus"
@@ -207,7 +208,8 @@ class Report:
         if left_out > 0:
             lines.append(f"... and {left_out} more of lower risk, see to_dict()")
         if any("(~" in line for line in lines):
-            lines += ["~ approximate intervals: of weights, or without a largest loss"]
+            why = "weights, clusters, or no largest loss"
+            lines += [f"~ approximate intervals: of {why}"]
         return "\n".join(lines)
 
     def _part_rows(self):
@@ -265,15 +267,31 @@ class ReportSamples:
     """
 
     def __init__(
-        self, accepted, losses, sample_weight, confidence_level, max_loss, bound
+        self,
+        accepted,
+        losses,
+        max_loss,
+        bound,
+        sample_weight=None,
+        confidence_level=0.95,
+        clusters=None,
+        inclusion_proba=None,
     ):
-        self.accepted, self.losses = accepted, losses
-        self.weight = check_sample_weight(sample_weight, len(accepted))
+        self.accepted, self.losses, self.clusters = accepted, losses, None
+        is_known = np.ones(len(losses), dtype=bool)
+        if inclusion_proba is not None:
+            is_known = ~np.isnan(losses)
+        weight = check_sample_weight(sample_weight, len(losses))
+        # Of losses, and of what is known of all samples.
+        given = is_known, weight, inclusion_proba, None, clusters
+        self.weight, self.weight_of_all, _ = weigh(*given)
+        if clusters is not None:
+            self.clusters = read_clusters(clusters, len(accepted))
         self.level = check_level(confidence_level, "confidence_level")
         self.max_loss, self.bound = max_loss, bound
         self.all = np.ones(len(losses), dtype=bool)
 
-    def mean(self, values, rows, largest=1.0, bound="binomial"):
+    def mean(self, values, rows, largest=1.0, bound="binomial", weight="weight"):
         """Return the mean of values in some rows, of those known, with an interval.
 
         Values are in [0, `largest`], which may be None. Without weights the interval is
@@ -283,8 +301,9 @@ class ReportSamples:
         interval of Student's t.
         """
         rows = rows & ~np.isnan(values)
-        rows &= True if self.weight is None else self.weight > 0
-        values, weight = values[rows].astype(float), take_weight(self.weight, rows)
+        weight = getattr(self, weight)
+        rows &= True if weight is None else weight > 0
+        values, weight = values[rows].astype(float), take_weight(weight, rows)
         n_samples, tail = len(values), (1 - self.level) / 2
         if not n_samples:
             return Interval(np.nan, 0.0, np.inf if largest is None else largest, 0)
@@ -295,7 +314,11 @@ class ReportSamples:
             return Interval(value, largest * low, largest * high, n_samples)
         share = np.ones(n_samples) if weight is None else weight
         share = share / share.sum()
-        size, variance = 1 / (share @ share), share**2 @ (values - value) ** 2
+        away = share * (values - value)
+        if self.clusters is not None:
+            codes = self.clusters[rows]
+            share, away = (np.bincount(codes, each) for each in (share, away))
+        size, variance = 1 / (share @ share), away @ away
         if largest is not None:
             if variance:
                 size = min(size, value * (largest - value) / variance)
@@ -311,7 +334,7 @@ class ReportSamples:
 
     def coverage(self, rows):
         """Return the accepted share of some rows."""
-        return self.mean(self.accepted, rows)
+        return self.mean(self.accepted, rows, weight="weight_of_all")
 
     def accuracy(self, rows):
         """Return the share of the accepted ones of some rows that is right."""

@@ -159,7 +159,7 @@ class Monitored(DictMixin):
             it would often alarm without a reason.
 
         **options : dict
-            `confidence_level`, `max_loss`, `min_inclusion_proba` and `since`, as
+            `confidence_level`, `max_loss`, `max_weight` and `since`, as
             :class:`RiskMonitor` takes them.
 
         Returns

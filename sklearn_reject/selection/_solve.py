@@ -30,7 +30,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -69,10 +69,12 @@ from sklearn_reject.selection._certify import (
     choose_test,
     rank,
     refuse_weights,
+    set_pilot_aside,
 )
 from sklearn_reject.selection._groups import enumerate_texts
 from sklearn_reject.selection._parts import certify_parts, check_parts, warn_of_absent
 from sklearn_reject.selection._rule import RejectionRule, check_draws, make_rule
+from sklearn_reject.selection._sample import ROWS, Sample
 from sklearn_reject.selection._solver import solver
 
 
@@ -157,6 +159,9 @@ def solve_target_risk(
     target: Target,
     *,
     sample_weight: ArrayLike | None = None,
+    inclusion_proba: ArrayLike | None = None,
+    max_weight: float | None = None,
+    clusters: ArrayLike | None = None,
     randomize: bool = True,
     confidence_level: float | None = None,
     bound: RiskBound = "auto",
@@ -193,7 +198,23 @@ def solve_target_risk(
         it may be a dict with one for each.
 
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative sample weights. Not possible with `confidence_level`.
+        Non-negative weights, such as the density of another population over that of
+        the sample: the risk is that of the weighted population. A common
+        factor does not matter.
+
+    inclusion_proba : float or array-like of shape (n_samples,), default=None
+        Chance, in (0, 1], that each row was to be labelled, which depends on nothing
+        but what is known before its label. Losses of rows without a label are NaN.
+
+    max_weight : float > 0, default=None
+        Largest possible `sample_weight` over `inclusion_proba`, known before the sample
+        is drawn. With `confidence_level`, required beside weights or several
+        probabilities.
+
+    clusters : array-like of shape (n_samples,), default=None
+        Cluster of each row, such as a patient. Rows of one may depend on each other,
+        and what is promised is about a random row of a random cluster. None takes all
+        rows as independent.
 
     randomize : bool, default=True
         If True, the tie group that would exceed the risk is accepted with the
@@ -276,16 +297,20 @@ def solve_target_risk(
     0.84
     """
     risk = check_number(target, "target (the selective risk)")
+    promise = "" if confidence_level is None else "confidence_level"
+    sampling = sample_weight, inclusion_proba, max_weight, clusters
+    sample = Sample.of(scores, losses, *sampling, promise=promise)
     if confidence_level is None:
-        prefixes = join_ties(scores, losses, sample_weight, near=True)
-        return make_rule(prefixes, cut_at_risk(prefixes, risk, randomize), to_next=True)
-    confidence_level = check_confidence_level(confidence_level, sample_weight)
-    scores, losses, _ = check_samples(scores, losses)
-    test = choose_test(losses, confidence_level, bound, max_loss)
+        prefixes = sample.prefixes()
+        rule = make_rule(prefixes, cut_at_risk(prefixes, risk, randomize), to_next=True)
+        return sample.measure(rule)
+    options = {"units": sample.units}
+    test = choose_test(sample.losses, confidence_level, bound, max_loss, **options)
     random_state = check_random_state(random_state)
-    ranked = rank(scores, losses, randomize, draws, random_state)
-    everything = Tested.of(ranked.losses, risk, test, random_state)
-    return ranked.make_rule(certify(ranked.accepted_counts, everything))
+    given = sample.scores, sample.losses, randomize, draws, random_state, sample.units
+    ranked = set_pilot_aside(rank(*given), random_state)
+    everything = Tested.of(ranked, risk, test, random_state)
+    return sample.measure(ranked.make_rule(certify(ranked.accepted_counts, everything)))
 
 
 @solver
@@ -393,7 +418,9 @@ def solve_target_coverage(
         prefixes = join_ties(scores, losses, sample_weight, near=True)
         model = reaching_coverage(coverage, prefixes.total("weight"))
         return make_rule(prefixes, best_cut(prefixes, model, randomize))
-    confidence_level = check_confidence_level(confidence_level, sample_weight)
+    confidence_level = check_confidence_level(
+        confidence_level, sample_weight=sample_weight
+    )
     scores, losses, _ = check_samples(scores, losses)
     ranked = rank(scores, losses, randomize, draws, check_random_state(random_state))
     certificate = certify_coverage(
@@ -426,10 +453,19 @@ def cut_at_risk(prefixes, risk, randomize):
 _ROUNDING = 1e-9
 
 
+@dataclass(frozen=True, eq=False)
 class FailureTarget(Asked):
     """A rate of failures, on average or with a confidence."""
 
+    # The largest weight of a sample, where these are one on average.
+    max_weight: float = 1.0
+
     quantity, name = "failure_rate", "failure rate"
+
+    @property
+    def largest(self):
+        """The largest loss, times the largest weight."""
+        return self.test.max_loss * self.max_weight
 
     def fewest(self):
         """Return about how many samples without any loss can promise the rate."""
@@ -441,7 +477,7 @@ class FailureTarget(Asked):
         lowest = 1.0
         if self.n_samples:
             lowest = self.test.bound.lowest_rate(self.n_samples, self.test.delta)
-        return float(round_up(lowest * self.test.max_loss))
+        return float(round_up(lowest * self.largest))
 
     def cut(self, prefixes, randomize):
         """Return the cut of largest coverage that keeps the rate on average."""
@@ -450,7 +486,7 @@ class FailureTarget(Asked):
         within = Form({"loss": -1.0}, allowed * self.test.max_loss)
         return best_cut(prefixes, Model((within,)), randomize)
 
-    def find_longest(self, counts, sums):
+    def find_longest(self, counts, sums, units=ROWS):
         """Return the largest of some counts that is certified, and its p-value.
 
         P-values never fall with the count, so that halving finds it. The sums of shares
@@ -461,26 +497,30 @@ class FailureTarget(Asked):
         # The limit itself is meant to pass, without any loss.
         level = self.test.delta * (1 + _ROUNDING)
         test = self.test.bound.failure_test
-        p_value = test(sums, self.n_samples, self.share, level)
+        p_value = test(sums, self.n_samples, self.share, level, units)
         n_passed = bisect_right(counts, level, key=p_value)
         count = int(counts[n_passed - 1]) if n_passed else 0
         return count, min(p_value(count), 1.0)
 
-    def solve(self, scores, losses, randomize, draws=None, random_state=None):
+    def solve(self, sample, randomize, draws=None, random_state=None):
         """Return the rule of largest coverage that keeps the rate, if not hopeless."""
         if self.test.confidence_level is None:
-            prefixes = Prefixes.of(scores, near=True, loss=losses)
+            losses = sample.units.weigh(sample.losses)
+            prefixes = Prefixes.of(sample.scores, near=True, loss=losses)
             cut = self.cut(prefixes, randomize)
             certificate = self.certificate(prefixes.at("weight", cut.n_groups))
-            return make_rule(prefixes, cut, to_next=True, certificate=certificate)
-        random_state = check_random_state(random_state)
-        ranked = rank(scores, losses, randomize, draws, random_state)
-        sums = prefix_sums(ranked.losses / self.test.max_loss)
-        count, p_value = self.find_longest(ranked.accepted_counts, sums)
+            rule = make_rule(prefixes, cut, to_next=True, certificate=certificate)
+            return sample.measure(rule)
+        options = randomize, draws, check_random_state(random_state), sample.units
+        ranked = rank(sample.scores, sample.losses, *options)
+        sums = prefix_sums(ranked.units.weigh(ranked.losses / self.test.max_loss))
+        found = ranked.accepted_counts, sums, ranked.units
+        count, p_value = self.find_longest(*found)
         n_below = count
-        if count < len(scores):
+        if count < len(ranked.scores):
             n_below = np.searchsorted(ranked.scores, ranked.scores[count])
-        return ranked.make_rule(self.certificate(n_below, p_value), count)
+        rule = ranked.make_rule(self.certificate(n_below, p_value), count)
+        return sample.measure(rule)
 
     def warn_of_nothing_accepted(self, rule):
         """Warn where a rule accepts nothing."""
@@ -514,7 +554,10 @@ def solve_target_failure_rate(
     losses: ArrayLike,
     target: Target,
     *,
-    sample_weight: None = None,
+    sample_weight: ArrayLike | None = None,
+    inclusion_proba: ArrayLike | None = None,
+    max_weight: float | None = None,
+    clusters: ArrayLike | None = None,
     randomize: bool = True,
     confidence_level: float | None = None,
     bound: RiskBound = "auto",
@@ -550,8 +593,23 @@ def solve_target_failure_rate(
         Failure rate that must not be exceeded, in units of the loss. With `groups`, it
         may be a dict with one for each.
 
-    sample_weight : None, default=None
-        Refused: the bound is one for samples drawn alike.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative weights, such as the density of another population over that of
+        the sample: the rate is that of the weighted population. Their
+        mean over the population that is drawn from must be one.
+
+    inclusion_proba : float or array-like of shape (n_samples,), default=None
+        Chance, in (0, 1], that each row was to be labelled, which depends on nothing
+        but what is known before its label. Losses of rows without a label are NaN.
+
+    max_weight : float > 0, default=None
+        Largest possible `sample_weight` over `inclusion_proba`, known before the sample
+        is drawn. Required beside weights or several probabilities.
+
+    clusters : array-like of shape (n_samples,), default=None
+        Cluster of each row, such as a patient. Rows of one may depend on each other,
+        and what is promised is about a random row of a random cluster. None takes all
+        rows as independent.
 
     randomize : bool, default=True
         If True, the tie group that would exceed the rate is accepted with the
@@ -642,12 +700,17 @@ def solve_target_failure_rate(
     0.85
     """
     rate = check_number(target, "target (the failure rate)")
-    refuse_weights(sample_weight, "a failure rate", "use a target_risk")
-    scores, losses, _ = check_samples(scores, losses)
-    test = choose_test(losses, confidence_level, bound, max_loss)
-    asked = FailureTarget(rate, len(scores), test)
+    sampling = sample_weight, inclusion_proba, max_weight, clusters
+    sample = Sample.of(scores, losses, *sampling, promise="a failure rate")
+    largest = 1.0
+    if sample_weight is not None or inclusion_proba is not None:
+        largest = float(max_weight)
+    options = confidence_level, bound, max_loss
+    test = choose_test(sample.losses, *options, units=sample.units)
+    n_units = sample.count_all(largest)
+    asked = FailureTarget(rate, n_units, test, max_weight=largest)
     refuse_few([asked])
-    rule = asked.solve(scores, losses, randomize, draws, random_state)
+    rule = asked.solve(sample, randomize, draws, random_state)
     asked.warn_of_nothing_accepted(rule)
     return rule
 
@@ -768,7 +831,7 @@ def solve_failure_bounds(
     >>> solve_failure_bounds(scores, losses, bounds, confidence_level=0.9).coverage
     0.825
     """
-    refuse_weights(sample_weight, "a failure rate", "use a target_risk")
+    refuse_weights("a failure rate", "use a target_risk", sample_weight=sample_weight)
     scores, losses, _ = check_samples(scores, losses)
     test = choose_test(losses, confidence_level, bound, max_loss)
     parts = check_parts(bounds, len(scores))
@@ -784,8 +847,8 @@ def solve_failure_bounds(
     for each in asked:
         if each.share < 1:  # any rule meets another one
             rows = each.part.rows
-            of_part = scores[rows], losses[rows], randomize, take_weight(draws, rows)
-            rules[each.part] = each.solve(*of_part)
+            of_part = Sample.of(scores[rows], losses[rows])
+            rules[each.part] = each.solve(of_part, randomize, take_weight(draws, rows))
     warn_of_absent([part for part, rule in rules.items() if rule.coverage == 0])
     rule, p_values = _strictest(rules.values()), ()
     if confidence_level is not None:

@@ -12,15 +12,19 @@ from sklearn.utils import check_random_state
 
 from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE
 from sklearn_reject._curves._risk_coverage import selective_risk_at_coverage_score
+from sklearn_reject._sklearn import _num_samples, _safe_indexing
 from sklearn_reject._validation import (
+    check_level,
     check_option,
-    check_samples,
+    check_same_length,
+    check_sample_weight,
+    check_vector,
     find_missing_labels,
     refuse_arrays,
     take_weight,
 )
 from sklearn_reject.exceptions import InfeasibleTargetError, gather_warnings, warn_user
-from sklearn_reject.selection._certify import check_bound, check_confidence_level
+from sklearn_reject.selection._certify import check_bound
 from sklearn_reject.selection._groups import (
     REJECT_ALL,
     enumerate_labels,
@@ -32,6 +36,8 @@ from sklearn_reject.selection._groups import (
     targets_by_group,
 )
 from sklearn_reject.selection._rule import check_draws
+from sklearn_reject.selection._sample import read_clusters, read_losses
+from sklearn_reject.selection._weights import check_inclusion_proba
 
 # Rows that are looked at: far more than it takes to see that an order is backwards.
 _MOST_ROWS, _FEW_ROWS = 2**14, 2**11
@@ -68,6 +74,9 @@ def solver(solve, by_group=None):
         if "bound" in names:
             check_bound(given.get("bound", "auto"), given.get("max_loss"))
         with order_told():
+            if given.get("inclusion_proba") is not None:
+                given = _drop_unlabelled(call.bind(*args, **kwargs).arguments)
+                args, kwargs = (), given
             if given.get("groups") is not None:
                 rule = by_group(solve, **call.bind(*args, **kwargs).arguments)
             elif given.get("all_groups") is not None:
@@ -75,10 +84,37 @@ def solver(solve, by_group=None):
             else:
                 rule = solve(*args, **kwargs)
         if not IS_TOLD.get():
-            warn(*map(given.get, of_order), groups=given.get("groups"))
+            labels = given.get("groups"), given.get("clusters")
+            warn(*map(given.get, of_order), *labels)
         return rule
 
     return solved
+
+
+# What has one value for each row.
+_OF_ROWS = {"scores", "losses", "gain", "loss_first", "loss_second", "groups", "draws"}
+
+
+def _drop_unlabelled(given):
+    """Return arguments without rows that have no label, if that is all there is to do.
+
+    Where every row has the same chance of a label, those that have one are as good as
+    drawn from the population.
+    """
+    losses = [given[name] for name in given if name.startswith("loss")]
+    is_labelled = ~np.any([find_missing_labels(np.asarray(x)) for x in losses], axis=0)
+    others = ("sample_weight", "clusters", "bounds")
+    is_alike = all(given.get(name) is None for name in others)
+    if np.ndim(given["inclusion_proba"]) or not is_alike or not is_labelled.any():
+        return given
+    check_inclusion_proba(given["inclusion_proba"], is_labelled)
+    kept = {name: x for name, x in given.items() if name != "inclusion_proba"}
+    for name in _OF_ROWS & kept.keys():
+        if kept[name] is not None:
+            rows = range(_num_samples(kept[name]))
+            check_same_length(len(is_labelled), **{name: rows})
+            kept[name] = _safe_indexing(kept[name], np.flatnonzero(is_labelled))
+    return kept
 
 
 def _solve_groups(
@@ -92,12 +128,18 @@ def _solve_groups(
     **options,
 ):
     """Return the rule of each group of samples as one."""
-    scores, losses, weight = check_samples(scores, losses, sample_weight)
+    scores = check_vector(scores, "scores")
+    known = options.get("inclusion_proba"), len(scores)
+    losses, is_labelled = read_losses(losses, *known)
+    losses = np.where(is_labelled, losses, np.nan)
+    weight = check_sample_weight(sample_weight, len(scores))
     partition = make_partition(groups, len(scores), all_groups)
     targets = targets_by_group(target, partition.labels)
-    options_of = options_by_group(options, partition, len(scores), weight)
+    options_of = options_by_group(options, partition, len(scores))
 
     def solve_one(label, rows):
+        if not is_labelled[rows].any():
+            raise InfeasibleTargetError("none of its samples is labelled")
         sample = scores[rows], losses[rows], targets[label]
         weight_of = take_weight(weight, rows)
         return solve(*sample, sample_weight=weight_of, **options_of(label, rows))
@@ -105,21 +147,32 @@ def _solve_groups(
     return solve_by_group(partition, solve_one, targets, weight)
 
 
-def options_by_group(options, partition, n_samples, weight):
+def options_by_group(options, partition, n_samples):
     """Return the options of the solver for a group, as a function of label and rows."""
-    level, draws = map(options.get, ("confidence_level", "draws"))
-    if level is None:
-        return lambda label, rows: options
-    level = share_confidence(check_confidence_level(level, weight), len(partition))
-    draws = None if draws is None else check_draws(draws, n_samples)
-    # A group's own, so that it does not matter what those before it have drawn.
-    random_state = check_random_state(options.get("random_state"))
-    seeds = random_state.randint(np.iinfo(np.int32).max, size=len(partition))
-    seeds = dict(zip(partition.labels, seeds.tolist(), strict=True))
-    options = options | {"confidence_level": level}
-    return lambda label, rows: (
-        options | {"draws": take_weight(draws, rows), "random_state": seeds[label]}
-    )
+    level, draws, clusters = map(options.get, ("confidence_level", "draws", "clusters"))
+    of_rows, seeds = {}, {}
+    if clusters is not None:
+        of_rows["clusters"] = read_clusters(clusters, n_samples)
+    if np.size(options.get("inclusion_proba")) > 1:
+        of_rows["inclusion_proba"] = np.asarray(options["inclusion_proba"])
+        check_same_length(n_samples, inclusion_proba=of_rows["inclusion_proba"])
+    if level is not None:
+        level = check_level(level, "confidence_level")
+        options = options | {
+            "confidence_level": share_confidence(level, len(partition))
+        }
+        if draws is not None:
+            of_rows["draws"] = check_draws(draws, n_samples)
+        # A group's own, so that it does not matter what those before it have drawn.
+        random_state = check_random_state(options.get("random_state"))
+        seeds = random_state.randint(np.iinfo(np.int32).max, size=len(partition))
+        seeds = dict(zip(partition.labels, seeds.tolist(), strict=True))
+
+    def options_of(label, rows):
+        given = {name: values[rows] for name, values in of_rows.items()}
+        return options | given | ({"random_state": seeds[label]} if seeds else {})
+
+    return options_of
 
 
 def solve_by_group(partition, solve, targets, weight=None):
@@ -204,13 +257,15 @@ def warn_of_backward_scores(
     scores,
     losses,
     weight=None,
-    *,
     groups=None,
+    clusters=None,
+    *,
     way_out=WAY_OUT,
     what="uncertainty score",
 ):
     """Warn where the certain half of the samples has a larger risk than all."""
-    half, mean = _find_backward(scores, losses, weight, groups, _STANDARD_ERRORS)
+    labels = groups, clusters
+    half, mean = _find_backward(scores, losses, weight, *labels, _STANDARD_ERRORS)
     if half is not None:
         warn_user(
             f"The {what} ranks the errors backwards: the more certain half of the "
@@ -218,14 +273,16 @@ def warn_of_backward_scores(
         )
 
 
-def warn_of_backward_gain(gain, loss_first, loss_second, weight=None, *, groups=None):
+def warn_of_backward_gain(
+    gain, loss_first, loss_second, weight=None, groups=None, clusters=None
+):
     """Warn where asking about the half of the highest gains helps less than about any.
 
     Samples whose second opinion is unknown do not count.
     """
     rows = np.flatnonzero(~find_missing_labels(np.asarray(loss_second)))
     rows = rows[_evenly(len(rows))]
-    given = gain, loss_first, loss_second, weight, groups
+    given = gain, loss_first, loss_second, weight, groups, clusters
     given = [np.asarray(each)[rows] if np.ndim(each) else None for each in given]
     gain, first, second, *others = given
     change = second.astype(np.float64) - first
@@ -240,14 +297,20 @@ def warn_of_backward_gain(gain, loss_first, loss_second, weight=None, *, groups=
         )
 
 
-def _find_backward(scores, losses, weight, groups, n_errors):
+def _find_backward(scores, losses, weight, groups, clusters, n_errors):
     """Return the risks of the half of low scores and of all, if the first is larger.
 
     That is by more than chance; else None twice. Of many samples, some are looked at.
     """
-    given, rows = (scores, losses, weight, groups), _evenly(len(scores))
+    rows = np.flatnonzero(~find_missing_labels(np.asarray(losses)))
+    rows = rows[_evenly(len(rows))]
+    given = scores, losses, weight, groups, clusters
     given = (np.asarray(each)[rows] if np.ndim(each) else None for each in given)
-    scores, losses, weight, groups = given
+    scores, losses, weight, groups, clusters = given
+    losses = losses.astype(np.float64)
+    if clusters is not None:
+        # Rows of a cluster may be one and the same.
+        n_errors *= (len(rows) / len(set(clusters.tolist()))) ** 0.5
     if groups is not None:
         # Of one group, scores are not compared with those of another.
         scores = _ranks_in_groups(scores, groups)

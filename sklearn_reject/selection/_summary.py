@@ -425,7 +425,9 @@ class RiskCoverageSummary(Accumulator):
             cut = cells.as_whole(cut_at_risk(cells, risk, randomize))
             to_next = cells.is_tied[cut.n_groups :][:1].any()
             return make_rule(cells, cut, to_next=to_next)
-        level = check_confidence_level(confidence_level, self._state.given_weight)
+        level = check_confidence_level(
+            confidence_level, sample_weight=self._state.given_weight
+        )
         test = cells.choose_test(level, bound, max_loss)
 
         def p_values(counts, risk, level):
@@ -477,7 +479,9 @@ class RiskCoverageSummary(Accumulator):
             model = reaching_coverage(high, cells.total("weight"))
             cut = cells.as_whole(best_cut(cells, model, randomize), up=True)
             return make_rule(cells, cut)
-        level = check_confidence_level(confidence_level, self._state.given_weight)
+        level = check_confidence_level(
+            confidence_level, sample_weight=self._state.given_weight
+        )
         certificate = certify_coverage(self.n_samples, high, confidence_level=level)
         return cells.certified_rule(certificate)
 
@@ -556,7 +560,8 @@ class RiskCoverageSummary(Accumulator):
             weights, or there are none.
         """
         rate = check_number(target, "target (the failure rate)", open_low=True)
-        refuse_weights(self._state.given_weight, "a failure rate", "use a target_risk")
+        weight = self._state.given_weight
+        refuse_weights("a failure rate", "use a target_risk", sample_weight=weight)
         cells = _CellGroups(self._state)
         test = cells.choose_test(confidence_level, bound, max_loss)
         asked = FailureTarget(rate, self.n_samples, test)

@@ -354,10 +354,13 @@ OF_SAMPLES = [
         for options, words in (
             (NEIGHBORS, ["KNeighborsClassifier.fit does not take it", WAY_OUT]),
             (CERTIFIED, ["confidence_level cannot be combined with"]),
-            (CERTIFIED | {"min_recall": 0.8}, ["confidence_level cannot be"]),
+            (
+                CERTIFIED | {"min_recall": 0.8},
+                ["confidence_level needs max_weight"],
+            ),
             (CERTIFIED | {"group_by": place_of}, ["confidence_level cannot be"]),
             (FAILURES, [f"{RATE} cannot be combined with"]),
-            ({RATE: 0.05}, [f"{RATE} cannot be combined with"]),
+            ({RATE: 0.05}, [f"{RATE} needs max_weight with"]),
         )
     ),
     (OF_ONE | {"min_recall": 0.9}, {"y": 0 * y}, ["positive class", "classes are 0"]),

@@ -216,7 +216,11 @@ ERRORS = [
             (CERTIFIED, COST, "reject_cost has no bound"),
             ({}, SURER, "held out none, or one drawn class by class"),
             ({"cv": 0.4}, SURER, "held out none, or one drawn class by class"),
-            (WEIGHTED, {"target_failure_rate": 0.1}, "target_failure_rate cannot be"),
+            (
+                WEIGHTED,
+                {"target_failure_rate": 0.1},
+                "target_failure_rate needs max_weight",
+            ),
             *(
                 (PLACES, {"group_by": other}, r"group_by=.* fit again")
                 for other in (1, "region", LastColumn())

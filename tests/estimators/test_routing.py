@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_validate
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -109,9 +109,9 @@ def test_groups_reach_the_splitter(make, is_routed):
     same = clone(model).set_params(cv=splits).fit(X, labels)
     assert repr(model.rule_) == repr(same.rule_)
     for inner in (GaussianNB(), make_pipeline(GaussianNB())):
-        words = "groups are used neither by cv=3 nor.* Pass a splitter such as"
+        words = "groups are used neither by cv=KFold.* nor.* Pass a splitter such as"
         with pytest.raises(ValueError, match=words):
-            make(inner, cv=3).fit(X, labels, groups=groups)
+            make(inner, cv=KFold(3)).fit(X, labels, groups=groups)
 
 
 # Both classifiers of a DeferringClassifier

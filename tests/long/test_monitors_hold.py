@@ -126,7 +126,7 @@ def audited(rng, size):
     [
         (errors, 0.05, {}),
         (spread, 0.2, {}),
-        (audited, 0.3 * 0.2 + 0.7 * 0.02, {"min_inclusion_proba": 0.1}),
+        (audited, 0.3 * 0.2 + 0.7 * 0.02, {"max_weight": 10}),
     ],
     ids=["errors", "spread", "audited"],
 )
@@ -143,7 +143,7 @@ def test_alarms_of_audits():
     for target in (0.074, 0.037):
         alarms = 0
         for _ in range(N_STREAMS // 4):
-            monitor = RiskMonitor(target, min_inclusion_proba=0.1)
+            monitor = RiskMonitor(target, max_weight=10)
             for part in np.split(audited(rng, LENGTH), 100, axis=1):
                 monitor.update(*part)
             alarms += monitor.alarm

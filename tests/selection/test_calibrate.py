@@ -219,7 +219,7 @@ RULE = calibrate(**LOGGED, target_risk=0.1)
         (
             calibrate,
             LOGGED | {"correct": np.where(CORRECT, 1, np.nan), "target_risk": 0.1},
-            r"correct is missing in row \d+ .* Remove",
+            r"correct is missing in row \d+ .* as inclusion_proba, or remove",
         ),
         (
             calibrate,

@@ -355,10 +355,14 @@ CERTIFIERS = {
 }
 # What is changed of three samples, the words of the error, and who takes no such thing.
 REFUSALS = [
-    ({"sample_weight": [1, 1, 1]}, "sample_weight cannot be combined", ("two scores",)),
+    (
+        {"sample_weight": [1, 1, 1]},
+        "sample_weight cannot be combined|needs max_weight",
+        ("two scores",),
+    ),
     (
         {"sample_weight": [1, 1, 1], "groups": [1, 1, 2]},
-        "sample_weight cannot be combined",
+        "sample_weight cannot be combined|needs max_weight",
         ("risk bounds", "failure bounds", "two scores"),
     ),
     ({"randomize": "no"}, "randomize must be one of", ("two scores",)),

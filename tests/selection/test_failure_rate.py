@@ -225,7 +225,7 @@ ONE_PART = {"bounds": {"class": ([0, 1], {0: 0.4})}}
         ({"target": 0}, "rate 0, even .* infinitely many"),
         ({"target": 1e-310}, "rate 1e-310, .*use a larger rate"),
         ({"target": -1}, "target"),
-        ({"sample_weight": [1, 1]}, "sample_weight=None, or use a target_risk"),
+        ({"sample_weight": [1, 1]}, "needs max_weight"),
         ({"scores": []}, "scores"),
         ({"bounds": {}}, "bounds must be a dict"),
         (

@@ -31,7 +31,7 @@ FLAGS = st.lists(st.sampled_from([0, 1]), max_size=8)
 
 PLAIN = {
     "risk": partial(RiskMonitor, 0.2, confidence_level=0.8),
-    "audit": partial(RiskMonitor, 0.3, max_loss=2, min_inclusion_proba=0.25),
+    "audit": partial(RiskMonitor, 0.3, max_loss=2, max_weight=4),
     "coverage": partial(CoverageMonitor, 0.7),
     "less": partial(CoverageMonitor, 0.7, confidence_level=0.99, alternative="less"),
     "greater": partial(CoverageMonitor, 0.7, alternative="greater"),
@@ -87,7 +87,7 @@ def feed(monitor, seed=0, size=50):
     for _ in range(3):
         if isinstance(monitor, CoverageMonitor):
             monitor.update(rng.random(size) < 0.5)
-        elif monitor.min_inclusion_proba < 1:
+        elif monitor.max_weight is not None:
             proba = rng.uniform(0.25, 0.9, size)
             losses = np.where(rng.random(size) < proba, rng.random(size), np.nan)
             monitor.update(losses, inclusion_proba=proba)
@@ -111,10 +111,10 @@ def test_e_value_is_the_capital_of_bets(since, updates, target):
     if losses:
         assert monitor.mean == pytest.approx(np.mean(losses), rel=1e-14)
     # What was looked up with certainty could have counted four times as much.
-    options = {"min_inclusion_proba": 0.25, "since": since}
+    options = {"max_weight": 4, "since": since}
     audit = fed(RiskMonitor(target, **options), updates)
-    quarters = [[loss / 4 for loss in update] for update in updates]
-    expected = played(since, quarters, target / 4, 1)
+    mixed = [[(loss + 3 * target) / 4 for loss in update] for update in updates]
+    expected = played(since, mixed, target, 1)
     assert audit.e_value == pytest.approx(expected, rel=1e-11)
 
 
@@ -209,19 +209,22 @@ def test_an_alarm_is_raised_when_the_capital_reaches_its_limit(confidence_level)
 # Labels that are looked up at random
 
 
-def test_mean_of_an_audit_is_unbiased():
+def test_mean_of_an_audit_is_weighted():
     losses, proba = np.array([0.5, 2.0, 0.0, 1.0]), np.array([0.25, 0.5, 1.0, 0.4])
-    means, capital = 0.0, 0.0
+    weight, capital = np.array([1.0, 0.5, 1.0, 0.0]), 0.0
+    risk = np.average(losses, weights=weight)
     for known in product((False, True), repeat=4):
         chance = np.prod(np.where(known, proba, 1 - proba))
         if chance:
-            seen = np.where(known, losses, np.nan)
-            options = {"max_loss": 2, "min_inclusion_proba": 0.25}
-            monitor = RiskMonitor(losses.mean(), **options).update(seen, proba)
-            assert monitor.n_samples == 4
-            means += chance * monitor.mean
+            seen, options = np.where(known, losses, np.nan), {"max_weight": 4}
+            monitor = RiskMonitor(risk, max_loss=2, **options)
+            monitor.update(seen, proba, weight)
+            counts = known * weight / proba
+            mean = np.average(losses, weights=counts)
+            assert monitor.mean == pytest.approx(mean, rel=1e-13)
+            low, high = monitor.interval()[1:3]
+            assert 0 <= low <= mean < high <= 2
             capital += chance * monitor.e_value
-    assert means == pytest.approx(losses.mean(), rel=1e-14)
     assert capital < 1  # losses that are known to vary
 
 
@@ -233,7 +236,7 @@ def test_capital_of_an_audit_neither_grows_nor_falls_at_the_bound():
         for outcome, proba in zip(outcomes, probas, strict=True):
             seen = target if outcome == 1 else 1 - target
             chance *= 1 - proba if math.isnan(outcome) else proba * seen
-        monitor = RiskMonitor(target, min_inclusion_proba=0.2)
+        monitor = RiskMonitor(target, max_weight=5)
         total += chance * monitor.update(outcomes, probas).e_value
     assert total == pytest.approx(1, rel=1e-12)
 
@@ -241,23 +244,24 @@ def test_capital_of_an_audit_neither_grows_nor_falls_at_the_bound():
 @given(LOSSES)
 def test_an_audit_of_everything_is_no_audit(losses):
     whole = RiskMonitor(0.1).update(losses)
-    assert_same(RiskMonitor(0.1).update(losses, inclusion_proba=1), whole, 1e-15)
-    ready = RiskMonitor(0.1, min_inclusion_proba=0.5).update(losses)
+    ready = RiskMonitor(0.1, max_weight=2).update(losses)
     for proba in (1.0, np.ones(len(losses))):
-        other = RiskMonitor(0.1, min_inclusion_proba=0.5).update(losses, proba)
+        other = RiskMonitor(0.1, max_weight=2).update(losses, proba)
         assert_same(ready, other, 1e-14)
     assert ready.mean == pytest.approx(whole.mean, nan_ok=True)
+    same = RiskMonitor(0.1, max_weight=1).update(losses, 1)
+    assert same.e_value == pytest.approx(whole.e_value, rel=1e-13)
 
 
 def test_numbers_of_audits_that_cannot_be():
     losses = np.zeros(1000)
     with pytest.warns(RejectionWarning, match=r"1000 of 1000 losses.*about 100.0"):
-        RiskMonitor(0.1, min_inclusion_proba=0.1).update(losses, 0.1)
+        RiskMonitor(0.1, max_weight=10).update(losses, 0.1)
     with pytest.warns(RejectionWarning, match="0 of 1000 losses are known"):
-        RiskMonitor(0.1, min_inclusion_proba=0.1).update(losses + np.nan, 0.1)
+        RiskMonitor(0.1, max_weight=10).update(losses + np.nan, 0.1)
     # All of a few, or none, may be chance.
     for few in ([0.0] * 3, [np.nan] * 50, [np.nan], []):
-        RiskMonitor(0.1, min_inclusion_proba=0.1).update(few, 0.1)
+        RiskMonitor(0.1, max_weight=10).update(few, 0.1)
 
 
 # Updates, parts and merging
@@ -425,7 +429,7 @@ def test_bad_states_are_refused(state, match):
         ({"target": 1}, "target=1 is not below max_loss=1.* as max_loss"),
         ({"confidence_level": 1}, "confidence_level must be in"),
         ({"max_loss": 0}, "max_loss must be in"),
-        ({"min_inclusion_proba": 0}, "min_inclusion_proba must be in"),
+        ({"max_weight": 0}, "max_weight must be in"),
         ({"coverage": 0}, "coverage must be in"),
         ({"coverage": 0.5, "alternative": "above"}, "alternative must be one of"),
         ({"coverage": 0.5, "tolerance": -0.1}, "tolerance must be in"),
@@ -451,18 +455,19 @@ def test_bad_parameters(options, match):
         ([0, math.nan], None, "NaN where inclusion_proba.* nan in row 1"),
         ([[0, 1]], None, r"array of shape \(1, 2\)"),
         (["right"], None, "losses must hold numbers"),
-        ([0, 0], [0.5, 0.0], r"in \[0.5, 1\] .*as min_inc.* 0.0 in row 1"),
+        ([0, 0], [0.5, 0.0], r"in \(0, 1\], got 0.0 in row 1"),
+        ([0, 0], [0.5, 0.4], r"max_weight=2 is exceeded by .* 2.5 in row 1"),
         ([0, 0], [1, 1, 1], "inclusion_proba has 3 elements"),
         (
             [0, math.nan],
             [0.5, 1],
-            "NaN where inclusion_proba is below 1 .*, got nan in row 1",
+            "inclusion_proba is 1 in row 1, which has no label",
         ),
     ],
     ids=lambda value: value[:20] if isinstance(value, str) else None,
 )
 def test_bad_losses_change_nothing(losses, proba, match):
-    monitor = RiskMonitor(0.1, min_inclusion_proba=0.5).update([0, 1, 0])
+    monitor = RiskMonitor(0.1, max_weight=2).update([0, 1, 0])
     before = results(monitor)
     with pytest.raises(ValueError, match=match):
         monitor.update(losses, inclusion_proba=proba)
@@ -480,13 +485,13 @@ def test_what_is_no_flag_is_refused(accepted):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_rounding_is_no_error(dtype):
     """In single precision .7 is below and .1 above what double precision has."""
-    options = {"max_loss": 0.1, "min_inclusion_proba": 0.7}
+    options = {"max_loss": 0.1, "max_weight": 1 / 0.7}
     losses, proba = np.array([[0.1, np.nan, 0], [0.7, 0.7, 1]], dtype=dtype)
     rounded = RiskMonitor(0.05, **options).update(losses, inclusion_proba=proba)
     exact = RiskMonitor(0.05, **options).update([0.1, np.nan, 0], [0.7, 0.7, 1])
     assert_same(rounded, exact, 1e-6)
     assert rounded.e_value <= exact.e_value
-    audit = RiskMonitor(0.05, min_inclusion_proba=0.1)
+    audit = RiskMonitor(0.05, max_weight=10)
     assert audit.update([np.nan], inclusion_proba=1 - 0.9).n_samples == 1
 
 
@@ -497,10 +502,10 @@ SCORES = np.arange(100)
 
 def test_rule_hands_on_what_it_is_certified_for():
     rule = solve_target_risk(SCORES, SCORES >= 80, 0.1, confidence_level=0.9)
-    monitor = rule.monitor(confidence_level=0.99, min_inclusion_proba=0.5)
+    monitor = rule.monitor(confidence_level=0.99, max_weight=2)
     assert type(monitor) is RiskMonitor
     assert (monitor.target, monitor.confidence_level) == (0.1, 0.99)
-    assert (monitor.max_loss, monitor.min_inclusion_proba) == (1, 0.5)
+    assert (monitor.max_loss, monitor.max_weight) == (1, 2)
     assert rule.monitor(0.3, max_loss=2).target == 0.3
     assert (monitor.since, rule.monitor(since="any").since) == ("start", "any")
     with pytest.raises(ValueError, match=r"target=0.3 is not below max_loss=0.2"):

@@ -1,0 +1,198 @@
+"""Samples that count unequally, or depend on each other: weights, audits, clusters.
+
+Let v be the weight of a row, p the chance that it was to be labelled, and m the number
+of rows in its cluster, all known before its label, and V the largest v / p that can
+occur, fixed before the draw. A labelled row counts a = v / (p V m), at most 1, as do
+all rows of a cluster together, and one without a label nothing. With losses and a risk
+r in [0, 1],
+
+    x(t) = r + the sum of a (loss - r) over the rows of a unit that score below t
+
+is in [0, 1], too, where a unit is a cluster or, without clusters, a row. Its mean is at
+most r exactly if the weighted risk of a random accepted row of a random cluster is. A
+unit without a labelled row below t has x = r, by which no bet wins or loses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from sklearn_reject._curves._prefixes import Prefixes
+from sklearn_reject._validation import (
+    check_same_length,
+    check_sample_weight,
+    check_vector,
+    find_missing_labels,
+    take_weight,
+)
+from sklearn_reject.selection._groups import as_labels, distinct_labels, encode_labels
+from sklearn_reject.selection._weights import (
+    SURPRISE,
+    check_inclusion_proba,
+    shares_of,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """How much rows count, and which units they are in, numbered by their first rows.
+
+    Without shares each row is a unit, and counts as one.
+    """
+
+    shares: np.ndarray | None = None
+    codes: np.ndarray | None = None
+
+    def take(self, rows):
+        """Return those of some rows."""
+        codes = take_weight(self.codes, rows)
+        if codes is not None:
+            _, first, codes = np.unique(codes, return_index=True, return_inverse=True)
+            codes = np.argsort(np.argsort(first))[codes]
+        return Units(take_weight(self.shares, rows), codes)
+
+    @cached_property
+    def _firsts(self):
+        """The first row that counts of each unit that has one."""
+        rows = np.flatnonzero(self.shares)
+        if self.codes is None:
+            return rows
+        return rows[np.sort(np.unique(self.codes[rows], return_index=True)[1])]
+
+    def count(self, n_rows):
+        """Return how many units the first rows, that count, are in."""
+        return n_rows if self.shares is None else np.searchsorted(self._firsts, n_rows)
+
+    def weigh(self, losses):
+        """Return losses of the first rows times what these count."""
+        return losses if self.shares is None else self.shares[: len(losses)] * losses
+
+    def values(self, losses, risk):
+        """Return what each unit of the first rows, of these losses, is: x above."""
+        if self.shares is None:
+            return losses
+        parts = self.weigh(losses - risk)
+        if self.codes is not None:
+            parts = np.bincount(self.codes[: len(losses)], parts)
+        return risk + parts
+
+    def before(self, values):
+        """Return what the rows before each one of its unit add up to."""
+        if self.codes is None:
+            return 0.0
+        order = np.argsort(self.codes, kind="stable")
+        codes, sums = self.codes[order], np.cumsum(values[order]) - values[order]
+        before = np.empty(len(values))
+        before[order] = sums - sums[np.searchsorted(codes, codes)]
+        return before
+
+
+# Rows that are units, and count alike.
+ROWS = Units()
+
+
+def weigh(is_labelled, weight, proba, max_weight, clusters, promise=""):
+    """Return v / (p m) and v / m of each row, None where all are alike, and units.
+
+    Raises where a `promise` could not be kept.
+    """
+    if weight is proba is clusters is None:
+        return None, None, ROWS
+    every = np.ones(len(is_labelled)) if weight is None else weight
+    ratio, codes, sizes = every * is_labelled, None, 1
+    if proba is not None:
+        ratio = ratio / check_inclusion_proba(proba, is_labelled)
+    elif weight is None:
+        max_weight = 1.0
+    if clusters is not None:
+        codes = read_clusters(clusters, len(is_labelled))
+        sizes = np.bincount(codes)[codes]
+    units = ROWS
+    if promise:
+        units = Units(shares_of(ratio, max_weight, promise) / sizes, codes)
+    return ratio / sizes, every / sizes, units
+
+
+def read_clusters(clusters, n_samples, name="clusters"):
+    """Return the number of the cluster of each row, by their first rows."""
+    labels = as_labels(clusters, name)
+    check_same_length(n_samples, **{name: labels})
+    return encode_labels(labels, distinct_labels(labels, name))
+
+
+def read_losses(losses, proba, n_samples):
+    """Return losses, zero where there is no label, and where there is one."""
+    array = losses if np.ma.isMaskedArray(losses) else np.asarray(losses)
+    is_labelled = ~find_missing_labels(array)
+    if array.ndim == 1 and not is_labelled.all():
+        if proba is None or not is_labelled.any():
+            row = int(np.argmin(is_labelled))
+            raise ValueError(
+                f"losses must be finite, got {array[row]} in row {row} "
+                f"({np.sum(~is_labelled)} such values). Pass the chance of each row to "
+                "be labelled as inclusion_proba, with some that are, or remove these "
+                "rows from all arrays where it is the same for all."
+            )
+        array = np.where(is_labelled, array, 0.0)
+    losses = check_vector(array, "losses", non_negative=True)
+    check_same_length(n_samples, losses=losses)
+    return losses, is_labelled
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Scores and losses, and what they count, see `weigh`."""
+
+    scores: np.ndarray
+    losses: np.ndarray
+    weight: np.ndarray | None = None
+    of_all: np.ndarray | None = None
+    units: Units = ROWS
+
+    @classmethod
+    def of(cls, scores, losses, weight=None, proba=None, *others, promise=""):
+        """Return validated samples, as `weigh` takes them."""
+        scores = check_vector(scores, "scores")
+        losses, is_labelled = read_losses(losses, proba, len(scores))
+        weight = check_sample_weight(weight, len(scores))
+        if others:
+            others = weigh(is_labelled, weight, proba, *others, promise=promise)
+        return cls(scores, losses, *others)
+
+    def prefixes(self):
+        """Return the running sums of weights and losses, by score."""
+        return Prefixes.of(self.scores, self.weight, near=True, loss=self.losses)
+
+    def measure(self, rule):
+        """Return a rule with what it achieves; its certificate counts units."""
+        if self.weight is None:
+            return rule
+        if rule.certificate is not None:
+            is_below = self.scores < rule.threshold
+            n_accepted = int(self.units.take(is_below).count(is_below.sum()))
+            certificate = replace(rule.certificate, n_accepted=n_accepted)
+            rule = rule.measure(self.scores, self.losses, sample_weight=self.weight)
+            rule = replace(rule, certificate=certificate)
+        accepted = rule.accept_proba(self.scores)
+        return replace(rule, coverage=float(np.average(accepted, weights=self.of_all)))
+
+    def count_all(self, max_weight):
+        """Return the number of units, or raise for weights without a mean of one."""
+        if self.weight is None:
+            return len(self.scores)
+        codes = self.units.codes
+        n_units = len(self.scores) if codes is None else int(codes.max()) + 1
+        mean = self.of_all.sum() / n_units
+        away = abs(mean - 1)
+        # Bernstein's inequality; of this mean and largest value no variance is larger.
+        if n_units * away**2 > 2 * SURPRISE * (max_weight - 1 + max_weight * away / 3):
+            raise ValueError(
+                f"sample_weight has the mean {mean:.3g}, but a failure rate needs "
+                "weights whose mean over the population is known to be one, such as "
+                "the quotient of two densities. Divide by that mean, or use a "
+                "target_risk, of which only the proportions of the weights count."
+            )
+        return n_units
