@@ -94,7 +94,7 @@ def set_pilot_aside(ranked, random_state):
     threshold, nor is it a fixed amount of what the rows of a test count.
     """
     shares, codes = ranked.units.shares, ranked.units.codes
-    if shares is None:
+    if ranked.units.alike:
         return ranked
     numbers = np.arange(len(shares)) if codes is None else codes
     order = random_state.permutation(np.unique(numbers[shares > 0]))
@@ -149,9 +149,8 @@ def choose_test(losses, confidence_level, name, max_loss, bounds=BOUNDS, units=R
             "largest possible loss, or clip the losses to max_loss."
         )
     if name == "auto":
-        is_plain = max_loss is None and units is ROWS
-        name = "binomial" if is_plain else general
-    if bounds[name].is_binary and units is not ROWS:
+        name = "binomial" if max_loss is None and units.alike else general
+    if bounds[name].is_binary and not units.alike:
         raise ValueError(
             f"bound={name!r} is for rows that are independent and count alike, which "
             f"weights or clusters change. Pass bound={general!r}."
@@ -317,36 +316,45 @@ class Tested(Asked):
     """
 
     p_values_of: object = None
-    # Of the first samples, what they count as far as a pilot tells, None without one.
+    # Which rows count, None for all, and their units.
+    members: np.ndarray | None = None
+    units: Units = ROWS
+    # Of all first rows, what members count as far as a pilot tells, None without one.
     foreseen: np.ndarray | None = None
 
     @classmethod
     def of(cls, ranked, target, test, random_state, part=None):
         """Return how the first of some samples, or of a part of them, are tested."""
-        rows = slice(None) if part is None else part.rows
-        losses, units = ranked.losses[rows] / test.max_loss, ranked.units.take(rows)
-        p_values, foreseen = None, None
-        if target < test.max_loss:
-            p_values = test.bound.test(losses, random_state, units)
+        rows = np.arange(len(ranked.losses)) if part is None else part.rows
+        p_values, foreseen, shares = None, None, ranked.units.shares
         if ranked.pilot is not None:
-            foreseen = np.zeros(len(ranked.losses))
+            foreseen = np.zeros(len(shares))
             foreseen[rows] = ranked.pilot[rows]
             foreseen = np.cumsum(foreseen)
+        if shares is not None:
+            rows = rows[shares[rows] > 0]
+        losses, units = ranked.losses[rows] / test.max_loss, ranked.units.take(rows)
         n_units = int(units.count(len(losses)))
-        return cls(target, n_units, test, part, p_values, foreseen)
+        if target < test.max_loss:
+            p_values = test.bound.test(losses, random_state, units)
+        return cls(target, n_units, test, part, p_values, rows, units, foreseen)
+
+    def rows(self, counts):
+        """Return how many of them are among the first samples."""
+        return counts if self.members is None else np.searchsorted(self.members, counts)
 
     def count(self, counts):
-        """Return how many of them are among the first samples."""
-        return counts if self.part is None else np.searchsorted(self.part.rows, counts)
+        """Return how many units of them are among the first samples."""
+        return self.units.count(self.rows(counts))
 
     def p_values(self, counts, level):
         """Return the p-values of those among the first samples."""
         if self.part is None:
             # Bets are made for all of delta, whatever a start brings.
-            return self.p_values_of(counts, self.share, self.test.delta)
-        members = self.count(counts)
-        is_new = starts_of_ties(members)
-        p_values = self.p_values_of(members[is_new], self.share, level)
+            level = self.test.delta
+        rows = self.rows(counts)
+        is_new = starts_of_ties(rows)
+        p_values = self.p_values_of(rows[is_new], self.share, level)
         return p_values[np.cumsum(is_new) - 1]
 
     def p_value(self, count):
@@ -376,12 +384,13 @@ class Tested(Asked):
 
 
 def certify(counts, everything):
-    """Return the certificate of the last threshold that passes the test of all samples.
+    """Return the certificate of the last threshold that passes, and what it accepts.
 
-    `counts` are what each threshold accepts.
+    `counts` are what each threshold accepts. The certificate counts units.
     """
     n_accepted, (p_value,) = certify_all(counts, [everything])
-    return everything.certificate(n_accepted, p_value)
+    n_units = everything.count(np.array([n_accepted]))[0]
+    return everything.certificate(n_units, p_value), n_accepted
 
 
 def certify_all(counts, tested):

@@ -16,11 +16,10 @@ unit without a labelled row below t has x = r, by which no bet wins or loses.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
-from sklearn_reject._curves._prefixes import Prefixes
+from sklearn_reject._curves._prefixes import Prefixes, prefix_sums
 from sklearn_reject._validation import (
     check_same_length,
     check_sample_weight,
@@ -40,11 +39,13 @@ from sklearn_reject.selection._weights import (
 class Units:
     """How much rows count, and which units they are in, numbered by their first rows.
 
-    Without shares each row is a unit, and counts as one.
+    Without shares each row is a unit, and counts as one. Units are alike if these are
+    independent rows that all had the same chance of a label: shares are 0 or 1 then.
     """
 
     shares: np.ndarray | None = None
     codes: np.ndarray | None = None
+    alike: bool = False
 
     def take(self, rows):
         """Return those of some rows."""
@@ -52,19 +53,15 @@ class Units:
         if codes is not None:
             _, first, codes = np.unique(codes, return_index=True, return_inverse=True)
             codes = np.argsort(np.argsort(first))[codes]
-        return Units(take_weight(self.shares, rows), codes)
-
-    @cached_property
-    def _firsts(self):
-        """The first row that counts of each unit that has one."""
-        rows = np.flatnonzero(self.shares)
-        if self.codes is None:
-            return rows
-        return rows[np.sort(np.unique(self.codes[rows], return_index=True)[1])]
+        return Units(take_weight(self.shares, rows), codes, self.alike)
 
     def count(self, n_rows):
-        """Return how many units the first rows, that count, are in."""
-        return n_rows if self.shares is None else np.searchsorted(self._firsts, n_rows)
+        """Return how many units the first rows are in, for one number or several."""
+        if self.alike and self.shares is not None:
+            return prefix_sums(self.shares)[n_rows].astype(np.intp)
+        if self.codes is None:
+            return n_rows
+        return np.searchsorted(np.unique(self.codes, return_index=True)[1], n_rows)
 
     def weigh(self, losses):
         """Return losses of the first rows times what these count."""
@@ -91,7 +88,7 @@ class Units:
 
 
 # Rows that are units, and count alike.
-ROWS = Units()
+ROWS = Units(alike=True)
 
 
 def weigh(is_labelled, weight, proba, max_weight, clusters, promise=""):
@@ -102,18 +99,22 @@ def weigh(is_labelled, weight, proba, max_weight, clusters, promise=""):
     if weight is proba is clusters is None:
         return None, None, ROWS
     every = np.ones(len(is_labelled)) if weight is None else weight
-    ratio, codes, sizes = every * is_labelled, None, 1
+    if weight is clusters is None and np.ndim(proba) == 0:
+        check_inclusion_proba(proba, is_labelled)
+        ratio = every * is_labelled
+        return ratio, every, Units(ratio, alike=True)
+    ratio, codes, sizes, units = every, None, 1, ROWS
     if proba is not None:
-        ratio = ratio / check_inclusion_proba(proba, is_labelled)
+        ratio = every / check_inclusion_proba(proba, is_labelled)
     elif weight is None:
         max_weight = 1.0
     if clusters is not None:
         codes = read_clusters(clusters, len(is_labelled))
         sizes = np.bincount(codes)[codes]
-    units = ROWS
     if promise:
-        units = Units(shares_of(ratio, max_weight, promise) / sizes, codes)
-    return ratio / sizes, every / sizes, units
+        shares = shares_of(ratio, max_weight, promise) * is_labelled / sizes
+        units = Units(shares, codes)
+    return ratio * is_labelled / sizes, every / sizes, units
 
 
 def read_clusters(clusters, n_samples, name="clusters"):
@@ -167,22 +168,18 @@ class Sample:
         return Prefixes.of(self.scores, self.weight, near=True, loss=self.losses)
 
     def measure(self, rule):
-        """Return a rule with what it achieves; its certificate counts units."""
+        """Return a rule with what it achieves, accepted rows without a label too."""
         if self.weight is None:
             return rule
         if rule.certificate is not None:
-            is_below = self.scores < rule.threshold
-            n_accepted = int(self.units.take(is_below).count(is_below.sum()))
-            certificate = replace(rule.certificate, n_accepted=n_accepted)
             rule = rule.measure(self.scores, self.losses, sample_weight=self.weight)
-            rule = replace(rule, certificate=certificate)
         accepted = rule.accept_proba(self.scores)
         return replace(rule, coverage=float(np.average(accepted, weights=self.of_all)))
 
     def count_all(self, max_weight):
         """Return the number of units, or raise for weights without a mean of one."""
-        if self.weight is None:
-            return len(self.scores)
+        if self.units.alike:
+            return int(self.units.count(len(self.scores)))
         codes = self.units.codes
         n_units = len(self.scores) if codes is None else int(codes.max()) + 1
         mean = self.of_all.sum() / n_units

@@ -310,7 +310,8 @@ def solve_target_risk(
     given = sample.scores, sample.losses, randomize, draws, random_state, sample.units
     ranked = set_pilot_aside(rank(*given), random_state)
     everything = Tested.of(ranked, risk, test, random_state)
-    return sample.measure(ranked.make_rule(certify(ranked.accepted_counts, everything)))
+    found = certify(ranked.accepted_counts, everything)
+    return sample.measure(ranked.make_rule(*found))
 
 
 @solver
@@ -519,7 +520,8 @@ class FailureTarget(Asked):
         n_below = count
         if count < len(ranked.scores):
             n_below = np.searchsorted(ranked.scores, ranked.scores[count])
-        rule = ranked.make_rule(self.certificate(n_below, p_value), count)
+        n_units = ranked.units.count(n_below)
+        rule = ranked.make_rule(self.certificate(n_units, p_value), count)
         return sample.measure(rule)
 
     def warn_of_nothing_accepted(self, rule):
@@ -703,7 +705,7 @@ def solve_target_failure_rate(
     sampling = sample_weight, inclusion_proba, max_weight, clusters
     sample = Sample.of(scores, losses, *sampling, promise="a failure rate")
     largest = 1.0
-    if sample_weight is not None or inclusion_proba is not None:
+    if not (sample.units.alike or sample_weight is inclusion_proba is None):
         largest = float(max_weight)
     options = confidence_level, bound, max_loss
     test = choose_test(sample.losses, *options, units=sample.units)

@@ -12,7 +12,6 @@ from sklearn.utils import check_random_state
 
 from sklearn_reject._curves._prefixes import RELATIVE_TOLERANCE
 from sklearn_reject._curves._risk_coverage import selective_risk_at_coverage_score
-from sklearn_reject._sklearn import _num_samples, _safe_indexing
 from sklearn_reject._validation import (
     check_level,
     check_option,
@@ -35,9 +34,7 @@ from sklearn_reject.selection._groups import (
     sum_up,
     targets_by_group,
 )
-from sklearn_reject.selection._rule import check_draws
 from sklearn_reject.selection._sample import read_clusters, read_losses
-from sklearn_reject.selection._weights import check_inclusion_proba
 
 # Rows that are looked at: far more than it takes to see that an order is backwards.
 _MOST_ROWS, _FEW_ROWS = 2**14, 2**11
@@ -74,9 +71,6 @@ def solver(solve, by_group=None):
         if "bound" in names:
             check_bound(given.get("bound", "auto"), given.get("max_loss"))
         with order_told():
-            if given.get("inclusion_proba") is not None:
-                given = _drop_unlabelled(call.bind(*args, **kwargs).arguments)
-                args, kwargs = (), given
             if given.get("groups") is not None:
                 rule = by_group(solve, **call.bind(*args, **kwargs).arguments)
             elif given.get("all_groups") is not None:
@@ -89,32 +83,6 @@ def solver(solve, by_group=None):
         return rule
 
     return solved
-
-
-# What has one value for each row.
-_OF_ROWS = {"scores", "losses", "gain", "loss_first", "loss_second", "groups", "draws"}
-
-
-def _drop_unlabelled(given):
-    """Return arguments without rows that have no label, if that is all there is to do.
-
-    Where every row has the same chance of a label, those that have one are as good as
-    drawn from the population.
-    """
-    losses = [given[name] for name in given if name.startswith("loss")]
-    is_labelled = ~np.any([find_missing_labels(np.asarray(x)) for x in losses], axis=0)
-    others = ("sample_weight", "clusters", "bounds")
-    is_alike = all(given.get(name) is None for name in others)
-    if np.ndim(given["inclusion_proba"]) or not is_alike or not is_labelled.any():
-        return given
-    check_inclusion_proba(given["inclusion_proba"], is_labelled)
-    kept = {name: x for name, x in given.items() if name != "inclusion_proba"}
-    for name in _OF_ROWS & kept.keys():
-        if kept[name] is not None:
-            rows = range(_num_samples(kept[name]))
-            check_same_length(len(is_labelled), **{name: rows})
-            kept[name] = _safe_indexing(kept[name], np.flatnonzero(is_labelled))
-    return kept
 
 
 def _solve_groups(
@@ -149,28 +117,25 @@ def _solve_groups(
 
 def options_by_group(options, partition, n_samples):
     """Return the options of the solver for a group, as a function of label and rows."""
-    level, draws, clusters = map(options.get, ("confidence_level", "draws", "clusters"))
     of_rows, seeds = {}, {}
-    if clusters is not None:
-        of_rows["clusters"] = read_clusters(clusters, n_samples)
-    if np.size(options.get("inclusion_proba")) > 1:
-        of_rows["inclusion_proba"] = np.asarray(options["inclusion_proba"])
-        check_same_length(n_samples, inclusion_proba=of_rows["inclusion_proba"])
-    if level is not None:
-        level = check_level(level, "confidence_level")
-        options = options | {
-            "confidence_level": share_confidence(level, len(partition))
-        }
-        if draws is not None:
-            of_rows["draws"] = check_draws(draws, n_samples)
+    for name in ("draws", "inclusion_proba"):
+        if np.ndim(options.get(name)):
+            check_same_length(n_samples, **{name: options[name]})
+            of_rows[name] = np.asarray(options[name])
+    if options.get("clusters") is not None:
+        of_rows["clusters"] = read_clusters(options["clusters"], n_samples)
+    if options.get("confidence_level") is not None:
+        level = check_level(options["confidence_level"], "confidence_level")
+        level = share_confidence(level, len(partition))
+        options = options | {"confidence_level": level}
         # A group's own, so that it does not matter what those before it have drawn.
         random_state = check_random_state(options.get("random_state"))
         seeds = random_state.randint(np.iinfo(np.int32).max, size=len(partition))
         seeds = dict(zip(partition.labels, seeds.tolist(), strict=True))
 
     def options_of(label, rows):
-        given = {name: values[rows] for name, values in of_rows.items()}
-        return options | given | ({"random_state": seeds[label]} if seeds else {})
+        found = options | {name: values[rows] for name, values in of_rows.items()}
+        return found | {"random_state": seeds[label]} if seeds else found
 
     return options_of
 

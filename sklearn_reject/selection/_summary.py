@@ -435,7 +435,8 @@ class RiskCoverageSummary(Accumulator):
             return test.bound.of_sums(counts, sums, risk)
 
         everything = Tested(risk, self.n_samples, test, None, p_values)
-        return cells.certified_rule(certify(cells.counts, everything))
+        certificate, _ = certify(cells.counts, everything)
+        return cells.certified_rule(certificate)
 
     def solve_target_coverage(
         self,
