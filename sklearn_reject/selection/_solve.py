@@ -509,7 +509,9 @@ class FailureTarget(Asked):
             losses = sample.units.weigh(sample.losses)
             prefixes = Prefixes.of(sample.scores, near=True, loss=losses)
             cut = self.cut(prefixes, randomize)
-            certificate = self.certificate(prefixes.at("weight", cut.n_groups))
+            units = sample.units.take(np.argsort(sample.scores))
+            n_units = units.count(int(prefixes.at("weight", cut.n_groups)))
+            certificate = self.certificate(n_units)
             rule = make_rule(prefixes, cut, to_next=True, certificate=certificate)
             return sample.measure(rule)
         options = randomize, draws, check_random_state(random_state), sample.units
