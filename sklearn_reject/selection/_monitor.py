@@ -322,8 +322,8 @@ class RiskMonitor(Monitor):
         Number of samples so far, also of those whose label was not looked up.
 
     mean : float
-        Mean loss so far, weighted where samples do not count alike. NaN without
-        samples.
+        Mean loss so far, estimated where labels are looked up at random. NaN without
+        samples, and where these had weights, whose mean is not known.
 
     See Also
     --------
@@ -394,21 +394,18 @@ class RiskMonitor(Monitor):
         self._share = self.target / self.max_loss
         super().__init__(confidence_level, since, [(RISES, self._share)])
         if max_weight is not None:
-            # Beside the sums of the values, those of what samples count.
+            # Beside the sums of what bets are about, those of the weighted losses.
             self._state = replace(self._state, sums=np.zeros(2 * FALLS.stop))
 
     @property
-    def _weights(self):
-        """The bets on what samples count."""
-        return replace(self._state, sums=self._state.sums[FALLS.stop :])
+    def mean(self) -> float:
+        """Mean loss of the samples so far, NaN where there are none, or weights."""
+        return self._estimated.mean * (self.max_weight or 1.0) * self.max_loss
 
     @property
-    def mean(self) -> float:
-        """Mean loss of the samples so far, NaN where there are none."""
-        if self.max_weight is None or not self._weights.mean > 0:
-            return super().mean if self.max_weight is None else np.nan
-        away = (self._state.mean - self._share) / self._weights.mean
-        return self.max_loss * (self._share + away)
+    def _estimated(self):
+        """The bets on the losses, in multiples of the largest times its weight."""
+        return replace(self._state, sums=self._state.sums[-FALLS.stop :])
 
     def interval(self) -> Interval:
         """Return the mean so far, and where that of the population may be.
@@ -420,15 +417,21 @@ class RiskMonitor(Monitor):
             `high`] at all times, with a probability of at least `confidence_level`; if
             it changes over time, its mean over the samples so far is. Without samples,
             (nan, 0, largest possible value, 0).
+
+        Raises
+        ------
+        ValueError
+            If samples had a `sample_weight`.
         """
-        if self.max_weight is None or not self.n_samples:
-            return super().interval()
-        delta = (1 - self.confidence_level) / 2
-        pair = self._state.interval(delta), self._weights.interval(delta)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            away = np.divide.outer(np.array(pair[0]) - self._share, pair[1]).ravel()
-        ends = np.clip(self._share + np.nan_to_num(away), 0.0, 1.0) * self.max_loss
-        return Interval(self.mean, float(ends.min()), float(ends.max()), self.n_samples)
+        if self.n_samples and np.isnan(self.mean):
+            raise ValueError(
+                "interval is exact, and samples had a sample_weight, whose mean over "
+                "the population is not known. Pass the samples to bootstrap_interval."
+            )
+        low, high = self._estimated.interval(1 - self.confidence_level)
+        scale = (self.max_weight or 1.0) * self.max_loss
+        low, high = (min(scale * end, self.max_loss) for end in (low, high))
+        return Interval(self.mean, low, high, self.n_samples)
 
     def update(
         self,
@@ -487,8 +490,12 @@ class RiskMonitor(Monitor):
             if is_sampled:
                 weight = weight / check_inclusion_proba(inclusion_proba, is_known)
             shares = is_known * shares_of(weight, self.max_weight, "A RiskMonitor")
-            values = shares * values + (1 - shares) * self._share
-            sums = np.concatenate([sums_of(values), sums_of(shares)])
+            values = shares * values
+            estimated = sums_of(values)
+            if sample_weight is not None:
+                estimated *= np.nan
+            values += (1 - shares) * self._share
+            sums = np.concatenate([sums_of(values), estimated])
         self._take(sums)
         return self
 

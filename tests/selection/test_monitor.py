@@ -209,22 +209,24 @@ def test_an_alarm_is_raised_when_the_capital_reaches_its_limit(confidence_level)
 # Labels that are looked up at random
 
 
-def test_mean_of_an_audit_is_weighted():
+@pytest.mark.parametrize("weight", [None, np.array([1.0, 0.5, 1.0, 0.0])])
+def test_mean_of_an_audit_is_unbiased(weight):
     losses, proba = np.array([0.5, 2.0, 0.0, 1.0]), np.array([0.25, 0.5, 1.0, 0.4])
-    weight, capital = np.array([1.0, 0.5, 1.0, 0.0]), 0.0
-    risk = np.average(losses, weights=weight)
+    risk, means, capital = np.average(losses, weights=weight), 0.0, 0.0
     for known in product((False, True), repeat=4):
         chance = np.prod(np.where(known, proba, 1 - proba))
         if chance:
-            seen, options = np.where(known, losses, np.nan), {"max_weight": 4}
-            monitor = RiskMonitor(risk, max_loss=2, **options)
-            monitor.update(seen, proba, weight)
-            counts = known * weight / proba
-            mean = np.average(losses, weights=counts)
-            assert monitor.mean == pytest.approx(mean, rel=1e-13)
-            low, high = monitor.interval()[1:3]
-            assert 0 <= low <= mean < high <= 2
+            seen = np.where(known, losses, np.nan)
+            options = {"max_loss": 2, "max_weight": 4}
+            monitor = RiskMonitor(risk, **options).update(seen, proba, weight)
+            assert monitor.n_samples == 4
+            means += chance * monitor.mean
             capital += chance * monitor.e_value
+            if weight is not None:
+                with pytest.raises(ValueError, match="Pass the samples to bootstrap"):
+                    monitor.interval()
+    assert np.isnan(means) or means == pytest.approx(losses.mean(), rel=1e-14)
+    assert np.isnan(means) == (weight is not None)
     assert capital < 1  # losses that are known to vary
 
 
