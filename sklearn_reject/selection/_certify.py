@@ -101,7 +101,8 @@ def set_pilot_aside(ranked, random_state):
     is_pilot = np.isin(numbers, order[: isqrt(len(order))])
     tested, pilot = np.where(is_pilot, 0.0, shares), np.where(is_pilot, shares, 0.0)
     pilot *= tested.sum() / max(pilot.sum(), np.finfo(np.float64).tiny)
-    return replace(ranked, units=Units(tested, codes), pilot=pilot)
+    units = replace(ranked.units, shares=tested)
+    return replace(ranked, units=units, pilot=pilot)
 
 
 def check_confidence_level(confidence_level, **sampling):

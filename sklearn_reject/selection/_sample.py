@@ -41,11 +41,13 @@ class Units:
 
     Without shares each row is a unit, and counts as one. Units are alike if these are
     independent rows that all had the same chance of a label: shares are 0 or 1 then.
+    `largest` is V.
     """
 
     shares: np.ndarray | None = None
     codes: np.ndarray | None = None
     alike: bool = False
+    largest: float = 1.0
 
     def take(self, rows):
         """Return those of some rows."""
@@ -53,7 +55,7 @@ class Units:
         if codes is not None:
             _, first, codes = np.unique(codes, return_index=True, return_inverse=True)
             codes = np.argsort(np.argsort(first))[codes]
-        return Units(take_weight(self.shares, rows), codes, self.alike)
+        return replace(self, shares=take_weight(self.shares, rows), codes=codes)
 
     def count(self, n_rows):
         """Return how many units the first rows are in, for one number or several."""
@@ -106,14 +108,14 @@ def weigh(is_labelled, weight, proba, max_weight, clusters, promise=""):
     ratio, codes, sizes, units = every, None, 1, ROWS
     if proba is not None:
         ratio = every / check_inclusion_proba(proba, is_labelled)
-    elif weight is None:
-        max_weight = 1.0
+    if weight is None and np.ndim(proba) == 0:
+        max_weight = ratio[0]  # known, as one number is
     if clusters is not None:
         codes = read_clusters(clusters, len(is_labelled))
         sizes = np.bincount(codes)[codes]
     if promise:
         shares = shares_of(ratio, max_weight, promise) * is_labelled / sizes
-        units = Units(shares, codes)
+        units = Units(shares, codes, largest=float(max_weight))
     return ratio * is_labelled / sizes, every / sizes, units
 
 
@@ -176,16 +178,16 @@ class Sample:
         accepted = rule.accept_proba(self.scores)
         return replace(rule, coverage=float(np.average(accepted, weights=self.of_all)))
 
-    def count_all(self, max_weight):
+    def count_all(self):
         """Return the number of units, or raise for weights without a mean of one."""
         if self.units.alike:
             return int(self.units.count(len(self.scores)))
-        codes = self.units.codes
+        codes, largest = self.units.codes, self.units.largest
         n_units = len(self.scores) if codes is None else int(codes.max()) + 1
         mean = self.of_all.sum() / n_units
         away = abs(mean - 1)
         # Bernstein's inequality; of this mean and largest value no variance is larger.
-        if n_units * away**2 > 2 * SURPRISE * (max_weight - 1 + max_weight * away / 3):
+        if n_units * away**2 > 2 * SURPRISE * (largest - 1 + largest * away / 3):
             raise ValueError(
                 f"sample_weight has the mean {mean:.3g}, but a failure rate needs "
                 "weights whose mean over the population is known to be one, such as "

@@ -706,13 +706,9 @@ def solve_target_failure_rate(
     rate = check_number(target, "target (the failure rate)")
     sampling = sample_weight, inclusion_proba, max_weight, clusters
     sample = Sample.of(scores, losses, *sampling, promise="a failure rate")
-    largest = 1.0
-    if not (sample.units.alike or sample_weight is inclusion_proba is None):
-        largest = float(max_weight)
-    options = confidence_level, bound, max_loss
-    test = choose_test(sample.losses, *options, units=sample.units)
-    n_units = sample.count_all(largest)
-    asked = FailureTarget(rate, n_units, test, max_weight=largest)
+    units, options = sample.units, (confidence_level, bound, max_loss)
+    test = choose_test(sample.losses, *options, units=units)
+    asked = FailureTarget(rate, sample.count_all(), test, max_weight=units.largest)
     refuse_few([asked])
     rule = asked.solve(sample, randomize, draws, random_state)
     asked.warn_of_nothing_accepted(rule)
