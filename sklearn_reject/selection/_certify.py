@@ -326,15 +326,18 @@ class Tested(Asked):
     @classmethod
     def of(cls, ranked, target, test, random_state, part=None):
         """Return how the first of some samples, or of a part of them, are tested."""
-        rows = np.arange(len(ranked.losses)) if part is None else part.rows
-        p_values, foreseen, shares = None, None, ranked.units.shares
+        losses, units = ranked.losses / test.max_loss, ranked.units
+        rows, p_values, foreseen = None if part is None else part.rows, None, None
         if ranked.pilot is not None:
-            foreseen = np.zeros(len(shares))
-            foreseen[rows] = ranked.pilot[rows]
+            foreseen = np.zeros(len(losses))
+            members = slice(None) if part is None else rows
+            foreseen[members] = ranked.pilot[members]
             foreseen = np.cumsum(foreseen)
-        if shares is not None:
-            rows = rows[shares[rows] > 0]
-        losses, units = ranked.losses[rows] / test.max_loss, ranked.units.take(rows)
+        if units.shares is not None:
+            rows = np.arange(len(losses)) if part is None else rows
+            rows = rows[units.shares[rows] > 0]
+        if rows is not None:
+            losses, units = losses[rows], units.take(rows)
         n_units = int(units.count(len(losses)))
         if target < test.max_loss:
             p_values = test.bound.test(losses, random_state, units)
@@ -353,6 +356,8 @@ class Tested(Asked):
         if self.part is None:
             # Bets are made for all of delta, whatever a start brings.
             level = self.test.delta
+        if self.members is None:
+            return self.p_values_of(counts, self.share, level)
         rows = self.rows(counts)
         is_new = starts_of_ties(rows)
         p_values = self.p_values_of(rows[is_new], self.share, level)

@@ -509,8 +509,10 @@ class FailureTarget(Asked):
             losses = sample.units.weigh(sample.losses)
             prefixes = Prefixes.of(sample.scores, near=True, loss=losses)
             cut = self.cut(prefixes, randomize)
-            units = sample.units.take(np.argsort(sample.scores))
-            n_units = units.count(int(prefixes.at("weight", cut.n_groups)))
+            n_units = prefixes.at("weight", cut.n_groups)
+            if sample.units is not ROWS:
+                units = sample.units.take(np.argsort(sample.scores))
+                n_units = units.count(int(n_units))
             certificate = self.certificate(n_units)
             rule = make_rule(prefixes, cut, to_next=True, certificate=certificate)
             return sample.measure(rule)
