@@ -432,7 +432,7 @@ def _nothing_passes(counts, tested):
         f"with confidence_level={tested[0].test.confidence_level:g} on {counts[-1]} "
         "samples"
     )
-    if len(tested) == 1:
+    if tested[0].part is None:
         return problem
     starts, delta = counts[find_starts(counts, tested)[0]], tested[0].test.delta
     hardest = max(tested, key=lambda each: each.p_values(starts, delta).min())
@@ -465,6 +465,10 @@ def find_last(counts, tested):
         return int(counts[-1])
     if not all(each.n_samples and each.share > _LEAST_SHARE for each in tested):
         return None
+    if tested[0].part is None:
+        # Up to the next row that counts, all thresholds are the same test.
+        rows = tested[0].rows(counts)
+        counts = counts[np.append(rows[1:] > rows[:-1], True)]
     starts, weights = find_starts(counts, tested)
     test = tested[0].test
     if test.bound.most_tests is not None:
