@@ -25,7 +25,8 @@ from sklearn_reject.losses import ZeroOneLoss
 from sklearn_reject.scores import ConditionalRisk
 
 ARRAYS = {
-    *("accepted", "draws", "eta", "gain", "groups", "inclusion_proba", "is_ood"),
+    *("accepted", "clusters", "draws", "eta", "gain", "groups", "inclusion_proba"),
+    "is_ood",
     *("loss", "loss_first", "loss_second", "losses", "sample_weight"),
     *("keys", "novelty", "novelty_scores", "scores", "uncertainty"),
     *("uncertainty_scores", "y", "y_first", "y_pred", "y_score", "y_second", "y_true"),

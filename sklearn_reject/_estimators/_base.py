@@ -18,7 +18,12 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from sklearn_reject._curves._risk_coverage import aurc_score
 from sklearn_reject._estimators._groups import column_names, labels_of
 from sklearn_reject._fitting._folds import Samples
-from sklearn_reject._fitting._routing import read_sampling, route_of_fit, route_params
+from sklearn_reject._fitting._routing import (
+    own_weight,
+    read_sampling,
+    route_of_fit,
+    route_params,
+)
 from sklearn_reject._labels import mark_rejected
 from sklearn_reject._response._keys import row_keys, user_keys
 from sklearn_reject._response._response import Response
@@ -234,7 +239,8 @@ def read_samples(X, y, params, check_y):
 def read_sampled(owner, X, y, params, check_y, route=route_params):
     """Return labelled samples with their weights and clusters, and other parameters."""
     require_in_memory(X=X, y=y, **params)
-    X, y, params, factor, clusters = read_sampling(owner, *indexable(X, y), params)
+    given, is_fit = (owner, *indexable(X, y), params), route is not own_weight
+    X, y, params, factor, clusters = read_sampling(*given, is_fit=is_fit)
     y = check_y(y)
     weight, *others = route(owner, len(y), params)
     if factor is not None:

@@ -1,7 +1,7 @@
 """How `fit` of a meta-estimator treats parameters, weights and seeds."""
 
 from inspect import signature
-from numbers import Integral
+from numbers import Integral, Real
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
@@ -15,8 +15,7 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import has_fit_parameter
 
-from sklearn_reject._fitting._experts import is_fixed
-from sklearn_reject._fitting._splits import splits_by_groups
+from sklearn_reject._fitting._splits import is_default, splits_by_groups
 from sklearn_reject._sklearn import (
     _check_method_params,
     _num_samples,
@@ -24,7 +23,7 @@ from sklearn_reject._sklearn import (
     take_rows,
 )
 from sklearn_reject._validation import check_sample_weight, find_missing_labels
-from sklearn_reject.selection import read_clusters, weigh
+from sklearn_reject.selection import read_clusters, shares_of, weigh
 
 
 def route_of_fit(owner, **estimators):
@@ -82,56 +81,52 @@ def _knows_clusters(owner):
     return "groups" in owner._get_metadata_request().fit.requests
 
 
-def read_sampling(owner, X, y, params):
+def read_sampling(owner, X, y, params, *, is_fit):
     """Return labelled samples, other parameters, factors of weights, and clusters.
 
     Where rows are labelled with an `inclusion_proba`, those that are stand for the
     others of their kind, and of their cluster.
     """
-    proba, _ = own_param(owner, "inclusion_proba", params)
-    clusters, _ = own_param(owner, "groups", params)
-    params = {name: x for name, x in params.items() if x is not proba or x is None}
-    n_samples, factor = _num_samples(X), None
+    found = (own_param(owner, name, params) for name in ("inclusion_proba", "groups"))
+    proba, clusters = (None if asked is False else given for given, asked in found)
+    n_samples = _num_samples(X)
     if clusters is not None:
         clusters = read_clusters(clusters, n_samples, "groups")
-    if proba is not None:
-        is_labelled = ~find_missing_labels(np.asarray(y))
-        rows = np.flatnonzero(is_labelled)
-        factor, *_ = weigh(is_labelled, None, proba, None, clusters)
-        factor, X = factor[rows], take_rows(X, rows)
-        y = np.asarray(np.asarray(y)[rows].tolist())
-        params = _check_method_params(X=range(n_samples), params=params, indices=rows)
-        if clusters is not None:
-            clusters = clusters[rows]
-            factor *= np.bincount(clusters)[clusters]
-        elif np.ndim(proba) == 0:
-            factor = None  # all are alike
-    return X, y, params, factor, clusters
+    if proba is None:
+        return X, y, params, None, clusters
+    params, y = {k: x for k, x in params.items() if x is not proba}, np.asarray(y)
+    is_labelled = ~find_missing_labels(y).reshape(len(y), -1).any(axis=1)
+    factor, *_ = weigh(is_labelled, None, proba, None, clusters)
+    is_alike = np.ndim(proba) == 0 and clusters is None
+    if is_fit:
+        _check_audit(owner, n_samples, params, proba, is_alike)
+    rows = np.flatnonzero(is_labelled)
+    params = _check_method_params(X=range(n_samples), params=params, indices=rows)
+    factor, X, y = factor[rows], take_rows(X, rows), np.array(y[rows].tolist())
+    if clusters is not None:
+        clusters = clusters[rows]
+        factor *= np.bincount(clusters)[clusters]
+    return X, y, params, None if is_alike else factor, clusters
 
 
-def route_to_both(owner, n_samples, params):
-    """Return weights, and the parameters of one fit, of the splitter and the other fit.
-
-    Both are `estimator` and `expert`. Without routing, the latter gets weights, and the
-    labels of a person whom it asks in turn.
-    """
-    labels, _ = own_param(owner, "expert_labels", params)
-    params = {name: value for name, value in params.items() if value is not None}
-    if not _routing_enabled():
-        params.pop("expert_labels", None)
-    weight, *of_first = route_params(owner, n_samples, params)
-    if is_fixed(owner.expert):
-        return weight, *of_first, {}
-    if _routing_enabled():
-        routed = process_routing(owner, "fit", **params)
-        return weight, *of_first, routed.expert.fit
-    expert_params = {}
-    if weight is not None:
-        check_takes_weights(owner.expert)
-        expert_params["sample_weight"] = params["sample_weight"]
-    if labels is not None:
-        expert_params["expert_labels"] = labels
-    return weight, *of_first, expert_params
+def _check_audit(owner, n_samples, params, proba, is_alike):
+    """Raise where weights may be too large, or rows without a label are needed."""
+    if owner.max_weight is not None and not is_alike:
+        weight, _ = own_param(owner, "sample_weight", params)
+        weight = 1.0 if weight is None else check_sample_weight(weight, n_samples)
+        shares_of(np.atleast_1d(weight / np.asarray(proba)), owner.max_weight, "")
+    if getattr(owner, "target_failure_rate", None) is not None and not is_alike:
+        raise ValueError(
+            "target_failure_rate counts rows without a label, too, which estimators "
+            "leave out. Pass one inclusion_proba for all rows and no groups, or scores "
+            "and losses to selection.solve_target_failure_rate."
+        )
+    cv = owner.cv
+    if not (is_default(cv) or isinstance(cv, Real) or hasattr(cv, "split")):
+        raise ValueError(
+            "cv has splits of rows, of which those without a label are left out. With "
+            "inclusion_proba, pass a number or a splitter as cv."
+        )
 
 
 def own_weight(owner, n_samples, params):

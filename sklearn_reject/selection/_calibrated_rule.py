@@ -274,7 +274,9 @@ class CalibratedRule(DictMixin):
         """
         given = {"confidence": confidence, "uncertainty": uncertainty, "groups": groups}
         results = {"correct": correct, "losses": losses}
-        refuse_misaligned(**given, **results, sample_weight=sample_weight)
+        others = {"sample_weight": sample_weight, "clusters": clusters}
+        others["inclusion_proba"] = inclusion_proba
+        refuse_misaligned(**given, **results, **others)
         accepted = self.accept(**given)
         known = len(accepted), self.max_loss, inclusion_proba
         given, losses = read_losses(correct, losses, *known)

@@ -205,9 +205,14 @@ class Asked:
         return f"{self.part or 'target_risk'}={self.target:.6g}"
 
     @property
+    def largest(self):
+        """The largest loss."""
+        return self.test.max_loss
+
+    @property
     def share(self):
         """The target in multiples of the largest loss."""
-        return self.target / self.test.max_loss
+        return self.target / self.largest
 
     def fewest(self):
         """Return about how many samples without any loss can certify the target."""
@@ -233,7 +238,7 @@ class Asked:
     def raised(self, share):
         """Return a target of this share or, of a part, one larger by this share."""
         start = self.target if self.part else 0.0
-        return replace(self, target=start + share * self.test.max_loss)
+        return replace(self, target=start + share * self.largest)
 
     def certificate(self, n_accepted, p_value=None):
         """Return what holds of a rule that accepts so many of all samples."""

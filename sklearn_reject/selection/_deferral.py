@@ -14,6 +14,7 @@ from sklearn_reject._validation import (
     check_number,
     check_same_length,
     check_sample_weight,
+    check_vector,
     find_missing_labels,
     take_weight,
 )
@@ -315,11 +316,15 @@ def _read_opinions(
     promise="",
 ):
     """Return samples, weighted where rows count unequally, and units of those used."""
-    losses, weight = (loss_first, loss_second), sample_weight
-    is_labelled = np.ones(len(gain), dtype=bool)
+    gain, weight = check_vector(gain, "gain"), sample_weight
+    is_labelled, losses = np.ones(len(gain), dtype=bool), [loss_first, loss_second]
     if inclusion_proba is not None:
-        missing = [find_missing_labels(np.asarray(each)) for each in losses]
-        is_labelled = ~np.any(missing, axis=0)
+        losses = [np.asarray(each, dtype=object) for each in losses]
+        for name, each in zip(("loss_first", "loss_second"), losses, strict=True):
+            if each.ndim != 1:
+                check_vector(each, name)
+            check_same_length(len(gain), **{name: each})
+        is_labelled = ~np.any([find_missing_labels(each) for each in losses], axis=0)
         losses = [np.where(is_labelled, each, 0.0) for each in losses]
     units = ROWS
     if promise or inclusion_proba is not None or clusters is not None:

@@ -101,6 +101,11 @@ def weigh(is_labelled, weight, proba, max_weight, clusters, promise=""):
     if weight is proba is clusters is None:
         return None, None, ROWS
     every = np.ones(len(is_labelled)) if weight is None else weight
+    if not (is_labelled & (every > 0)).any():
+        raise ValueError(
+            "No row has a label and, where weights are given, a positive weight. Look "
+            "up the labels of some rows that count."
+        )
     if weight is clusters is None and np.ndim(proba) == 0:
         check_inclusion_proba(proba, is_labelled)
         ratio = every * is_labelled
@@ -131,13 +136,13 @@ def read_losses(losses, proba, n_samples):
     array = losses if np.ma.isMaskedArray(losses) else np.asarray(losses)
     is_labelled = ~find_missing_labels(array)
     if array.ndim == 1 and not is_labelled.all():
-        if proba is None or not is_labelled.any():
+        if proba is None:
             row = int(np.argmin(is_labelled))
             raise ValueError(
                 f"losses must be finite, got {array[row]} in row {row} "
                 f"({np.sum(~is_labelled)} such values). Pass the chance of each row to "
-                "be labelled as inclusion_proba, with some that are, or remove these "
-                "rows from all arrays where it is the same for all."
+                "be labelled as inclusion_proba, or remove these rows from all arrays "
+                "where it is the same for all."
             )
         array = np.where(is_labelled, array, 0.0)
     losses = check_vector(array, "losses", non_negative=True)

@@ -26,6 +26,7 @@ from sklearn_reject.exceptions import InfeasibleTargetError, gather_warnings, wa
 from sklearn_reject.selection._certify import check_bound
 from sklearn_reject.selection._groups import (
     REJECT_ALL,
+    as_labels,
     enumerate_labels,
     enumerate_texts,
     is_present,
@@ -247,9 +248,10 @@ def warn_of_backward_gain(
     """
     rows = np.flatnonzero(~find_missing_labels(np.asarray(loss_second)))
     rows = rows[_evenly(len(rows))]
-    given = gain, loss_first, loss_second, weight, groups, clusters
+    given = gain, loss_first, loss_second, weight, groups
     given = [np.asarray(each)[rows] if np.ndim(each) else None for each in given]
     gain, first, second, *others = given
+    others += [clusters]
     change = second.astype(np.float64) - first
     half, mean = _find_backward(-gain, change, *others, _ERRORS_OF_GAINS)
     if half is not None:
@@ -269,13 +271,14 @@ def _find_backward(scores, losses, weight, groups, clusters, n_errors):
     """
     rows = np.flatnonzero(~find_missing_labels(np.asarray(losses)))
     rows = rows[_evenly(len(rows))]
-    given = scores, losses, weight, groups, clusters
-    given = (np.asarray(each)[rows] if np.ndim(each) else None for each in given)
-    scores, losses, weight, groups, clusters = given
-    losses = losses.astype(np.float64)
     if clusters is not None:
         # Rows of a cluster may be one and the same.
-        n_errors *= (len(rows) / len(set(clusters.tolist()))) ** 0.5
+        labels = as_labels(clusters, "clusters")
+        n_errors *= (len(labels) / len(set(labels))) ** 0.5
+    given = scores, losses, weight, groups
+    given = (np.asarray(each)[rows] if np.ndim(each) else None for each in given)
+    scores, losses, weight, groups = given
+    losses = losses.astype(np.float64)
     if groups is not None:
         # Of one group, scores are not compared with those of another.
         scores = _ranks_in_groups(scores, groups)

@@ -41,7 +41,7 @@ def shares_of(weight, max_weight, promise):
 def check_inclusion_proba(inclusion_proba, is_labelled):
     """Return the chance of each row to be labelled, and warn if it cannot be."""
     proba = as_real_array(inclusion_proba, "inclusion_proba").astype(np.float64)
-    proba = np.full(len(is_labelled), proba) if proba.size == 1 else proba
+    proba = np.full(len(is_labelled), proba) if proba.ndim == 0 else proba
     proba = check_vector(proba, "inclusion_proba")
     check_same_length(len(is_labelled), inclusion_proba=proba)
     outside = np.flatnonzero((proba <= 0) | (proba > 1))
