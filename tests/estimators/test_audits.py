@@ -133,6 +133,8 @@ def test_a_uniform_audit_is_a_fit_on_labelled_rows(make):
     audit = make(confidence_level=0.6).fit(X, labels, inclusion_proba=0.5)
     model = make(confidence_level=0.6).fit(X[::2], y[::2])
     assert audit.rule_ == model.rule_
+    options = {"inclusion_proba": 0.5, "groups": NAMES}  # of a known max_weight
+    assert make(confidence_level=0.3, target_risk=0.6).fit(X, labels, **options).rule_
 
 
 def test_copies_and_other_targets_of_the_same_sample():
