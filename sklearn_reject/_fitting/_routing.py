@@ -15,6 +15,7 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import has_fit_parameter
 
+from sklearn_reject._fitting._experts import is_fixed
 from sklearn_reject._fitting._splits import is_default, splits_by_groups
 from sklearn_reject._sklearn import (
     _check_method_params,
@@ -127,6 +128,31 @@ def _check_audit(owner, n_samples, params, proba, is_alike):
             "cv has splits of rows, of which those without a label are left out. With "
             "inclusion_proba, pass a number or a splitter as cv."
         )
+
+
+def route_to_both(owner, n_samples, params):
+    """Return weights, and the parameters of one fit, of the splitter and the other fit.
+
+    Both are `estimator` and `expert`. Without routing, the latter gets weights, and the
+    labels of a person whom it asks in turn.
+    """
+    labels, _ = own_param(owner, "expert_labels", params)
+    params = {name: value for name, value in params.items() if value is not None}
+    if not _routing_enabled():
+        params.pop("expert_labels", None)
+    weight, *of_first = route_params(owner, n_samples, params)
+    if is_fixed(owner.expert):
+        return weight, *of_first, {}
+    if _routing_enabled():
+        routed = process_routing(owner, "fit", **params)
+        return weight, *of_first, routed.expert.fit
+    expert_params = {}
+    if weight is not None:
+        check_takes_weights(owner.expert)
+        expert_params["sample_weight"] = params["sample_weight"]
+    if labels is not None:
+        expert_params["expert_labels"] = labels
+    return weight, *of_first, expert_params
 
 
 def own_weight(owner, n_samples, params):

@@ -251,8 +251,9 @@ def solve_deferral(
         only if that is so in all of them.
     ValueError
         If not exactly one target is given, `confidence_level`, `bound` or `max_loss` is
-        out of range, losses and `max_loss` or `bound` do not agree, weights or a cost
-        are given with `confidence_level`, or an array is invalid.
+        out of range, losses and `max_loss` or `bound` do not agree, weights exceed
+        `max_weight` or lack it, a cost is given with `confidence_level`, or an array is
+        invalid.
 
     Examples
     --------

@@ -146,13 +146,13 @@ def sort_labels(labels):
         return tuple(sorted(labels, key=lambda x: (type(x).__name__, repr(x))))
 
 
-def encode_labels(labels, known):
+def encode_labels(labels, known, name="groups"):
     """Return the position of each label among the known ones, -1 where it is unknown.
 
     ndarray of shape (n_samples,), dtype intp.
     """
     find = {label: number for number, label in enumerate(known)}.get
-    with _hashing(labels, "groups"):
+    with _hashing(labels, name):
         return np.fromiter(map(find, labels, repeat(-1)), np.intp, len(labels))
 
 

@@ -342,8 +342,8 @@ def solve_risk_bounds(
         target raised by the same, and which bound is the trouble.
     ValueError
         If `bounds`, `confidence_level`, `bound` or `max_loss` is out of range, if
-        losses and `max_loss` or `bound` do not agree, if weights are given with
-        `confidence_level`, or an array is invalid.
+        losses and `max_loss` or `bound` do not agree, if weights exceed `max_weight`
+        or lack it, or an array is invalid.
 
     See Also
     --------

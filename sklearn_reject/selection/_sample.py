@@ -128,7 +128,7 @@ def read_clusters(clusters, n_samples, name="clusters"):
     """Return the number of the cluster of each row, by their first rows."""
     labels = as_labels(clusters, name)
     check_same_length(n_samples, **{name: labels})
-    return encode_labels(labels, distinct_labels(labels, name))
+    return encode_labels(labels, distinct_labels(labels, name), name)
 
 
 def read_losses(losses, proba, n_samples):

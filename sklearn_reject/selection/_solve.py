@@ -275,9 +275,8 @@ def solve_target_risk(
         With groups, only if that is so in all of them.
     ValueError
         If `target`, `confidence_level`, `bound` or `max_loss` is out of range, if
-        losses and `max_loss` or `bound` do not agree, if weights are given
-        with `confidence_level`, if a dict of targets lacks a group, or an array is
-        invalid.
+        losses and `max_loss` or `bound` do not agree, if weights exceed `max_weight`
+        or lack it, if a dict of targets lacks a group, or an array is invalid.
 
     Examples
     --------
@@ -675,8 +674,8 @@ def solve_target_failure_rate(
         groups, only if that is so in all of them.
     ValueError
         If `target`, `confidence_level`, `bound` or `max_loss` is out of range, if
-        losses and `max_loss` or `bound` do not agree, if weights are given, if a dict
-        of targets lacks a group, or an array is invalid.
+        losses and `max_loss` or `bound` do not agree, if weights exceed `max_weight`
+        or lack it, if a dict of targets lacks a group, or an array is invalid.
 
     Notes
     -----

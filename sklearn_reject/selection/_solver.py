@@ -27,6 +27,7 @@ from sklearn_reject.selection._certify import check_bound
 from sklearn_reject.selection._groups import (
     REJECT_ALL,
     as_labels,
+    distinct_labels,
     enumerate_labels,
     enumerate_texts,
     is_present,
@@ -274,7 +275,7 @@ def _find_backward(scores, losses, weight, groups, clusters, n_errors):
     if clusters is not None:
         # Rows of a cluster may be one and the same.
         labels = as_labels(clusters, "clusters")
-        n_errors *= (len(labels) / len(set(labels))) ** 0.5
+        n_errors *= (len(labels) / len(distinct_labels(labels, "clusters"))) ** 0.5
     given = scores, losses, weight, groups
     given = (np.asarray(each)[rows] if np.ndim(each) else None for each in given)
     scores, losses, weight, groups = given

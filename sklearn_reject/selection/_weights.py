@@ -49,7 +49,8 @@ def check_inclusion_proba(inclusion_proba, is_labelled):
         raise ValueError(
             f"inclusion_proba must be in (0, 1], got {proba[outside[0]]} in row "
             f"{outside[0]} ({outside.size} such values). Rows that no draw could "
-            "select tell nothing of their kind: leave them out of all arrays."
+            "select tell nothing of their kind: leave them out of all arrays, and "
+            "reject such rows in use."
         )
     lost = np.flatnonzero(~is_labelled & (proba == 1))
     if lost.size:

@@ -19,9 +19,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn_reject import SelectiveClassifier, SelectiveRegressor
 from sklearn_reject.selection import solve_target_failure_rate, solve_target_risk
 from tests.estimators.test_clusters import (
-    FITS,
     IS_KNOWN,
-    KNOWN,
     NAMES,
     POINTS,
     PROBA,
@@ -39,12 +37,17 @@ AUDIT = {"inclusion_proba": PROBA}
 CLASSIFIERS = pytest.mark.parametrize("make", [selective, deferring])
 
 
-def test_rows_of_given_splits_are_those_of_all_samples():
-    FITS.clear()
+def test_splits_that_are_given_are_of_all_samples():
     splits = [(np.arange(200, N), np.arange(200))]
-    model = selective(cv=splits).fit(X, Y_KNOWN, **AUDIT)
-    np.testing.assert_array_equal(FITS[0], KNOWN[KNOWN >= 200])
-    np.testing.assert_array_equal(KNOWN[model.calibration_.rows], KNOWN[KNOWN < 200])
+    with pytest.raises(ValueError, match="cv has splits of rows, of which those"):
+        selective(cv=splits).fit(X, Y_KNOWN, **AUDIT)
+    selective(cv=splits).fit(X, y)
+
+
+def test_failure_rates_need_rows_without_a_label():
+    rates = {"target_risk": None, "target_failure_rate": 0.25, "max_weight": 4.0}
+    with pytest.raises(ValueError, match=r"counts rows without a label.*solve_"):
+        selective(**rates).fit(X, Y_KNOWN, **AUDIT)
 
 
 FROZEN = FrozenEstimator(GaussianNB().fit(POINTS[:80], y[:80]))
@@ -62,8 +65,7 @@ SOLVERS = {
     [
         *product(SOLVERS, KINDS, (None, 0.8)),
         # Of a risk, other thresholds are tested without rows that have no label.
-        *product(SOLVERS, AUDITS, (None,)),
-        *product(["target_failure_rate"], AUDITS, (0.8,)),
+        *product(["target_risk"], AUDITS, (None,)),
     ],
 )
 def test_rules_are_those_of_the_solver(target, names, level):
@@ -133,8 +135,9 @@ def test_a_uniform_audit_is_a_fit_on_labelled_rows(make):
     audit = make(confidence_level=0.6).fit(X, labels, inclusion_proba=0.5)
     model = make(confidence_level=0.6).fit(X[::2], y[::2])
     assert audit.rule_ == model.rule_
-    options = {"inclusion_proba": 0.5, "groups": NAMES}  # of a known max_weight
-    assert make(confidence_level=0.3, target_risk=0.6).fit(X, labels, **options).rule_
+    options = {"inclusion_proba": 0.5, "groups": NAMES}
+    sure = make(confidence_level=0.3, target_risk=0.6, max_weight=2)
+    assert sure.fit(X, labels, **options).rule_
 
 
 def test_copies_and_other_targets_of_the_same_sample():
@@ -148,7 +151,6 @@ def test_copies_and_other_targets_of_the_same_sample():
     for change in (
         {"target_risk": 0.3},
         {"max_weight": 8.0},
-        {"target_risk": None, "target_failure_rate": 0.25},
         {"confidence_level": None},
     ):
         other = restored.retarget(**change)
@@ -186,10 +188,9 @@ def test_labels_in_columns(columns):
     labels = np.repeat(Y_KNOWN[:, None], columns, axis=1)
     model = SelectiveRegressor(LinearRegression(), target_risk=0.3, random_state=0)
     model.fit(X, labels, **AUDIT)
-    same = clone(model).fit(
-        X[IS_KNOWN], labels[IS_KNOWN], sample_weight=1 / PROBA[IS_KNOWN]
-    )
+    same = clone(model).fit(X, labels[:, 0] if columns == 1 else labels, **AUDIT)
     assert model.rule_ == same.rule_
+    assert 0 < model.rule_.coverage <= 1
 
 
 @pytest.mark.filterwarnings("ignore:0 of 600 losses are known")
