@@ -34,6 +34,7 @@ _NAMES = (
     "learned",
     "deferral",
     "novelty",
+    "audits",
     "monitors",
     "risk_bounds",
     "bounds_on_new_samples",
