@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 from math import isqrt
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -164,11 +164,8 @@ def expected_curves(eta, loss, distribution, n_negatives=0, allowed=None):
         return 1 - scores
     if eta.shape[1] <= (_LONGEST_OF_MANY if len(eta) >= _MANY else _LONGEST_OF_ONE):
         return dense_curves(eta, loss, n_negatives)
-    if allowed is not None and isinstance(loss, GMeanLoss):
-        # All sizes would take long, and bounds rule most of them out.
-        rows = zip(eta, allowed, strict=True)
-        return np.array([certified_curve(*row, loss, n_negatives) for row in rows])
-    return np.array([window_curve(row, loss, n_negatives) for row in eta])
+    rows = zip(eta, [None] * len(eta) if allowed is None else allowed, strict=True)
+    return np.array([window_curve(*row, loss, n_negatives) for row in rows])
 
 
 def multinomial_curves(eta, loss):
@@ -182,11 +179,8 @@ def multinomial_curves(eta, loss):
     hit, miss = np.zeros((2, n_classes + 1))
     hit[1:] = loss(1, k[1:] - 1, 0, n_classes - k[1:])
     miss[:-1] = loss(0, k[:-1], 1, n_classes - 1 - k[:-1])
-    covered = np.zeros((len(eta), n_classes + 1))
-    np.cumsum(eta, axis=1, out=covered[:, 1:])
-    missed = np.zeros_like(covered)
-    missed[:, :-1] = np.cumsum(eta[:, ::-1], axis=1)[:, ::-1]
-    return covered * hit + missed * miss
+    missed = prefix_sums_of_rows(eta[:, ::-1])[:, ::-1]
+    return prefix_sums_of_rows(eta) * hit + missed * miss
 
 
 # All counts at once
@@ -247,68 +241,60 @@ def laws_of_counts(eta, negligible=0.0):
 # Counts within windows, for long sets
 
 
-def window_curve(eta, loss, n_negatives=0):
+def window_curve(eta, allowed, loss, n_negatives):
     """Return the curve of one row, by sums over the counts that are likely.
 
-    The error is at most `TOL` times the range of the loss, beside rounding.
+    The error is at most `TOL` times the range of the loss, beside rounding. With a mask
+    of sizes that are `allowed`, others than the best of them may be infinite.
     """
-    laws = CountLaws(eta)
-    blocks = (laws.block(index) for index in range(laws.n_blocks))
-    n_items = len(eta) + n_negatives
-    losses = np.concatenate(
-        [_losses_of_block(block, loss, n_items) for block in blocks]
-    )
-    return losses - _absence_in_windows(eta, loss, n_negatives)
-
-
-def _absence_in_windows(eta, loss, n_negatives):
+    laws, losses = CountLaws(eta), np.full(len(eta) + 1, np.inf)
+    absent, of_blocks = np.zeros_like(losses), np.full(laws.n_blocks, -np.inf)
     if isinstance(loss, GMeanLoss):
-        return absence_scores(eta[None], loss, n_negatives)[0]
-    return 0.0
+        absent = absence_scores(eta[None], loss, n_negatives)[0]
+        if allowed is not None:
+            # All sizes would take long, and bounds rule most of them out.
+            bounds = bounds_of_g_mean(eta, loss, n_negatives)
+            bounds = np.where(allowed, bounds, np.inf)
+            of_blocks = np.minimum.reduceat(bounds, laws.edges[:-1])
+    # The most promising first, as long as a bound leaves hope for a loss below, or as
+    # good as, the least one found.
+    for index in np.argsort(of_blocks, kind="stable"):
+        if of_blocks[index] > min(losses[allowed].min(), 1.0):
+            break
+        sizes, *counts = laws.block(index)
+        found = _losses_of_block(sizes, *counts, loss, len(eta) + n_negatives)
+        losses[sizes] = found - absent[sizes]
+    return losses
 
 
-def _losses_of_block(block, loss, n_items):
+def _losses_of_block(sizes, tp, of_tp, fn, of_fn, loss, n_items):
     """Return the expected losses of the sizes of a block, given counts in its windows.
 
     Those of the G-mean are without what an absent class adds.
     """
-    k, tp, fn = block.sizes[:, None], block.tp, block.fn
+    k = sizes[:, None]
     if isinstance(loss, GMeanLoss):
         # sqrt(tp tn / (P N)), where P is the sum of two counts: a convolution.
         positives = np.arange(tp[0] + fn[0], tp[-1] + fn[-1] + 1)
         squares = np.maximum(positives * (n_items - positives), 0.0)
         of_sums = np.sqrt(np.divide(1, squares, out=0 * squares, where=squares > 0))
         size = next_fast_len(len(positives), real=True)
-        of_tp = rfft(block.of_tp * np.sqrt(tp), size)
-        of_fn = rfft(block.of_fn * np.sqrt(np.maximum(n_items - k - fn, 0)), size)
+        of_tp = rfft(of_tp * np.sqrt(tp), size)
+        of_fn = rfft(of_fn * np.sqrt(np.maximum(n_items - k - fn, 0)), size)
         return 1 - irfft(of_tp * of_fn, size)[:, : len(positives)] @ of_sums
     expected = np.zeros(len(k))
     n_rows = max(1, min(len(tp), _TILE // len(fn)))
     n_sizes = max(1, _TILE // (n_rows * len(fn)))
     starts = product(range(0, len(k), n_sizes), range(0, len(tp), n_rows))
     for size, row in starts:
-        sizes, rows = slice(size, size + n_sizes), slice(row, row + n_rows)
+        some, rows = slice(size, size + n_sizes), slice(row, row + n_rows)
         # Counts beyond the size have probability zero; one that exists stands for them.
-        n = k[sizes, None]
+        n = k[some, None]
         hits, missed = np.minimum(tp[rows, None], n), np.minimum(fn, n_items - n)
         losses = loss(hits, n - hits, missed, n_items - n - missed)
-        given_fn = np.matmul(block.of_tp[sizes, None, rows], losses)[:, 0]
-        expected[sizes] += np.einsum("kb,kb->k", given_fn, block.of_fn[sizes])
+        given_fn = np.matmul(of_tp[some, None, rows], losses)[:, 0]
+        expected[some] += np.einsum("kb,kb->k", given_fn, of_fn[some])
     return expected
-
-
-class CountBlock(NamedTuple):
-    """Laws of the true positives and of the false negatives, for a run of set sizes.
-
-    Counts and sizes are successive; rows of `of_tp` (n_sizes, n_tp) and `of_fn`
-    (n_sizes, n_fn) sum to one.
-    """
-
-    sizes: np.ndarray
-    tp: np.ndarray
-    of_tp: np.ndarray
-    fn: np.ndarray
-    of_fn: np.ndarray
 
 
 class CountLaws:
@@ -346,7 +332,11 @@ class CountLaws:
         self._of_others = _running_laws(blocks[::-1], mass)[::-1]
 
     def block(self, index):
-        """Return the laws for the sizes of a block, the last one with the full set."""
+        """Return sizes, true positives and their laws, false negatives and theirs.
+
+        Those of a block, the last one with the full set. Counts and sizes are
+        successive; rows of laws, (n_sizes, n_counts), sum to one.
+        """
         start, stop = self.edges[index], self.edges[index + 1]
         eta = self.eta[start:stop]
         tp, of_tp = _add_items(*self._of_first[index : index + 2], eta)
@@ -354,7 +344,7 @@ class CountLaws:
         fn, of_fn = _add_items(after, before, eta[::-1])
         n_sizes = stop - start + (index == self.n_blocks - 1)
         sizes = start + np.arange(n_sizes)
-        return CountBlock(sizes, tp, of_tp[:n_sizes], fn, of_fn[::-1][:n_sizes])
+        return sizes, tp, of_tp[:n_sizes], fn, of_fn[::-1][:n_sizes]
 
 
 def _trim(low, law, mass):
@@ -394,9 +384,6 @@ def _add_items(first, last, eta):
     return np.arange(low, stop), laws
 
 
-# The G-mean of long sets: sizes that a bound rules out are not worked out
-
-
 def bounds_of_g_mean(eta, loss, n_negatives=0):
     """Return lower bounds of the expected loss of the top k items, for all k.
 
@@ -409,25 +396,3 @@ def bounds_of_g_mean(eta, loss, n_negatives=0):
         rate = expected_ratio(eta[None], ratio, n_negatives)[0]
         both *= np.clip(rate + loss.zero_division * chance, 0.0, 1.0)
     return 1 - np.sqrt(both) - 2 * TOL
-
-
-def certified_curve(eta, allowed, loss, n_negatives=0):
-    """Return the expected G-mean loss of the sizes of one row that may be the best.
-
-    Of those that are `allowed`, as a mask says, the least loss is found but for 1.5
-    `TOL`, and those that cannot have it may be infinite.
-    """
-    # Blocks of sizes are evaluated, the most promising first, as long as a bound leaves
-    # hope for a loss below, or as good as, the least one found.
-    laws, bounds = CountLaws(eta), bounds_of_g_mean(eta, loss, n_negatives)
-    absent = absence_scores(eta[None], loss, n_negatives)[0]
-    losses = np.full(len(eta) + 1, np.inf)
-    bounds = np.where(allowed, bounds, np.inf)
-    of_blocks = np.minimum.reduceat(bounds, laws.edges[:-1])
-    for index in np.argsort(of_blocks, kind="stable"):
-        if of_blocks[index] > min(losses[allowed].min(), 1.0):
-            break
-        block = laws.block(index)
-        found = _losses_of_block(block, loss, len(eta) + n_negatives)
-        losses[block.sizes] = found - absent[block.sizes]
-    return losses

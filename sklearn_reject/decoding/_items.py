@@ -343,10 +343,8 @@ def add_positive(classes):
 def _check_matrix(y, name):
     if 0 in y.shape:
         raise ValueError(f"{name} is empty, of shape {y.shape}. Pass at least one set.")
-    way_out = "Convert labels with MultiLabelBinarizer"
-    return read_indicators(
-        y, name, "indicators, 0 and 1, a column for each item", way_out
-    )
+    wanted = "indicators, 0 and 1, a column for each item"
+    return read_indicators(y, name, wanted, "Convert labels with MultiLabelBinarizer")
 
 
 def _one_hot_labels(y_true, shape, labels):

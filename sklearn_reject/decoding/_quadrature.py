@@ -100,8 +100,7 @@ def _integrate_rows(eta, ratio, n_sure):
         rows = slice(first, first + n_rows_at_once)
         items = eta[rows].T[:, :, None]
         blocks = [items[start : start + n_block] for start in starts]
-        parts = integrate(blocks, ratio, n_sure, rates)
-        for start, gains in parts:
+        for start, gains in integrate(blocks, ratio, n_sure, rates):
             k = np.arange(start, start + len(gains))[:, None]
             damping = np.exp(-(ratio.size * k + n_sure) * rates) * weights
             of_block = np.einsum("krv,kv->kr", gains, damping)
@@ -113,13 +112,11 @@ def _tilt_hits(blocks, ratio, n_sure, rates):
     """Yield E[tp exp(-rate D)] for each block, where all positives are in D alike."""
     n_block, shrink = len(blocks[0]), _factors(ratio.miss, rates)
     sums = np.zeros((1, *np.broadcast_shapes(blocks[0].shape[1:], rates.shape)))
-    chance = np.exp(
-        sum(_log_factors(block, ratio, rates).sum(axis=0) for block in blocks)
-    )
+    logs = (_log_factors(block, ratio, rates).sum(axis=0) for block in blocks)
+    chance = np.exp(sum(logs))
     for number, block in enumerate(blocks):
         tilted = block * shrink
-        others = 1 - block
-        others = others + tilted
+        others = 1 - block + tilted
         sums = _running(np.divide(tilted, others, out=others), sums[-1])
         hits = sums + n_sure if n_sure else sums
         yield number * n_block, hits * chance
@@ -202,8 +199,7 @@ def exponential_sum(low, high, power):
     # 1 / high, where the exponential is nearly a polynomial, are merged.
     step = _STEPS[power]
     largest = gammainccinv(power, TOL / 4) / low
-    n_large = int(np.ceil(np.log(largest * high / _SMALL_RATE) / step))
-    n_large = max(n_large, 0)
+    n_large = max(0, int(np.ceil(np.log(largest * high / _SMALL_RATE) / step)))
     rates = largest * np.exp(-step * np.arange(n_large))
     smaller = largest * np.exp(-step * n_large)
     nodes, masses = _merge_small_rates(power, step)
