@@ -57,6 +57,15 @@ def row_norms(values):
     return np.sqrt(row_sums(np.square(values)))
 
 
+def join(matrices):
+    """Return columns of several matrices in one, sparse where one of them is."""
+    if len(matrices) == 1:
+        return matrices[0]
+    if any(map(sparse.issparse, matrices)):
+        return sparse.hstack(matrices, format="csr")
+    return np.hstack(matrices)
+
+
 def softmax(logits):
     """Return the softmax of each row, shape (n, k)."""
     powers = np.exp(logits - np.max(logits, axis=1, keepdims=True))

@@ -6,12 +6,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.neural_network import MLPClassifier
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from sklearn_reject._response._network import Network, find_network, symmetrize
+from sklearn_reject._response._network import Network, find_network, join, symmetrize
 from sklearn_reject._response._steps import find_inside, find_members, find_steps
 from sklearn_reject._sklearn import LinearClassifierMixin, _num_samples, take_rows
 from sklearn_reject._typing import Estimator, MatrixLike
@@ -199,9 +198,7 @@ class Response:
         if not self.inner:
             network, X = find_network(self.model), self.model_input
             return X if network is None else network.activations(X)[-1]
-        blocks = [view.features for view in self.views]
-        is_sparse = any(map(sparse.issparse, blocks))
-        return sparse.hstack(blocks, "csr") if is_sparse else np.hstack(blocks)
+        return join([view.features for view in self.views])
 
     @cached_property
     def network(self) -> Network | None:

@@ -257,10 +257,15 @@ def check_set_loss(
             )
     if kind is not None:
         return kind(**{name: given[name] for name in options})
-    return loss if isinstance(loss, SetLoss) else _of_function(loss)
+    return loss if isinstance(loss, SetLoss) else _try_out(loss)
 
 
-def _of_function(function):
+def _try_out(function):
+    """Return the loss of a function, after trying it out.
+
+    Warn if it rises where a false positive and a false negative change places: then the
+    best set may not consist of the most probable items.
+    """
     try:
         signature(function).bind(tp=0, fp=0, fn=0, tn=0)
     except TypeError as error:
@@ -272,15 +277,6 @@ def _of_function(function):
     except ValueError:  # such as functions written in C
         pass
     loss = CallableSetLoss(function)
-    _try_out(loss)
-    return loss
-
-
-def _try_out(loss):
-    """Warn if the loss rises where a false positive and a false negative change places.
-
-    Then the best set may not consist of the most probable items.
-    """
     tables = product(range(_N_TRIED + 1), repeat=3)
     counts = np.array([(*three, _N_TRIED - sum(three)) for three in tables]).T
     counts = counts[:, counts[3] >= 0]
@@ -289,11 +285,13 @@ def _try_out(loss):
     after = loss(*(counts[:, can_swap] + [[1], [-1], [-1], [1]]))
     change = after - before[can_swap]
     change[np.abs(change) <= _ROUNDING * np.abs(before).max()] = 0.0
-    if change.max() <= 0:
-        return
-    hint = " It never falls, as a score. Lower must be better, so pass one minus it."
-    warn_user(
-        f"loss={loss.function!r} rises with true positives for some numbers of "
-        "predicted and of positive items. The returned set, the k most probable items, "
-        f"may then not be the best one.{hint if change.min() >= 0 else ''}"
-    )
+    if change.max() > 0:
+        hint = (
+            " It never falls, as a score. Lower must be better, so pass one minus it."
+        )
+        warn_user(
+            f"loss={function!r} rises with true positives for some numbers of "
+            "predicted and of positive items. The returned set, the k most probable "
+            f"items, may then not be the best one.{hint if change.min() >= 0 else ''}"
+        )
+    return loss

@@ -121,7 +121,26 @@ class ZeroOneLoss(TaskLoss):
         return (y_true != y_pred).astype(np.float64)
 
 
-class AbsoluteLoss(TaskLoss):
+class DifferenceLoss(TaskLoss):
+    """A power of the absolute difference of numbers, the mean over several outputs."""
+
+    takes_vectors = True
+    power: int
+
+    def _losses(self, y_true, y_pred):
+        if y_true.dtype.kind not in "biuf" or y_pred.dtype.kind not in "biuf":
+            raise ValueError(
+                "loss, a difference, needs numeric labels, got labels of dtype "
+                f"{y_true.dtype} and {y_pred.dtype}. Encode the labels as numbers, or "
+                "pass a cost matrix."
+            )
+        # Unsigned labels would wrap and bool labels cannot be subtracted.
+        difference = y_pred.astype(np.float64) - y_true.astype(np.float64)
+        losses = np.abs(difference) ** self.power
+        return losses if losses.ndim == 1 else losses.mean(axis=1)
+
+
+class AbsoluteLoss(DifferenceLoss):
     """Absolute difference of numeric labels: abs(y_pred - y_true).
 
     Suits ordinal classes, in units of the label. The mean over several outputs.
@@ -133,13 +152,10 @@ class AbsoluteLoss(TaskLoss):
     array([1., 3.])
     """
 
-    takes_vectors = True
-
-    def _losses(self, y_true, y_pred):
-        return _mean_difference(y_true, y_pred, power=1)
+    power = 1
 
 
-class SquaredLoss(TaskLoss):
+class SquaredLoss(DifferenceLoss):
     """Squared difference of numeric labels: (y_pred - y_true) ** 2.
 
     The mean over several outputs.
@@ -151,10 +167,7 @@ class SquaredLoss(TaskLoss):
     array([1., 9.])
     """
 
-    takes_vectors = True
-
-    def _losses(self, y_true, y_pred):
-        return _mean_difference(y_true, y_pred, power=2)
+    power = 2
 
 
 class CostMatrixLoss(TaskLoss):
@@ -321,19 +334,6 @@ def check_loss(loss: TaskLossLike, *, labels: ArrayLike | None = None) -> TaskLo
             f"`labels`, got {given}."
         )
     return CostMatrixLoss(loss, labels)
-
-
-def _mean_difference(y_true, y_pred, power):
-    """Return abs(y_pred - y_true) to a power, the mean over several outputs."""
-    if y_true.dtype.kind not in "biuf" or y_pred.dtype.kind not in "biuf":
-        raise ValueError(
-            "loss, a difference, needs numeric labels, got labels of dtype "
-            f"{y_true.dtype} and {y_pred.dtype}. Encode the labels as numbers, or pass "
-            "a cost matrix."
-        )
-    # Unsigned labels would wrap and bool labels cannot be subtracted.
-    losses = np.abs(y_pred.astype(np.float64) - y_true.astype(np.float64)) ** power
-    return losses if losses.ndim == 1 else losses.mean(axis=1)
 
 
 def _label_array(labels, name, takes_vectors):

@@ -341,9 +341,8 @@ class Mahalanobis(InputScore):
         self._learn_means(features, y, sample_weight)
 
     def _learn_means(self, features, y, sample_weight):
-        self.means_, self.covariance_, self.whitener_, self.shrinkage_ = fit_means(
-            features, y, sample_weight, self.shrinkage
-        )
+        found = fit_means(features, y, sample_weight, self.shrinkage)
+        self.means_, self.covariance_, self.whitener_, self.shrinkage_ = found
 
     def compute(self, response):
         features, n_missing = self._inputs_.transform(response)

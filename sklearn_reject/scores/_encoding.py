@@ -245,12 +245,3 @@ def options_for(learner):
         return {}
     tags = get_tags(learner).input_tags
     return {"one_hot": not tags.allow_nan, "keeps_sparse": tags.sparse}
-
-
-def join(matrices):
-    """Return columns of several matrices in one, sparse where one of them is."""
-    if len(matrices) == 1:
-        return matrices[0]
-    if any(map(sparse.issparse, matrices)):
-        return sparse.hstack(matrices, format="csr")
-    return np.hstack(matrices)

@@ -20,17 +20,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 from threadpoolctl import threadpool_limits
 
-from sklearn_reject._response._network import row_products
+from sklearn_reject._response._network import join, row_products
 from sklearn_reject._response._steps import find_steps
 from sklearn_reject._typing import Estimator, MatrixLike
 from sklearn_reject._validation import take_weight
-from sklearn_reject.scores._encoding import (
-    Encoder,
-    holds_values,
-    is_wide,
-    join,
-    options_for,
-)
+from sklearn_reject.scores._encoding import Encoder, holds_values, is_wide, options_for
 from sklearn_reject.scores._learned import LearnedScore, weight_for
 
 # The samples, for weights of their own for each predicted label (FPV23, eq. 37).
@@ -70,6 +64,8 @@ class FeatureScore(LearnedScore):
 
     #: Parameter with what learns, None for a linear score.
     learner: str | None = None
+
+    features_: Any
 
     def choose_features(
         self, estimator: Estimator, X: MatrixLike, *, is_new: bool = False
@@ -160,13 +156,11 @@ class FeatureScore(LearnedScore):
 
     def _make_default(self, n_samples, *, classify):
         """Return an unfitted learner: a forest of few samples, boosting of more."""
-        options = {"random_state": self.random_state}
-        if n_samples < _FEWEST_TO_BOOST:
-            options, kinds = options | _FOREST, _FORESTS
-        else:
-            options |= {"categorical_features": self._map_.codes, **_ROUNDS}
+        kinds, options = _FORESTS, _FOREST
+        if n_samples >= _FEWEST_TO_BOOST:
             kinds = HistGradientBoostingRegressor, HistGradientBoostingClassifier
-        return kinds[classify](**options)
+            options = {"categorical_features": self._map_.codes, **_ROUNDS}
+        return kinds[classify](random_state=self.random_state, **options)
 
     def _expect(self, learners, predictions):
         """Return the losses that learners expect, each an array or one number."""

@@ -108,7 +108,6 @@ class ExpectedGain(FeatureScore):
 
     learner = "base_learner"
 
-    features_: Any
     learners_: list[Any]
     n_asked_: int
 
@@ -165,9 +164,8 @@ class ExpectedGain(FeatureScore):
             If a parameter is invalid, or the estimator lacks what the score needs.
         """
         check_is_fitted(estimator)
-        self._collect_and_fit(
-            X, y, estimator, sample_weight, expert_labels=expert_labels
-        )
+        given = {"expert_labels": expert_labels}
+        self._collect_and_fit(X, y, estimator, sample_weight, **given)
         return self
 
     def collect(
@@ -201,17 +199,13 @@ class ExpectedGain(FeatureScore):
         return outputs, labels, np.column_stack([first, second])
 
     def _check_options(self, classes):
-        learner = self.base_learner
-        is_object = hasattr(learner, "__sklearn_tags__") and not isinstance(
-            learner, type
-        )
-        can_learn = is_object and (
-            is_regressor(learner) or hasattr(learner, "predict_proba")
-        )
-        if not (learner is None or can_learn):
+        given = self.base_learner
+        is_object = hasattr(given, "__sklearn_tags__") and not isinstance(given, type)
+        learns = is_object and (is_regressor(given) or hasattr(given, "predict_proba"))
+        if not (given is None or learns):
             raise ValueError(
                 "base_learner must be a regressor, or a classifier with "
-                f"`predict_proba`, got {learner!r}. Use CalibratedClassifierCV, or a "
+                f"`predict_proba`, got {given!r}. Use CalibratedClassifierCV, or a "
                 "regressor."
             )
 

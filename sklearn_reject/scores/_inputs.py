@@ -7,9 +7,10 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import StandardScaler
 
+from sklearn_reject._response._network import join
 from sklearn_reject._response._response import Response
 from sklearn_reject._typing import Estimator, MatrixLike
-from sklearn_reject.scores._encoding import Encoder, join, options_for
+from sklearn_reject.scores._encoding import Encoder, options_for
 from sklearn_reject.scores._novelty import NoveltyScore, call, sees_samples
 
 # Squares of such values can be added.

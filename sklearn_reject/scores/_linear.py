@@ -152,7 +152,6 @@ class SELE(FeatureScore):
     only_orders = True
     has_per_label = True
 
-    features_: Any
     alpha_: float
     areas_: dict[float, float]
     coef_: np.ndarray

@@ -7,18 +7,9 @@ from typing import Literal
 import numpy as np
 from sklearn.utils import check_array
 
-from sklearn_reject._response._network import (
-    row_norms,
-    row_products,
-    row_sums,
-    softmax,
-)
+from sklearn_reject._response._network import row_norms, row_products, row_sums, softmax
 from sklearn_reject._response._response import Response
-from sklearn_reject._validation import (
-    check_count,
-    check_number,
-    check_option,
-)
+from sklearn_reject._validation import check_count, check_number, check_option
 from sklearn_reject.scores._novelty import ClassNovelty, Function, call
 from sklearn_reject.scores._plug_in import entropies, probability_of_others
 
@@ -309,10 +300,8 @@ class ODIN(ClassNovelty):
             logits = network.logits(self._move(X, network.pull_back(X, directions)))
         else:
             X = check_array(response.X, ensure_2d=False, allow_nd=True)
-            given, columns = (response.estimator, X, self.temperature), X.shape[1:]
-            gradient = call(
-                self.input_gradient, "input_gradient", *given, columns=columns
-            )
+            given = "input_gradient", response.estimator, X, self.temperature
+            gradient = call(self.input_gradient, *given, columns=X.shape[1:])
             moved = Response(response.estimator, self._move(X, gradient))
             logits = self._find_logits(moved)
         return miss_probability(softmax(logits / self.temperature))

@@ -324,8 +324,7 @@ class ClassNovelty(NoveltyScore):
         """Return logits (n_samples, n_classes)."""
         if self.logits is None:
             return response.logits
-        columns = response.classes.shape
-        given = response.estimator, response.X
+        given, columns = (response.estimator, response.X), response.classes.shape
         return call(self.logits, "logits", *given, columns=columns)
 
     def _find_probabilities(self, response):

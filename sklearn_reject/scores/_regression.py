@@ -14,11 +14,7 @@ from sklearn_reject._typing import Estimator, FeaturesLike, RandomState, TaskLos
 from sklearn_reject._validation import index_labels
 from sklearn_reject.scores._features import PER_LABEL, FeatureScore, is_per_label
 from sklearn_reject.scores._learned import Predictions, check_classifier
-from sklearn_reject.scores._linear import (
-    check_linear_options,
-    fit_linear,
-    solve_ridge,
-)
+from sklearn_reject.scores._linear import check_linear_options, fit_linear, solve_ridge
 
 ALPHAS = (0.0, 1e-4, 1e-3, 1e-2, 1e-1)
 
@@ -31,13 +27,9 @@ class RegressedScore(FeatureScore):
     """
 
     def learn(self, predictions: Predictions, targets: Any, sample_weight: Any) -> None:
-        self._map_ = self.make_map()
-        self._learned_ = self._fit_learner(
-            self._map_.fit(predictions, targets),
-            targets,
-            sample_weight,
-            classify=self.learner == "classifier",
-        )
+        self._map_, classify = self.make_map(), self.learner == "classifier"
+        given = self._map_.fit(predictions, targets), targets, sample_weight
+        self._learned_ = self._fit_learner(*given, classify=classify)
         is_constant = isinstance(self._learned_, float)
         setattr(self, f"{self.learner}_", None if is_constant else self._learned_)
 
@@ -146,7 +138,6 @@ class LossRegression(RegressedScore):
     has_per_label = True
     learner = "regressor"
 
-    features_: Any
     regressor_: Any
     alpha_: float
     areas_: dict[float, float]
@@ -378,7 +369,6 @@ class ErrorProbability(RegressedScore):
     estimates_risk = True
     learner = "classifier"
 
-    features_: Any
     classifier_: Any
 
     def __init__(

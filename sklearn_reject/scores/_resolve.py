@@ -11,23 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_reject._response._response import Response
 from sklearn_reject._validation import check_option, check_takes
-from sklearn_reject.scores import (
-    _distances,
-    _linear,
-    _logits,
-    _plug_in,
-    _regression,
-)
+from sklearn_reject.scores import _distances, _linear, _logits, _plug_in, _regression
 from sklearn_reject.scores._base import UncertaintyScore
 from sklearn_reject.scores._gain import ExpectedGain
 from sklearn_reject.scores._novelty import NoveltyScore
-from sklearn_reject.scores._plug_in import (
-    CallableScore,
-    ConditionalRisk,
-    Margin,
-    PlugInScore,
-)
-from sklearn_reject.scores._regression import LossRegression
 
 # What `gain_score` calls the score that is "auto" elsewhere.
 CONFIDENCE = "confidence"
@@ -164,7 +151,7 @@ def _make(given, known, parameter):
     if not callable(given):
         return None
     check_takes(given, parameter, "estimator", "X")
-    return CallableScore(given)
+    return _plug_in.CallableScore(given)
 
 
 def _is_novelty(score):
@@ -287,13 +274,14 @@ def resolve_gain(
 def _automatic_score(estimator, parameter, *, is_fitted=False):
     """Return the score for an estimator, or one that will see when it is fitted."""
     if hasattr(estimator, "predict_proba"):
-        return ConditionalRisk()
+        return _plug_in.ConditionalRisk()
     if hasattr(estimator, "decision_function"):
-        return Margin()
+        return _plug_in.Margin()
     if hasattr(estimator, "fit") and not is_fitted:
         is_known = hasattr(estimator, "__sklearn_tags__")
-        is_plain = not (is_known and is_regressor(estimator))
-        return AutomaticScore(parameter=parameter) if is_plain else LossRegression()
+        if is_known and is_regressor(estimator):
+            return _regression.LossRegression()
+        return AutomaticScore(parameter=parameter)
     called = CONFIDENCE if parameter == "gain_score" else "auto"
     raise ValueError(
         f"{parameter}={called!r} needs a classifier with `predict_proba` or "
@@ -302,7 +290,7 @@ def _automatic_score(estimator, parameter, *, is_fitted=False):
     )
 
 
-class AutomaticScore(PlugInScore):
+class AutomaticScore(_plug_in.PlugInScore):
     """The conditional risk, or the margin: which one shows on the fitted classifier.
 
     A stack, or a search, may have its methods only when it is fitted.
