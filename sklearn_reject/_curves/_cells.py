@@ -136,9 +136,8 @@ class CellTable(DictMixin):
         first, second = order[is_first], order[~is_first]
         places = np.cumsum(is_first)[~is_first] - 1
         columns = []
-        for function, *pair in zip(
-            _COLUMNS.values(), self.columns, other.columns, strict=True
-        ):
+        pairs = zip(self.columns, other.columns, strict=True)
+        for function, pair in zip(_COLUMNS.values(), pairs, strict=True):
             both = np.concatenate(pair)
             columns.append(both[first])
             columns[-1][places] = function(both[first[places]], both[second])

@@ -103,8 +103,7 @@ def _warn_of_choice(scores, loss_first, is_known):
     n_samples, n_known = len(is_known), np.count_nonzero(is_known)
     # What is left out differs as much, and may be less.
     fewer = min(n_known, n_samples - n_known)
-    what = ("loss of the first opinion", loss_first), ("gain", scores)
-    for name, values in what:
+    for name, values in (("loss of the first opinion", loss_first), ("gain", scores)):
         # Their mean is known without rounding: all of them are zero where all tie.
         ranks = (rankdata(values) - (n_samples + 1) / 2) / n_samples
         difference = ranks[is_known].sum()

@@ -136,14 +136,6 @@ class OriginSamples:
         """Whether some samples are OOD."""
         return self.sums[1].any()
 
-    def refuse_without_ood(self, what):
-        """Raise where nothing can be said about accepted OOD samples."""
-        if not self.has_ood:
-            raise ValueError(
-                "is_ood is False for all samples (of positive weight). At least one "
-                f"OOD sample is needed for {what}. {MARK_OOD}"
-            )
-
     def group(self, scores=None, sizes=None):
         """Return the samples grouped by a score, the one that they have for None.
 
@@ -195,8 +187,11 @@ def gather_samples(scores, losses, is_ood, sample_weight, needed_for=None):
     if not present.all():
         scores, sums = [score[present] for score in scores], sums[:, present]
     samples = OriginSamples(scores, sums)
-    if needed_for is not None:
-        samples.refuse_without_ood(needed_for)
+    if needed_for is not None and not samples.has_ood:
+        raise ValueError(
+            "is_ood is False for all samples (of positive weight). At least one OOD "
+            f"sample is needed for {needed_for}. {MARK_OOD}"
+        )
     return samples
 
 
@@ -234,8 +229,7 @@ def ood_precision_recall_curve(scores, is_ood, *, ood_prior, sample_weight=None)
     """
     ood_prior = check_ood_prior(ood_prior)
     needed_for = "a precision-recall curve"
-    samples = gather_samples(scores, None, is_ood, sample_weight, needed_for)
-    groups = samples.group()
+    groups = gather_samples(scores, None, is_ood, sample_weight, needed_for).group()
     return groups.precisions(ood_prior), groups.true_positive_rates, groups.thresholds
 
 

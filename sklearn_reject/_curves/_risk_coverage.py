@@ -52,11 +52,11 @@ def risk_coverage_curve(
 
 
 def _curve_of_id(scores, losses, is_ood, max_fpr, sample_weight):
-    samples, limit = gather_samples(scores, losses, is_ood, sample_weight), 1.0
+    limit, needed_for = 1.0, None
     if max_fpr is not None:
         limit = check_number(max_fpr, "max_fpr", high=1.0)
-        samples.refuse_without_ood("a bound on the FPR")
-    groups = samples.group()
+        needed_for = "a bound on the FPR"
+    groups = gather_samples(scores, losses, is_ood, sample_weight, needed_for).group()
     accepted = groups.accepted("id")
     points = groups.false_positive_rates <= limit * (1 + RELATIVE_TOLERANCE)
     points &= np.diff(accepted, prepend=0.0) > 0

@@ -299,9 +299,8 @@ class ExpectedLossDecoder(ClassifierWrapper):
         else:
             name = "strategy, unless a number in [0, 1],"
             check_option(self.strategy, name, ("auto", "dta", "eum"))
-        set_loss = check_set_loss(
-            self.loss, beta=self.beta, zero_division=self.zero_division
-        )
+        options = {"beta": self.beta, "zero_division": self.zero_division}
+        set_loss = check_set_loss(self.loss, **options)
         bounds = check_bounds(self.min_positive, self.max_positive)
         params["sample_weight"] = sample_weight
         X, y = read_samples(X, y, params, check_set_labels)
@@ -317,9 +316,8 @@ class ExpectedLossDecoder(ClassifierWrapper):
         evaluated = self._evaluate(Samples(X, y, None, *given), items)
         learned = dict.fromkeys(_LEARNED)
         if evaluated.scores is not None:
-            learned |= learn_out_of_sample(
-                rule, strategy, items, evaluated, y, groups, weight
-            )
+            known = items, evaluated, y, groups, weight
+            learned |= learn_out_of_sample(rule, strategy, *known)
         elif strategy != "dta":
             strategy = 0.5 if strategy == "eum" else float(strategy)
             learned["threshold_"] = strategy

@@ -16,11 +16,7 @@ from sklearn_reject._response._positive import (
     with_unseen,
 )
 from sklearn_reject._sklearn import _routing_enabled
-from sklearn_reject._validation import (
-    check_option,
-    index_labels,
-    take_weight,
-)
+from sklearn_reject._validation import check_option, index_labels, take_weight
 from sklearn_reject.decoding import (
     AVERAGES,
     add_positive,
@@ -258,12 +254,6 @@ def learn_out_of_sample(rule, strategy, items, evaluated, y, groups, weight):
         )
     if strategy == "dta":
         return {"_calibrate": fit_curves(eta, truth, weight, rule.distribution)}
-    tuned = tune_threshold(
-        truth,
-        eta,
-        loss=rule.loss,
-        groups=groups,
-        average=items.average,
-        sample_weight=weight,
-    )
+    options = {"groups": groups, "average": items.average, "sample_weight": weight}
+    tuned = tune_threshold(truth, eta, loss=rule.loss, **options)
     return {"threshold_": tuned.threshold, "tuned_loss_": tuned.loss}

@@ -175,11 +175,6 @@ def locate(estimator, X, *names, is_wanted=None):
     return estimator, X
 
 
-def find_tuner(estimator, X):
-    """Return the EnsembleThresholdTuner inside, or None, and the documents it sees."""
-    return locate(estimator, X, "joint_scores")
-
-
 def check_pos_label(tuner, pos_label):
     """Return the positive class of a tuner, which thresholds cannot do without."""
     tuned = tuner.pos_label_

@@ -150,10 +150,8 @@ def find_best_cut(problem, after, sizes, randomize):
     id_weight = sums[0, rows]
     rows = rows[id_weight >= id_weight.max() * (1 - RELATIVE_TOLERANCE)]
     row = rows[np.lexsort((index[rows], sums[1, rows]))[0]]
-    id_weight, ood_weight, _ = sums[:, row].tolist()
-    return Cut(
-        float(price[row]), id_weight, ood_weight, int(index[row]), float(share[row])
-    )
+    price, (id_weight, ood_weight, _) = float(price[row]), sums[:, row].tolist()
+    return Cut(price, id_weight, ood_weight, int(index[row]), float(share[row]))
 
 
 def _shares_at_kinks(problem, before, sizes):

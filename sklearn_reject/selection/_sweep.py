@@ -283,9 +283,7 @@ class DirectionSearch(ThresholdSearch):
             self.points = points if len(points[0]) <= _MOST_FOR_EXACT else None
         self.plane = Plane(*columns, self.always)
         directions = score_directions(risk, novelty, _N_DIRECTIONS[self.points is None])
-        self.slopes = [
-            slope / of_risk if of_risk else np.inf for of_risk, slope in directions
-        ]
+        self.slopes = [slope / risk if risk else np.inf for risk, slope in directions]
 
     def find_cut(self, problem):
         """Return the best cut of a problem, None if there is none.
@@ -373,9 +371,7 @@ class DirectionSearch(ThresholdSearch):
         risk, novelty, sums = self.points
         own = sums[:, [pivot]]
         risk, novelty = risk - risk[pivot], novelty - novelty[pivot]
-        moving = np.flatnonzero(
-            ((risk < 0) & (novelty > 0)) | ((risk > 0) & (novelty < 0))
-        )
+        moving = np.flatnonzero(np.sign(risk) * np.sign(novelty) < 0)
         risk, novelty = risk[moving], novelty[moving]
         slopes = np.abs(risk / novelty)
         order = np.argsort(slopes)

@@ -137,9 +137,8 @@ def _path_of_positions(documents, positions):
         # The lowest score of the classifier at or above each position.
         known = ~np.isnan(column)
         order = np.argsort(column[known], kind="stable")
-        lowest = np.append(
-            np.minimum.accumulate(scores[known][order][::-1])[::-1], np.inf
-        )
+        lowest = np.minimum.accumulate(scores[known][order][::-1])[::-1]
+        lowest = np.append(lowest, np.inf)
         columns.append(lowest[np.searchsorted(column[known][order], turning)])
     # Nothing is lost: the lowest position predicts all documents, as these do.
     thresholds = np.column_stack(columns)

@@ -96,9 +96,8 @@ class RatedDocuments:
 
     @cached_property
     def _weights(self):
-        return (
-            np.ones(len(self.ratings)) if self.all_weights is None else self.all_weights
-        )
+        weights = self.all_weights
+        return np.ones(len(self.ratings)) if weights is None else weights
 
     @cached_property
     def is_rated(self):

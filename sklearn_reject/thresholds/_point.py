@@ -86,7 +86,11 @@ class Target:
                 met, costs = -tp / (tp + fp), (-tp, fp)
             else:
                 met, costs = -tp, (-total * f1_of(fp, tp, total), -tp)
-        met = np.where(met <= self._bound, -np.inf, met)
+        # The largest first cost that is enough.
+        sign, bound = 1 if self.name.startswith("max") else -1, np.inf
+        if self.name != "objective":
+            bound = sign * self.value * (1 + sign * _RELATIVE_TOLERANCE)
+        met = np.where(met <= bound, -np.inf, met)
         return np.stack([np.where(tp > 0, met, np.inf), *costs])
 
     def choose(self, total, fp, tp, alerts=None):
@@ -113,14 +117,6 @@ class Target:
             f"{way_out}, or use scores that rank more positives first.",
             {self.name: value},
         )
-
-    @property
-    def _bound(self):
-        """The largest first cost that is enough."""
-        if self.name == "objective":
-            return np.inf
-        sign = 1 if self.name.startswith("max") else -1
-        return sign * self.value * (1 + sign * _RELATIVE_TOLERANCE)
 
 
 def find_least(costs):

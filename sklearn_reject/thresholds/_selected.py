@@ -29,17 +29,15 @@ def warn_if_selected(documents):
 
     So it looks if documents were given only where a score was high.
     """
-    if not documents.is_complete:
-        return
-    if not _looks_selected(documents.all_scores[documents.is_given]):
-        return
-    warn_user(
-        "No document is unrated, but the documents look as if they had been selected "
-        "because one of their scores is high: there is none whose scores are all low. "
-        "Thresholds may then be chosen where nothing was rated, and predict far more "
-        "documents than are counted. Add the documents that were not rated, with "
-        "unrated_label."
-    )
+    scores = documents.all_scores[documents.is_given]
+    if documents.is_complete and _looks_selected(scores):
+        warn_user(
+            "No document is unrated, but the documents look as if they had been "
+            "selected because one of their scores is high: there is none whose scores "
+            "are all low. Thresholds may then be chosen where nothing was rated, and "
+            "predict far more documents than are counted. Add the documents that were "
+            "not rated, with unrated_label."
+        )
 
 
 def _looks_selected(scores):

@@ -429,7 +429,5 @@ def _tabulate(documents, grid, name="n_thresholds"):
     if has_extra:
         other = [(slice(None), None)]
         extra += [*count_ranks(rank_scores(others, grid), other, shape, rule)]
-    census = documents.census
-    return PNTable(
-        tuple(grid), fp, tp, rule, census, np.stack(extra) if extra else None
-    )
+    extra = np.stack(extra) if extra else None
+    return PNTable(tuple(grid), fp, tp, rule, documents.census, extra)

@@ -305,8 +305,8 @@ class DeferralCurveDisplay(CurveDisplay):
 
     @staticmethod
     def _curve(scores, first, second, weight, _):
-        x, y, _ = curves.deferral_curve(scores, first, second, sample_weight=weight)
         options = {"sample_weight": weight}
+        x, y, _ = curves.deferral_curve(scores, first, second, **options)
         return x, y, curves.deferral_area_score(scores, first, second, **options)
 
     @staticmethod

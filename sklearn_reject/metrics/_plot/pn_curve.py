@@ -156,9 +156,8 @@ class PNCurveDisplay(CurveDisplay):
             If a score is not finite, a class has no rated documents, or there are more
             than two.
         """
-        scores, is_positive, weight = rated_documents(
-            y_true, y_score, pos_label, unrated_label, sample_weight
-        )
+        given = y_true, y_score, pos_label, unrated_label, sample_weight
+        scores, is_positive, weight = rated_documents(*given)
         fp, tp, _ = curves.pn_curve(scores, is_positive, sample_weight=weight)
         return cls._of_counts(fp, tp, name).plot(ax, **plot_options)
 
@@ -227,7 +226,7 @@ class PNCurveDisplay(CurveDisplay):
         kind = type(estimator).__name__
         options = {"name": name or kind, "ax": ax, **plot_options}
         labels = {"pos_label": pos_label, "sample_weight": sample_weight}
-        tuner, inner_X = inside.find_tuner(estimator, X)
+        tuner, inner_X = inside.locate(estimator, X, "joint_scores")
         if tuner is not None:
             labels["pos_label"] = inside.check_pos_label(tuner, pos_label)
         own = getattr(tuner, "unrated_label", -1)
