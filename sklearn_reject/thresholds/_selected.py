@@ -29,8 +29,7 @@ def warn_if_selected(documents):
 
     So it looks if documents were given only where a score was high.
     """
-    scores = documents.all_scores[documents.is_given]
-    if documents.is_complete and _looks_selected(scores):
+    if documents.is_complete and _looks_selected(documents):
         warn_user(
             "No document is unrated, but the documents look as if they had been "
             "selected because one of their scores is high: there is none whose scores "
@@ -40,11 +39,12 @@ def warn_if_selected(documents):
         )
 
 
-def _looks_selected(scores):
+def _looks_selected(documents):
     """Tell whether documents are missing just where all scores would be low.
 
     Scores have shape (n_documents, n_classifiers).
     """
+    scores = documents.all_scores[documents.is_given]
     scores = scores[~np.isnan(scores).any(axis=1)]
     scores = scores[:: -(-max(len(scores), 1) // _MOST_DOCUMENTS)]
     # Documents that are copies of each other are no evidence of their own.
