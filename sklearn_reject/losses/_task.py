@@ -121,26 +121,7 @@ class ZeroOneLoss(TaskLoss):
         return (y_true != y_pred).astype(np.float64)
 
 
-class DifferenceLoss(TaskLoss):
-    """A power of the absolute difference of numbers, the mean over several outputs."""
-
-    takes_vectors = True
-    power: int
-
-    def _losses(self, y_true, y_pred):
-        if y_true.dtype.kind not in "biuf" or y_pred.dtype.kind not in "biuf":
-            raise ValueError(
-                "loss, a difference, needs numeric labels, got labels of dtype "
-                f"{y_true.dtype} and {y_pred.dtype}. Encode the labels as numbers, or "
-                "pass a cost matrix."
-            )
-        # Unsigned labels would wrap and bool labels cannot be subtracted.
-        difference = y_pred.astype(np.float64) - y_true.astype(np.float64)
-        losses = np.abs(difference) ** self.power
-        return losses if losses.ndim == 1 else losses.mean(axis=1)
-
-
-class AbsoluteLoss(DifferenceLoss):
+class AbsoluteLoss(TaskLoss):
     """Absolute difference of numeric labels: abs(y_pred - y_true).
 
     Suits ordinal classes, in units of the label. The mean over several outputs.
@@ -152,10 +133,13 @@ class AbsoluteLoss(DifferenceLoss):
     array([1., 3.])
     """
 
-    power = 1
+    takes_vectors = True
+
+    def _losses(self, y_true, y_pred):
+        return _mean_difference(y_true, y_pred, power=1)
 
 
-class SquaredLoss(DifferenceLoss):
+class SquaredLoss(TaskLoss):
     """Squared difference of numeric labels: (y_pred - y_true) ** 2.
 
     The mean over several outputs.
@@ -167,7 +151,10 @@ class SquaredLoss(DifferenceLoss):
     array([1., 9.])
     """
 
-    power = 2
+    takes_vectors = True
+
+    def _losses(self, y_true, y_pred):
+        return _mean_difference(y_true, y_pred, power=2)
 
 
 class CostMatrixLoss(TaskLoss):
@@ -334,6 +321,19 @@ def check_loss(loss: TaskLossLike, *, labels: ArrayLike | None = None) -> TaskLo
             f"`labels`, got {given}."
         )
     return CostMatrixLoss(loss, labels)
+
+
+def _mean_difference(y_true, y_pred, power):
+    """Return abs(y_pred - y_true) to a power, the mean over several outputs."""
+    if y_true.dtype.kind not in "biuf" or y_pred.dtype.kind not in "biuf":
+        raise ValueError(
+            "loss, a difference, needs numeric labels, got labels of dtype "
+            f"{y_true.dtype} and {y_pred.dtype}. Encode the labels as numbers, or pass "
+            "a cost matrix."
+        )
+    # Unsigned labels would wrap and bool labels cannot be subtracted.
+    losses = np.abs(y_pred.astype(np.float64) - y_true.astype(np.float64)) ** power
+    return losses if losses.ndim == 1 else losses.mean(axis=1)
 
 
 def _label_array(labels, name, takes_vectors):
