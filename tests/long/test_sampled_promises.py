@@ -6,6 +6,7 @@ its chance of a label on x alone. So a population is a fine grid of x.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -94,13 +95,12 @@ class Population:
 
 @dataclass(frozen=True)
 class Law:
-    """A target, and how rules are solved for it on so many units."""
+    """A target, with a rule on at least a share of `found` of all samples."""
 
     kind: str
     population: Population
     n_units: int
     target: float | dict
-    # At least this share of all samples has a rule.
     found: float = 0.0
     options: dict = field(default_factory=dict)
 
@@ -113,10 +113,8 @@ class Law:
                 is_labelled = ~np.isnan(arrays[1])
                 arrays, options = [each[is_labelled] for each in arrays], {}
             options |= CERTIFIED | self.options
-            try:
+            with suppress(InfeasibleTargetError):
                 yield self.solve(*arrays, random_state=seed, **options)
-            except InfeasibleTargetError:
-                continue
 
     def solve(self, scores, losses, second, labels, **options):
         given, target = (scores, losses), self.target
@@ -163,10 +161,7 @@ FEW, MANY, TIES, FIVE = (1, 19), (1, 50), {"n_ties": 20}, {"n_ties": 5}
 ROWS, CLUSTERS, NEAR = Population((SQUARE,)), mixed(SQUARE), mixed(SQUARE, near=True)
 TENTH = Population((power(0.9, 0.5), power(0.04, 1)), (0.1, 0.9), (FEW, FEW), **TIES)
 TENTH_OF_MANY = replace(TENTH, sizes=(MANY, MANY))
-# The hard tenth errs nearly as often everywhere, and the rows of a cluster are alike.
-SIMILAR = Population(
-    (power(0.9, 0.2), power(0.01, 1)), (0.1, 0.9), (MANY, MANY), near=True
-)
+FLATTER = replace(TENTH_OF_MANY, errors=(power(0.9, 0.2), power(0.01, 1)), near=True)
 TO_TWICE = {"density": TWICE, "max_weight": 2}
 SHIFTED, FLAT_ROWS = replace(ROWS, **TO_TWICE), Population((FLAT,), **TO_TWICE, **TIES)
 FAR = Population((power(1, 10),), density=power(10, 9), max_weight=10)
@@ -196,7 +191,7 @@ LAWS = {
     "clusters, audit": Law("risk", BOTH, 200, 0.2, 0.8),
     "clusters, shifted": Law("risk", mixed(STEEP, **TO_TWICE), 150, 0.4, 0.8),
     "40 rows": Law("risk", NEARLY, 40, 0.4, 0.2),
-    "12 clusters": Law("risk", mixed(power(0.9, 1), **TIES), 12, 0.4, 0, WHOLE),
+    "12 clusters": Law("risk", mixed(power(0.83, 1), **TIES), 12, 0.4, 0, WHOLE),
     "ties split": Law("risk", replace(SHIFTED, **FIVE), 500, 0.25, 0.7),
     "ties whole": Law("risk", replace(SHIFTED, **FIVE), 500, 0.25, 0.8, WHOLE),
     "ties of clusters split": Law("risk", mixed(SQUARE, **FIVE), 150, 0.17, 0.8),
@@ -223,7 +218,7 @@ LAWS = {
     "mean rate, clusters": Law("rate", CLUSTERS, 30, 0.1, 1, MEAN),
     "mean rate, both": Law("rate", mixed(SQUARE, **TO_TWICE), 30, 0.15, 1, MEAN),
 }
-NAIVE = LAWS["shifted"], LAWS["sizes"], Law("risk", SIMILAR, 100, 0.06)
+NAIVE = LAWS["shifted"], LAWS["sizes"], Law("risk", FLATTER, 100, 0.06)
 
 
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
@@ -236,7 +231,7 @@ def test_kept_on_average_or_but_for_the_chance_of_an_error(law):
         assert np.count_nonzero(excess > 1e-9) <= LIMIT * N_DRAWS
 
 
-@pytest.mark.parametrize("law", NAIVE, ids=["shifted", "sizes", "similar"])
+@pytest.mark.parametrize("law", NAIVE, ids=["shifted", "sizes", "flatter"])
 def test_broken_where_rows_are_taken_as_alike(law):
     excess = [law.excess(rule) for rule in law.rules(N_NAIVE, naive=True)]
     assert np.count_nonzero(np.array(excess) > 1e-9) > 0.3 * N_NAIVE
