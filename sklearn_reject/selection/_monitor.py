@@ -193,14 +193,19 @@ class Monitor(Accumulator):
         self._state = Bets.start(len(bounds), anew=self.since == "any")
 
     @property
+    def _of_values(self):
+        """Bets on the values themselves, where others raise alarms."""
+        return self._state
+
+    @property
     def n_samples(self) -> int:
         """Number of samples so far."""
         return int(self._state.sums[0])
 
     @property
     def mean(self) -> float:
-        """Mean of the samples so far, NaN where there are none."""
-        return self._scale * self._state.mean
+        """Mean of the samples so far, NaN where there are none, or it is not known."""
+        return self._scale * self._of_values.mean
 
     @property
     def e_value(self) -> float:
@@ -222,8 +227,18 @@ class Monitor(Accumulator):
             `high`] at all times, with a probability of at least `confidence_level`; if
             it changes over time, its mean over the samples so far is. Without samples,
             (nan, 0, largest possible value, 0).
+
+        Raises
+        ------
+        ValueError
+            If samples had a `sample_weight`.
         """
-        low, high = self._state.interval(1 - self.confidence_level)
+        if self.n_samples and np.isnan(self.mean):
+            raise ValueError(
+                "interval is exact, and samples had a sample_weight, whose mean over "
+                "the population is not known. Pass the samples to bootstrap_interval."
+            )
+        low, high = self._of_values.interval(1 - self.confidence_level)
         low, high = (min(self._scale * end, self._largest) for end in (low, high))
         return Interval(self.mean, low, high, self.n_samples)
 
@@ -390,7 +405,7 @@ class RiskMonitor(Monitor):
                 f"target={self.target:g} is not below max_loss={self.max_loss:g}. Pass "
                 "the largest possible loss as max_loss."
             )
-        self._scale = self._largest = self.max_loss
+        self._scale, self._largest = self.max_loss * (max_weight or 1.0), self.max_loss
         self._share = self.target / self.max_loss
         super().__init__(confidence_level, since, [(RISES, self._share)])
         if max_weight is not None:
@@ -398,40 +413,8 @@ class RiskMonitor(Monitor):
             self._state = replace(self._state, sums=np.zeros(2 * FALLS.stop))
 
     @property
-    def mean(self) -> float:
-        """Mean loss of the samples so far, NaN where there are none, or weights."""
-        return self._estimated.mean * (self.max_weight or 1.0) * self.max_loss
-
-    @property
-    def _estimated(self):
-        """The bets on the losses, in multiples of the largest times its weight."""
+    def _of_values(self):
         return replace(self._state, sums=self._state.sums[-FALLS.stop :])
-
-    def interval(self) -> Interval:
-        """Return the mean so far, and where that of the population may be.
-
-        Returns
-        -------
-        interval : Interval
-            With the `mean` so far as `value`. That of the population is in [`low`,
-            `high`] at all times, with a probability of at least `confidence_level`; if
-            it changes over time, its mean over the samples so far is. Without samples,
-            (nan, 0, largest possible value, 0).
-
-        Raises
-        ------
-        ValueError
-            If samples had a `sample_weight`.
-        """
-        if self.n_samples and np.isnan(self.mean):
-            raise ValueError(
-                "interval is exact, and samples had a sample_weight, whose mean over "
-                "the population is not known. Pass the samples to bootstrap_interval."
-            )
-        low, high = self._estimated.interval(1 - self.confidence_level)
-        scale = (self.max_weight or 1.0) * self.max_loss
-        low, high = (min(scale * end, self.max_loss) for end in (low, high))
-        return Interval(self.mean, low, high, self.n_samples)
 
     def update(
         self,
