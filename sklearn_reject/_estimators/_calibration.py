@@ -13,6 +13,7 @@ from sklearn_reject._validation import take_weight
 from sklearn_reject.exceptions import InfeasibleTargetError, warn_user
 from sklearn_reject.selection import (
     WAY_OUT,
+    Clusters,
     is_riskier,
     keyed_draws,
     warn_of_backward_scores,
@@ -49,6 +50,10 @@ class Calibration:
 
     grouping : Groups or None
         The groups of all samples given to `fit`.
+
+    clusters : Clusters or None
+        Numbers of their clusters, and sizes of these in all of `fit`. None without
+        `groups` in `fit`.
     """
 
     scores: np.ndarray
@@ -60,7 +65,7 @@ class Calibration:
     predictions: np.ndarray | None = None
     groups: np.ndarray | None = None
     grouping: Groups | None = None
-    clusters: np.ndarray | None = None
+    clusters: Clusters | None = None
 
     @property
     def samples(self):

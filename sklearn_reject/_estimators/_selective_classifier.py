@@ -329,7 +329,7 @@ class SelectiveClassifier(SelectiveMixin, RejectClassifier):
             Training samples.
 
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels; NaN or None where there is none, with `inclusion_proba`.
 
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights. They go to the `fit` of what is wrapped, which has to

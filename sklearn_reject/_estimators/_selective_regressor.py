@@ -275,7 +275,7 @@ class SelectiveRegressor(SelectiveMixin, RegressorMixin, BaseWrapper):
             Training samples.
 
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Targets.
+            Targets; NaN or None where there is none, with `inclusion_proba`.
 
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights. They go to the `fit` of what is wrapped, which has to

@@ -209,8 +209,9 @@ class DeferralCalibration:
     grouping : Groups or None
         The groups of all samples given to `fit`.
 
-    clusters : ndarray of shape (n_calibration,) or None
-        Number of the cluster of each, None without `groups` in `fit`.
+    clusters : Clusters or None
+        Numbers of their clusters, and sizes of these in all of `fit`. None without
+        `groups` in `fit`.
     """
 
     gain: np.ndarray
@@ -225,7 +226,7 @@ class DeferralCalibration:
     pilot: object = None
     groups: np.ndarray | None = None
     grouping: object = None
-    clusters: np.ndarray | None = None
+    clusters: object = None
 
     @property
     def samples(self):

@@ -45,7 +45,7 @@ class Samples:
     fit_params: dict = field(default_factory=dict)
     split_params: dict = field(default_factory=dict)
     expert_params: dict = field(default_factory=dict)
-    clusters: np.ndarray | None = None
+    clusters: object = None
     final: np.ndarray | slice = field(default_factory=lambda: ALL_ROWS)
     least_share: float = 1.0
     are_in_task: bool = False

@@ -24,7 +24,7 @@ from sklearn_reject._sklearn import (
     take_rows,
 )
 from sklearn_reject._validation import check_sample_weight, find_missing_labels
-from sklearn_reject.selection import read_clusters, shares_of, weigh
+from sklearn_reject.selection import Clusters, shares_of, weigh
 
 
 def route_of_fit(owner, **estimators):
@@ -88,26 +88,29 @@ def read_sampling(owner, X, y, params, *, is_fit):
     Where rows are labelled with an `inclusion_proba`, those that are stand for the
     others of their kind, and of their cluster.
     """
-    found = (own_param(owner, name, params) for name in ("inclusion_proba", "groups"))
-    proba, clusters = (None if asked is False else given for given, asked in found)
     n_samples = _num_samples(X)
-    if clusters is not None:
-        clusters = read_clusters(clusters, n_samples, "groups")
-    if proba is None:
+    proba, name = own_param(owner, "inclusion_proba", params)
+    clusters, asked = own_param(owner, "groups", params)
+    if clusters is not None and asked is not False:
+        clusters = Clusters.of(clusters, n_samples, "groups")
+    else:
+        clusters = None
+    if proba is None or name is False:
         return X, y, params, None, clusters
-    params, y = {k: x for k, x in params.items() if x is not proba}, np.asarray(y)
+    params = {k: x for k, x in params.items() if k not in ("inclusion_proba", name)}
+    y = np.asarray(y, dtype=object if isinstance(y, list | tuple) else None)
     is_labelled = ~find_missing_labels(y).reshape(len(y), -1).any(axis=1)
-    factor, *_ = weigh(is_labelled, None, proba, None, clusters)
+    factor, *_ = weigh(is_labelled, None, proba, None, None)
     is_alike = np.ndim(proba) == 0 and clusters is None
     if is_fit:
         _check_audit(owner, n_samples, params, proba, is_alike)
     rows = np.flatnonzero(is_labelled)
     params = _check_method_params(X=range(n_samples), params=params, indices=rows)
-    factor, X, y = factor[rows], take_rows(X, rows), np.array(y[rows].tolist())
+    X, y = take_rows(X, rows), np.array(y[rows].tolist())
     if clusters is not None:
         clusters = clusters[rows]
-        factor *= np.bincount(clusters)[clusters]
-    return X, y, params, None if is_alike else factor, clusters
+    factor = None if is_alike else factor[rows]
+    return X, y, params, factor, clusters
 
 
 def _check_audit(owner, n_samples, params, proba, is_alike):

@@ -95,7 +95,7 @@ def inner_folds(rows, samples, stratify):
     if samples.clusters is None:
         splits = _default_folds(samples.y[rows], stratify)
     else:
-        given = samples.y[rows], samples.clusters[rows], stratify
+        given = samples.y[rows], samples.clusters.codes[rows], stratify
         splits = _split_clusters(None, *given)
     return tuple((rows[train], rows[test]) for train, test in splits)
 
@@ -144,6 +144,7 @@ def is_share(cv):
 def make_splits(cv, samples, stratify, random_state, outside=None):
     """Return the list of (train, test) row indices that `cv` stands for."""
     X, y, clusters = samples.X, samples.y, samples.clusters
+    clusters = clusters and clusters.codes
     if clusters is not None and (is_default(cv) or isinstance(cv, Real)):
         return _split_clusters(cv, y, clusters, stratify, random_state)
     if is_default(cv):

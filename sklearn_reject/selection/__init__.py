@@ -50,7 +50,7 @@ from sklearn_reject.selection._report import (
     ReportSamples,
 )
 from sklearn_reject.selection._rule import Certificate, RejectionRule
-from sklearn_reject.selection._sample import read_clusters, weigh
+from sklearn_reject.selection._sample import Clusters, weigh
 from sklearn_reject.selection._solve import (
     solve_failure_bounds,
     solve_reject_cost,

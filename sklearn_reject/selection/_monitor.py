@@ -297,7 +297,8 @@ class RiskMonitor(Monitor):
 
     Samples that share their outcome, such as rows of one customer or sensor, are not
     covered one by one: the first tells of the others, and the alarm is false far more
-    often. Feed the mean loss of such a cluster as one value.
+    often. Feed the mean loss of the accepted rows of such a cluster as one value, with
+    their share of its rows as `sample_weight` and 1 as `max_weight`.
 
     Memory does not grow with the number of samples, nor does the time of an update.
 

@@ -305,8 +305,9 @@ def solve_risk_bounds(
 
     bound : {"auto", "binomial", "hoeffding_bentkus", "betting"}, default="auto"
         Bound that gives the p-values: "binomial" is exact for losses that are 0 or
-        `max_loss`, the others hold for all losses between. "auto" is the binomial if
-        `max_loss` is None, otherwise betting.
+        `max_loss` of independent rows that count alike, the others hold for all losses
+        between. "auto" is the binomial for such rows if `max_loss` is None, otherwise
+        betting.
 
     max_loss : float > 0, default=None
         Largest possible loss, not the largest one in the sample. None means that losses

@@ -14,7 +14,7 @@ from sklearn_reject._interval import ApproximateInterval, Interval
 from sklearn_reject._short_repr import align, cell_of, short_repr
 from sklearn_reject._validation import check_level, check_sample_weight, take_weight
 from sklearn_reject.selection._bounds import BOUNDS, binomial_upper
-from sklearn_reject.selection._sample import read_clusters, weigh
+from sklearn_reject.selection._sample import Clusters, weigh
 
 # What bounds a mean of losses that are neither zero nor the largest.
 ANY_LOSS = "hoeffding_bentkus"
@@ -286,7 +286,7 @@ class ReportSamples:
         given = is_known, weight, inclusion_proba, None, clusters
         self.weight, self.weight_of_all, _ = weigh(*given)
         if clusters is not None:
-            self.clusters = read_clusters(clusters, len(accepted))
+            self.clusters = Clusters.of(clusters, len(accepted)).codes
         self.level = check_level(confidence_level, "confidence_level")
         self.max_loss, self.bound = max_loss, bound
         self.all = np.ones(len(losses), dtype=bool)

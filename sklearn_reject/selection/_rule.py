@@ -57,7 +57,9 @@ class Certificate(DictMixin):
         "conformal" without confidence.
 
     n_samples : int
-        Number of calibration samples.
+        Number of calibration samples. With weights or clusters, of the rows or clusters
+        with a label, without the few that say where tests start; of several bounds, and
+        of a failure rate, that of all.
 
     n_accepted : int
         Number of calibration samples, by increasing score and noise, that the test

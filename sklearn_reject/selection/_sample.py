@@ -116,19 +116,44 @@ def weigh(is_labelled, weight, proba, max_weight, clusters, promise=""):
     if weight is None and np.ndim(proba) == 0:
         max_weight = ratio[0]  # known, as one number is
     if clusters is not None:
-        codes = read_clusters(clusters, len(is_labelled))
-        sizes = np.bincount(codes)[codes]
+        clusters = Clusters.of(clusters, len(is_labelled))
+        codes, sizes = clusters.codes, clusters.sizes
     if promise:
         shares = shares_of(ratio, max_weight, promise) * is_labelled / sizes
         units = Units(shares, codes, largest=float(max_weight))
     return ratio * is_labelled / sizes, every / sizes, units
 
 
-def read_clusters(clusters, n_samples, name="clusters"):
-    """Return the number of the cluster of each row, by their first rows."""
-    labels = as_labels(clusters, name)
-    check_same_length(n_samples, **{name: labels})
-    return encode_labels(labels, distinct_labels(labels, name), name)
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """The number of the cluster of each row, by their first rows, and its size.
+
+    Sizes count all rows of a sample, also where some of them are taken.
+    """
+
+    codes: np.ndarray
+    sizes: np.ndarray
+
+    @classmethod
+    def of(cls, clusters, n_samples, name="clusters"):
+        """Return those of labels, one a row."""
+        if isinstance(clusters, cls):
+            return clusters
+        labels = as_labels(clusters, name)
+        check_same_length(n_samples, **{name: labels})
+        codes = encode_labels(labels, distinct_labels(labels, name), name)
+        return cls(codes, np.bincount(codes)[codes])
+
+    def __getitem__(self, rows):
+        return Clusters(self.codes[rows], self.sizes[rows])
+
+    def refuse_divided(self, what):
+        """Raise where rows of a cluster are elsewhere, such as in another group."""
+        if (np.bincount(self.codes)[self.codes] != self.sizes).any():
+            raise ValueError(
+                f"{what} of groups needs clusters whose rows are all in one group, as "
+                "the share of a group in a cluster is not known. Ask for a target_risk."
+            )
 
 
 def read_losses(losses, proba, n_samples):
@@ -188,7 +213,7 @@ class Sample:
         if self.units.alike:
             return int(self.units.count(len(self.scores)))
         codes, largest = self.units.codes, self.units.largest
-        n_units = len(self.scores) if codes is None else int(codes.max()) + 1
+        n_units = len(self.scores if codes is None else np.unique(codes))
         mean = self.of_all.sum() / n_units
         away = abs(mean - 1)
         # Bernstein's inequality; of this mean and largest value no variance is larger.

@@ -74,7 +74,7 @@ from sklearn_reject.selection._certify import (
 from sklearn_reject.selection._groups import enumerate_texts
 from sklearn_reject.selection._parts import certify_parts, check_parts, warn_of_absent
 from sklearn_reject.selection._rule import RejectionRule, check_draws, make_rule
-from sklearn_reject.selection._sample import ROWS, Sample
+from sklearn_reject.selection._sample import ROWS, Clusters, Sample
 from sklearn_reject.selection._solver import solver
 
 
@@ -227,8 +227,9 @@ def solve_target_risk(
 
     bound : {"auto", "binomial", "hoeffding_bentkus", "betting"}, default="auto"
         Bound that gives the p-values: "binomial" is exact for losses that are 0 or
-        `max_loss`, the others hold for all losses between. "auto" is the binomial if
-        `max_loss` is None, otherwise betting.
+        `max_loss` of independent rows that count alike, the others hold for all losses
+        between. "auto" is the binomial for such rows if `max_loss` is None, otherwise
+        betting.
 
     max_loss : float > 0, default=None
         Largest possible loss, not the largest one in the sample. None means that losses
@@ -628,7 +629,8 @@ def solve_target_failure_rate(
     bound : {"auto", "binomial", "hoeffding_bentkus", "betting"}, default="auto"
         What losses there are and, with `confidence_level`, where p-values come from:
         "binomial" is for losses that are 0 or `max_loss`, the others for all losses
-        between. "auto" is the binomial where `max_loss` is None, else betting.
+        between. "auto" is the binomial where `max_loss` is None and rows are
+        independent and count alike, else betting.
 
     max_loss : float > 0, default=None
         Largest possible loss, not the largest one in the sample. None means that losses
@@ -705,6 +707,8 @@ def solve_target_failure_rate(
     0.85
     """
     rate = check_number(target, "target (the failure rate)")
+    if isinstance(clusters, Clusters):
+        clusters.refuse_divided("target_failure_rate")
     sampling = sample_weight, inclusion_proba, max_weight, clusters
     sample = Sample.of(scores, losses, *sampling, promise="a failure rate")
     units, options = sample.units, (confidence_level, bound, max_loss)

@@ -26,8 +26,6 @@ from sklearn_reject.exceptions import InfeasibleTargetError, gather_warnings, wa
 from sklearn_reject.selection._certify import check_bound
 from sklearn_reject.selection._groups import (
     REJECT_ALL,
-    as_labels,
-    distinct_labels,
     enumerate_labels,
     enumerate_texts,
     is_present,
@@ -36,7 +34,7 @@ from sklearn_reject.selection._groups import (
     sum_up,
     targets_by_group,
 )
-from sklearn_reject.selection._sample import read_clusters, read_losses
+from sklearn_reject.selection._sample import Clusters, read_losses
 
 # Rows that are looked at: far more than it takes to see that an order is backwards.
 _MOST_ROWS, _FEW_ROWS = 2**14, 2**11
@@ -125,7 +123,7 @@ def options_by_group(options, partition, n_samples):
             check_same_length(n_samples, **{name: options[name]})
             of_rows[name] = np.asarray(options[name])
     if options.get("clusters") is not None:
-        of_rows["clusters"] = read_clusters(options["clusters"], n_samples)
+        of_rows["clusters"] = Clusters.of(options["clusters"], n_samples)
     if options.get("confidence_level") is not None:
         level = check_level(options["confidence_level"], "confidence_level")
         level = share_confidence(level, len(partition))
@@ -247,13 +245,16 @@ def warn_of_backward_gain(
 
     Samples whose second opinion is unknown do not count.
     """
-    rows = np.flatnonzero(~find_missing_labels(np.asarray(loss_second)))
+    losses = np.asarray(loss_first), np.asarray(loss_second)
+    rows = np.flatnonzero(~np.any([find_missing_labels(x) for x in losses], axis=0))
+    if clusters is not None:
+        clusters = Clusters.of(clusters, len(losses[0]))[rows]
     rows = rows[_evenly(len(rows))]
     given = gain, loss_first, loss_second, weight, groups
     given = [np.asarray(each)[rows] if np.ndim(each) else None for each in given]
     gain, first, second, *others = given
     others += [clusters]
-    change = second.astype(np.float64) - first
+    change = second.astype(np.float64) - first.astype(np.float64)
     half, mean = _find_backward(-gain, change, *others, _ERRORS_OF_GAINS)
     if half is not None:
         warn_user(
@@ -274,8 +275,8 @@ def _find_backward(scores, losses, weight, groups, clusters, n_errors):
     rows = rows[_evenly(len(rows))]
     if clusters is not None:
         # Rows of a cluster may be one and the same.
-        labels = as_labels(clusters, "clusters")
-        n_errors *= (len(labels) / len(distinct_labels(labels, "clusters"))) ** 0.5
+        codes = Clusters.of(clusters, len(scores)).codes
+        n_errors *= (len(codes) / len(np.unique(codes))) ** 0.5
     given = scores, losses, weight, groups
     given = (np.asarray(each)[rows] if np.ndim(each) else None for each in given)
     scores, losses, weight, groups = given

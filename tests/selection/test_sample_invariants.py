@@ -162,6 +162,17 @@ def test_each_group_has_the_rule_of_its_rows(name, kind):
     scores, losses, options = draw(kind, 400)
     groups = np.arange(400) % 2
     whole = options | ON_AVERAGE | {"groups": groups}
+    if "clusters" in options:
+        if "failures" in name:
+            with pytest.raises(ValueError, match="rows are all in one group"):
+                SOLVERS[name](scores, losses, 0.14, **whole)
+            return
+        # A cluster counts in a group by the share of its rows.
+        clusters = options["clusters"]
+        pairs, inside = clusters * 2 + groups, np.bincount(clusters * 2 + groups)
+        share = inside[pairs] / np.bincount(clusters)[clusters]
+        options["sample_weight"] = share * options.get("sample_weight", 1)
+        options.setdefault("max_weight", 1.0)
     rules = SOLVERS[name](scores, losses, 0.14, **whole).rules
     for label, rule in rules.items():
         rows = groups == label
