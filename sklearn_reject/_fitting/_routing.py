@@ -24,7 +24,7 @@ from sklearn_reject._sklearn import (
     take_rows,
 )
 from sklearn_reject._validation import check_sample_weight, find_missing_labels
-from sklearn_reject.selection import Clusters, shares_of, weigh
+from sklearn_reject.selection import Clusters, check_inclusion_proba, shares_of
 
 
 def route_of_fit(owner, **estimators):
@@ -100,11 +100,15 @@ def read_sampling(owner, X, y, params, *, is_fit):
     params = {k: x for k, x in params.items() if k not in ("inclusion_proba", name)}
     y = np.asarray(y, dtype=object if isinstance(y, list | tuple) else None)
     is_labelled = ~find_missing_labels(y).reshape(len(y), -1).any(axis=1)
-    factor, *_ = weigh(is_labelled, None, proba, None, None)
+    factor, rows = (
+        1 / check_inclusion_proba(proba, is_labelled),
+        is_labelled.nonzero()[0],
+    )
+    if not len(rows):
+        raise ValueError("y has no label in any row. Look some of them up.")
     is_alike = np.ndim(proba) == 0 and clusters is None
     if is_fit:
         _check_audit(owner, n_samples, params, proba, is_alike)
-    rows = np.flatnonzero(is_labelled)
     params = _check_method_params(X=range(n_samples), params=params, indices=rows)
     X, y = take_rows(X, rows), np.array(y[rows].tolist())
     if clusters is not None:

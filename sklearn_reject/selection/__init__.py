@@ -50,7 +50,7 @@ from sklearn_reject.selection._report import (
     ReportSamples,
 )
 from sklearn_reject.selection._rule import Certificate, RejectionRule
-from sklearn_reject.selection._sample import Clusters, weigh
+from sklearn_reject.selection._sample import Clusters
 from sklearn_reject.selection._solve import (
     solve_failure_bounds,
     solve_reject_cost,
@@ -74,7 +74,7 @@ from sklearn_reject.selection._tune import (
     tune_single_score,
     tune_tail_score,
 )
-from sklearn_reject.selection._weights import shares_of
+from sklearn_reject.selection._weights import check_inclusion_proba, shares_of
 
 __all__ = [
     "CalibratedRule",
