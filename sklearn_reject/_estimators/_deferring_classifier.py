@@ -447,9 +447,9 @@ class DeferringClassifier(DeferMixin, ClassifierMixin, BaseWrapper):
         ----------
         **target : dict
             One of `deferral_cost`, `max_deferral` and `target_risk` in place of what
-            was asked for in `fit`; and `confidence_level`, `max_loss`, `randomize` or
-            `group_by`, which stay as they are where they are not given. Of columns and
-            callables, `group_by` may only be the one of `fit`.
+            was asked for in `fit`; and `confidence_level`, `max_loss`, `max_weight`,
+            `randomize` or `group_by`, which stay as they are where they are not given.
+            Of columns and callables, `group_by` may only be the one of `fit`.
 
         Returns
         -------

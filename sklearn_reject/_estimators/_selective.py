@@ -148,9 +148,9 @@ class SelectiveMixin(RejectMixin):
         ----------
         **target : dict
             What the constructor calls targets, in place of those of `fit`; and
-            `confidence_level`, `max_loss`, `randomize` or `group_by`, which stay as
-            they are where they are not given. Of columns and callables, `group_by` may
-            only be the one of `fit`.
+            `confidence_level`, `max_loss`, `max_weight`, `randomize` or `group_by`,
+            which stay as they are where they are not given. Of columns and callables,
+            `group_by` may only be the one of `fit`.
 
         Returns
         -------

@@ -415,7 +415,10 @@ def certify_all(counts, tested):
         return find_last(counts, [each.raised(share) for each in tested])
 
     def describe(n_accepted):
-        coverage = n_accepted / n_samples
+        coverage, (first, *_) = n_accepted / n_samples, tested
+        if first.part is None and first.units.shares is not None:
+            shares = first.units.shares
+            coverage = float(shares[: first.rows(n_accepted)].sum() / shares.sum())
         return "risk", f"coverage {round_down(coverage)}", coverage
 
     hopeless = filter(None, (each.hopeless for each in tested))
@@ -432,9 +435,10 @@ def certify_all(counts, tested):
 def _nothing_passes(counts, tested):
     """Return what nothing passes and, of several targets, which is the hardest."""
     tested = [each for each in tested if each.share < 1]
+    n_samples = counts[-1] if tested[0].part else tested[0].n_samples
     problem = (
         f"No threshold can be certified for {enumerate_texts(list(map(str, tested)))} "
-        f"with confidence_level={tested[0].test.confidence_level:g} on {counts[-1]} "
+        f"with confidence_level={tested[0].test.confidence_level:g} on {n_samples} "
         "samples"
     )
     if tested[0].part is None:
