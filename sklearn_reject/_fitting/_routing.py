@@ -100,10 +100,8 @@ def read_sampling(owner, X, y, params, *, is_fit):
     params = {k: x for k, x in params.items() if k not in ("inclusion_proba", name)}
     y = np.asarray(y, dtype=object if isinstance(y, list | tuple) else None)
     is_labelled = ~find_missing_labels(y).reshape(len(y), -1).any(axis=1)
-    factor, rows = (
-        1 / check_inclusion_proba(proba, is_labelled),
-        is_labelled.nonzero()[0],
-    )
+    rows = np.flatnonzero(is_labelled)
+    factor = 1 / check_inclusion_proba(proba, is_labelled)
     if not len(rows):
         raise ValueError("y has no label in any row. Look some of them up.")
     is_alike = np.ndim(proba) == 0 and clusters is None
