@@ -177,8 +177,11 @@ class Betting(_Bound):
     def test(self, losses, random_state, units=ROWS):
         """Return the p-values of prefixes as a function of lengths, risk and level."""
         order = random_state.permutation(int(units.count(len(losses))))
+        shuffled = losses[order] if units.shares is None else None
 
         def p_value(count, risk, level):
+            if shuffled is not None:
+                return self.of_losses(shuffled[order < count], risk, level)
             values = units.values(losses[:count], risk)
             return self.of_losses(values[order[order < len(values)]], risk, level)
 
