@@ -18,12 +18,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from sklearn_reject._curves._risk_coverage import aurc_score
 from sklearn_reject._estimators._groups import column_names, labels_of
 from sklearn_reject._fitting._folds import Samples
-from sklearn_reject._fitting._routing import (
-    own_weight,
-    read_sampling,
-    route_of_fit,
-    route_params,
-)
+from sklearn_reject._fitting._routing import read_sampling, route_of_fit
 from sklearn_reject._labels import mark_rejected
 from sklearn_reject._response._keys import row_keys, user_keys
 from sklearn_reject._response._response import Response
@@ -31,6 +26,7 @@ from sklearn_reject._sklearn import CallbackSupportMixin, available_if
 from sklearn_reject._typing import MatrixLike, Other
 from sklearn_reject._validation import (
     as_label_array,
+    check_sample_weight,
     refuse_missing_labels,
     refuse_unmapped,
     require_in_memory,
@@ -236,13 +232,20 @@ def read_samples(X, y, params, check_y):
     return X, check_y(y)
 
 
-def read_sampled(owner, X, y, params, check_y, route=route_params):
-    """Return labelled samples with their weights and clusters, and other parameters."""
+def read_sampled(owner, X, y, params, check_y, route=None):
+    """Return labelled samples with their weights and clusters, and other parameters.
+
+    A `route` says where those of a fit go; without one, there is none.
+    """
     require_in_memory(X=X, y=y, **params)
-    given, is_fit = (owner, *indexable(X, y), params), route is not own_weight
+    given = owner, *indexable(X, y), params
+    is_fit, others = route is not None, ()
     X, y, params, factor, clusters = read_sampling(*given, is_fit=is_fit)
     y = check_y(y)
-    weight, *others = route(owner, len(y), params)
+    if is_fit:
+        weight, *others = route(owner, len(y), params)
+    else:
+        weight = check_sample_weight(params["sample_weight"], len(y))
     if factor is not None:
         weight = factor if weight is None else weight * factor
     return Samples(X, y, weight, *others, clusters=clusters), params

@@ -26,7 +26,6 @@ from sklearn_reject._fitting._experts import (
     consult,
     read_labels,
 )
-from sklearn_reject._fitting._routing import own_weight
 from sklearn_reject._labels import mark_rejected, merge_labels
 from sklearn_reject._response._response import Response
 from sklearn_reject._sklearn import _num_samples, available_if, take_rows
@@ -354,8 +353,7 @@ class DeferMixin:
         """
         given = {"inclusion_proba": inclusion_proba, "groups": groups}
         given |= {"expert_labels": expert_labels, "sample_weight": sample_weight}
-        route = check_class_labels, own_weight
-        samples, given = read_sampled(self, X, y, given, *route)
+        samples, given = read_sampled(self, X, y, given, check_class_labels)
         fitted, labels = self._as_fitted(), given["expert_labels"]
         if labels is not None:
             known = len(samples.y), self.classes_, self.expert_

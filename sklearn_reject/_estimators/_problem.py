@@ -128,7 +128,7 @@ def _check_max_loss(estimator, target, loss):
 def _check_guarantee(estimator, target, score, samples):
     """Raise where a confidence is asked for that nothing can be certified with.
 
-    As nothing is fitted then, a score that is learned from errors is not fresh.
+    Or a bound that holds on average, which not every target has for weights.
     """
     level = estimator.confidence_level
     what = f"a {target.name}" if level is None else "confidence_level"

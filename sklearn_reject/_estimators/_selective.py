@@ -33,7 +33,7 @@ from sklearn_reject._fitting._routing import (
     OF_SAMPLING,
     check_inner,
     draw_seeds,
-    own_weight,
+    route_params,
 )
 from sklearn_reject._fitting._splits import (
     PLUG_IN,
@@ -72,7 +72,8 @@ class SelectiveMixin(RejectMixin):
             kind, other = "regressor", "Classifier"
         check_inner(self, kind, way_out=f" Use Selective{other}.")
         check_option(self.randomize, "randomize", (True, False))
-        samples, _ = read_sampled(self, X, y, params, self._check_y)
+        given = self, X, y, params, self._check_y, route_params
+        samples, _ = read_sampled(*given)
         X, y = samples.X, samples.y
         classes, fitted = find_classes(self.estimator, y, kind), {}
         if of_classes:
@@ -243,7 +244,7 @@ class SelectiveMixin(RejectMixin):
         """
         given = {"inclusion_proba": inclusion_proba, "groups": groups}
         given["sample_weight"] = sample_weight
-        samples, _ = read_sampled(self, X, y, given, self._check_y, own_weight)
+        samples, _ = read_sampled(self, X, y, given, self._check_y)
         options = samples.sample_weight, confidence_level, samples.clusters
         return report_selective(self._as_fitted(), samples.X, samples.y, *options)
 

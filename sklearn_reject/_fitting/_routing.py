@@ -160,11 +160,6 @@ def route_to_both(owner, n_samples, params):
     return weight, *of_first, expert_params
 
 
-def own_weight(owner, n_samples, params):
-    """Return weights alone, as `route_params` does with more."""
-    return (check_sample_weight(params["sample_weight"], n_samples),)
-
-
 def own_param(owner, name, params):
     """Return what `fit` is given for itself, and what it has requested.
 

@@ -3,7 +3,6 @@
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import isqrt
 
 import numpy as np
 from scipy.stats import beta, binom
@@ -86,19 +85,21 @@ def rank(scores, losses, randomize, draws, random_state, units=ROWS):
     return RankedSample(scores, losses[order], draws, order, units.take(order))
 
 
-def set_pilot_aside(ranked, random_state):
-    """Return samples of which, if they count unequally, a few units are a pilot.
+def rank_to_test(sample, randomize, draws, random_state):
+    """Return a sample by score of which, if rows count unequally, units are a pilot.
 
-    These say where the sequence of tests starts, and count nothing in the tests: up to
-    a fixed number of rows, units of several rows are not as good as drawn below a
-    threshold, nor is it a fixed amount of what the rows of a test count.
+    A few of them say where the sequence of tests starts, and count nothing in the
+    tests: up to a fixed number of rows, units of several rows are not as good as drawn
+    below a threshold, nor are rows up to a fixed amount of what they count.
     """
-    shares, codes = ranked.units.shares, ranked.units.codes
+    options = randomize, draws, random_state, sample.units
+    ranked = rank(sample.scores, sample.losses, *options)
     if ranked.units.alike:
         return ranked
+    shares, codes = ranked.units.shares, ranked.units.codes
     numbers = np.arange(len(shares)) if codes is None else codes
     order = random_state.permutation(np.unique(numbers[shares > 0]))
-    is_pilot = np.isin(numbers, order[: isqrt(len(order))])
+    is_pilot = np.isin(numbers, order[: math.isqrt(len(order))])
     tested, pilot = np.where(is_pilot, 0.0, shares), np.where(is_pilot, shares, 0.0)
     pilot *= tested.sum() / max(pilot.sum(), np.finfo(np.float64).tiny)
     units = replace(ranked.units, shares=tested)
@@ -474,7 +475,7 @@ def find_last(counts, tested):
         return int(counts[-1])
     if not all(each.n_samples and each.share > _LEAST_SHARE for each in tested):
         return None
-    if tested[0].part is None:
+    if tested[0].part is None and tested[0].members is not None:
         # Up to the next row that counts, all thresholds are the same test.
         rows = tested[0].rows(counts)
         counts = counts[np.append(rows[1:] > rows[:-1], True)]

@@ -168,8 +168,8 @@ def solve_deferral(
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights, such as the density of another population over that of
-        the sample: the risk is that of the weighted population. A common
-        factor does not matter.
+        the sample: the risk is that of the weighted population. A common factor does
+        not matter.
 
     inclusion_proba : float or array-like of shape (n_samples,), default=None
         Chance, in (0, 1], that each row was to be labelled, which depends on nothing

@@ -467,8 +467,12 @@ class RiskMonitor(Monitor):
             "is below 1 (pass the largest possible loss as max_loss of the monitor)",
         )
         values = np.minimum(np.nan_to_num(losses) / self.max_loss, 1.0)
-        sums = sums_of(values) if len(losses) else np.zeros_like(self._state.sums)
-        if len(losses) and (is_sampled or sample_weight is not None or self.max_weight):
+        is_weighted = is_sampled or sample_weight is not None or self.max_weight
+        if not len(losses):
+            sums = np.zeros_like(self._state.sums)
+        elif not is_weighted:
+            sums = sums_of(values)
+        else:
             if sample_weight is not None:
                 weight = check_part_weight(sample_weight, len(losses))
             if is_sampled:

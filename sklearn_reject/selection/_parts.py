@@ -49,8 +49,7 @@ from sklearn_reject.selection._certify import (
     certify_all,
     choose_test,
     list_risks,
-    rank,
-    set_pilot_aside,
+    rank_to_test,
 )
 from sklearn_reject.selection._groups import as_plain, enumerate_texts
 from sklearn_reject.selection._rule import Certificate, RejectionRule, make_rule
@@ -277,8 +276,8 @@ def solve_risk_bounds(
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights, such as the density of another population over that of
-        the sample: the risk is that of the weighted population. A common
-        factor does not matter.
+        the sample: the risk is that of the weighted population. A common factor does
+        not matter.
 
     inclusion_proba : float or array-like of shape (n_samples,), default=None
         Chance, in (0, 1], that each row was to be labelled, which depends on nothing
@@ -386,8 +385,7 @@ def solve_risk_bounds(
     options = {"units": sample.units}
     test = choose_test(sample.losses, confidence_level, bound, max_loss, **options)
     random_state = check_random_state(random_state)
-    given = sample.scores, sample.losses, randomize, draws, random_state, sample.units
-    ranked = set_pilot_aside(rank(*given), random_state)
+    ranked = rank_to_test(sample, randomize, draws, random_state)
     parts = check_parts(bounds, len(ranked.order), ranked.order, sample.weight)
     tested = [
         Tested.of(ranked, part.target, test, random_state, part) for part in parts

@@ -282,11 +282,12 @@ class ReportSamples:
         if inclusion_proba is not None:
             is_known = ~np.isnan(losses)
         weight = check_sample_weight(sample_weight, len(losses))
+        if clusters is not None:
+            clusters = Clusters.of(clusters, len(losses))
+            self.clusters = clusters.codes
         # Of losses, and of what is known of all samples.
         given = is_known, weight, inclusion_proba, None, clusters
         self.weight, self.weight_of_all, _ = weigh(*given)
-        if clusters is not None:
-            self.clusters = Clusters.of(clusters, len(accepted)).codes
         self.level = check_level(confidence_level, "confidence_level")
         self.max_loss, self.bound = max_loss, bound
         self.all = np.ones(len(losses), dtype=bool)

@@ -68,8 +68,8 @@ from sklearn_reject.selection._certify import (
     check_confidence_level,
     choose_test,
     rank,
+    rank_to_test,
     refuse_weights,
-    set_pilot_aside,
 )
 from sklearn_reject.selection._groups import enumerate_texts
 from sklearn_reject.selection._parts import certify_parts, check_parts, warn_of_absent
@@ -199,8 +199,8 @@ def solve_target_risk(
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights, such as the density of another population over that of
-        the sample: the risk is that of the weighted population. A common
-        factor does not matter.
+        the sample: the risk is that of the weighted population. A common factor does
+        not matter.
 
     inclusion_proba : float or array-like of shape (n_samples,), default=None
         Chance, in (0, 1], that each row was to be labelled, which depends on nothing
@@ -307,8 +307,7 @@ def solve_target_risk(
     options = {"units": sample.units}
     test = choose_test(sample.losses, confidence_level, bound, max_loss, **options)
     random_state = check_random_state(random_state)
-    given = sample.scores, sample.losses, randomize, draws, random_state, sample.units
-    ranked = set_pilot_aside(rank(*given), random_state)
+    ranked = rank_to_test(sample, randomize, draws, random_state)
     everything = Tested.of(ranked, risk, test, random_state)
     found = certify(ranked.accepted_counts, everything)
     return sample.measure(ranked.make_rule(*found))
@@ -601,8 +600,8 @@ def solve_target_failure_rate(
 
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights, such as the density of another population over that of
-        the sample: the rate is that of the weighted population. Their
-        mean over the population that is drawn from must be one.
+        the sample: the rate is that of the weighted population. Their mean over the
+        population that is drawn from must be one.
 
     inclusion_proba : float or array-like of shape (n_samples,), default=None
         Chance, in (0, 1], that each row was to be labelled, which depends on nothing
